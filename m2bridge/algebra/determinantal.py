@@ -7,9 +7,9 @@ from m2bridge.algebra.schur import dimension, partitions
 
 
 def monomial_count(variables: int, degree: int) -> int:
-    """The number of monomials of a degree in some variables, of which there is at least one.
+    """The number of monomials of a degree in ``variables`` variables, at least one.
 
-    It is the dimension of S_degree of a space of dimension ``variables``.
+    It is the dimension of the symmetric power S_degree of a space of dimension ``variables``.
     """
     return comb(variables + degree - 1, degree)
 
@@ -80,7 +80,8 @@ def determinantal_hilbert_function(rows: int, columns: int, rank: int, n: int) -
     """The dimension of the space of functions of degree n on the matrices of rank at most ``rank``.
 
     It is the sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most
-    ``rank`` parts, and the number of all monomials where the rank is no condition.
+    ``rank`` parts. Where all matrices have rank at most ``rank``, it is the number of all monomials
+    of degree n in the entries.
 
     Source: Bruns, Vetter, *Determinantal Rings*, Corollary 11.7 (Cauchy's formula).
     """

@@ -33,7 +33,8 @@ def jacobian_at(
         One value for each variable of the polynomials' ring; elements of an extension of GF(p)
         serve as well.
     prime : int, optional
-        Give the entries modulo this number, which is much faster where exponents are large.
+        Give the entries modulo this number, which is much faster where exponents are large; 0 for
+        the entries themselves.
 
     Returns
     -------
@@ -143,7 +144,7 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
     for seed in seeds:
         point = random_point(free, p or MIN_FIELD_ELEMENTS, seed)
         rank_there = differential_rank(free, point, field=field)
-        if rank_there >= best:
+        if rank_there > best:
             best, field_of_best = rank_there, str(field)
         if rank_there >= enough:
             return best, field_of_best
@@ -179,13 +180,14 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     chance = Random(seed)
     field = flint.fq_default_ctx(p, k)
     point = [field([chance.randrange(p) for _ in range(k)]) for _ in free.source.variables]
+    # Over GF(p) a row becomes k rows, with k entries for each entry.
     affordable_rows = MAX_EXTENSION_ENTRIES // max(1, k * k * len(point))
     most_rows = max(enough + MAX_SPARE_ROWS, affordable_rows)
     images = chance.sample(free.images, min(most_rows, len(free.images)))
     powers = [field.gen() ** i for i in range(k)]
     rows = []
     for gradient in jacobian_at(images, point):
-        for power in powers:
+        for power in powers:  # one row of the k × k blocks of all entries
             row: list[int] = []
             for entry in gradient:
                 if entry:

@@ -77,15 +77,15 @@ def variables_of(expression: Expr) -> set[Any]:
     symbols = expression.free_symbols
     if all(isinstance(symbol, Symbol) for symbol in symbols):
         return symbols  # type: ignore[no-any-return]
-    found = set()
-    parts = preorder_traversal(expression)
-    for part in parts:
-        if isinstance(part, Symbol | SymbolEntry):
-            found.add(part)
-            parts.skip()  # what the entry consists of
-        elif isinstance(part, IndexedBase | MatrixExpr):
-            _refuse_whole(expression, part)
-    return found
+    variables = set()
+    subexpressions = preorder_traversal(expression)
+    for subexpression in subexpressions:
+        if isinstance(subexpression, Symbol | SymbolEntry):
+            variables.add(subexpression)
+            subexpressions.skip()  # what the entry consists of
+        elif isinstance(subexpression, IndexedBase | MatrixExpr):
+            _refuse_whole_object(expression, subexpression)
+    return variables
 
 
 def in_plain_symbols(expression: Expr) -> Expr:
@@ -119,7 +119,7 @@ def numerator_and_denominator(value: Any) -> tuple[Any, Any]:
     return numerator, denominator
 
 
-def _refuse_whole(expression: Expr, part: Any) -> NoReturn:
+def _refuse_whole_object(expression: Expr, part: Any) -> NoReturn:
     """Raise ConversionError: a matrix or an indexed object occurs in an expression as a whole."""
     raise ConversionError(
         f"'{expression}' contains {part} as a whole, and is no polynomial in its entries: write"

@@ -85,7 +85,8 @@ class ExtensionField(CoefficientField):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 rule = "letters and digits, perhaps with indices, as a_1"
                 raise InvalidCaseError("field", f"{name!r:.60} names no element of a field: {rule}")
-        if not 1 <= len(set(self.names)) == len(self.names) <= MAX_PARAMETERS:
+        are_different = len(set(self.names)) == len(self.names)
+        if not are_different or not 1 <= len(self.names) <= MAX_PARAMETERS:
             raise InvalidCaseError("field", f"needs 1 to {MAX_PARAMETERS} different names")
         if self.minimal_polynomial:
             object.__setattr__(self, "minimal_polynomial", self._checked_polynomial())
@@ -104,8 +105,8 @@ class ExtensionField(CoefficientField):
             :data:`MAX_EXTENSION_DEGREE`, the characteristic is too large or divides a denominator,
             the leading coefficient is zero, or the polynomial is reducible.
         """
-        listed = self.minimal_polynomial
-        degree = len(listed) - 1
+        coefficients = self.minimal_polynomial
+        degree = len(coefficients) - 1
         if len(self.names) != 1 or not 2 <= degree <= MAX_EXTENSION_DEGREE:
             raise InvalidCaseError(
                 "field",
@@ -117,7 +118,7 @@ class ExtensionField(CoefficientField):
             raise InvalidCaseError(
                 "field", f"extensions of GF({p}) are not available: use p < 2^29"
             )
-        numbers = [flint.fmpq(int(c.numerator), int(c.denominator)) for c in listed]
+        numbers = [flint.fmpq(int(c.numerator), int(c.denominator)) for c in coefficients]
         if p and any(int(c.q) % p == 0 for c in numbers):
             raise InvalidCaseError("field", f"a denominator is divisible by {p}")
         if p:
@@ -129,10 +130,13 @@ class ExtensionField(CoefficientField):
             raise InvalidCaseError(
                 "field", "the leading coefficient of the minimal polynomial is zero"
             )
-        monic = tuple(_number(c / polynomial[degree]) for c in polynomial.coeffs())
-        factors = polynomial.factor()[1]  # pairs of an irreducible factor and its exponent
-        if len(factors) > 1 or factors[0][1] > 1:
-            parts = [f"({self._univariate(map(_number, f.coeffs()))})**{e}" for f, e in factors]
+        monic = tuple(_number_of_flint(c / polynomial[degree]) for c in polynomial.coeffs())
+        _, factors = polynomial.factor()  # pairs of an irreducible factor and its exponent
+        _, first_exponent = factors[0]
+        if len(factors) > 1 or first_exponent > 1:
+            parts = [
+                f"({self._univariate(map(_number_of_flint, f.coeffs()))})**{e}" for f, e in factors
+            ]
             raise InvalidCaseError(
                 "field",
                 f"the polynomial of {self.names[0]} is reducible over {self.base}:"
@@ -195,12 +199,13 @@ class ExtensionField(CoefficientField):
         A residue becomes the integer that is closest to zero.
         """
         ring = self.generator_ring
-        half = self.characteristic // 2  # 0 over QQ
+        p = self.characteristic
         terms = {}
         for exponent, c in enumerate(coefficients):
-            is_negative = half and c > half
-            nearest = c - self.characteristic if is_negative else c
-            terms[(exponent,)] = _converted(ring.domain, nearest)
+            # The residue c, from 0 to p − 1, is closer to zero as c − p. Over QQ p is 0.
+            is_negative = p > 0 and c > p // 2
+            nearest = c - p if is_negative else c
+            terms[(exponent,)] = _convert_rational(ring.domain, nearest)
         return ring.from_dict(terms)
 
     def element(self, numerator: GeneratorTerms, denominator: GeneratorTerms | None = None) -> Any:
@@ -213,20 +218,20 @@ class ExtensionField(CoefficientField):
         ZeroDivisionError
             If the denominator is zero in the field.
         """
-        above = self._polynomial(numerator)
+        numerator_element = self._polynomial(numerator)
         if denominator is None:
-            return above
-        below = self._polynomial(denominator)
-        if not below:
+            return numerator_element
+        denominator_element = self._polynomial(denominator)
+        if not denominator_element:
             raise ZeroDivisionError("a denominator is zero in the field")
-        return above / below
+        return numerator_element / denominator_element
 
     def _polynomial(self, terms: GeneratorTerms) -> Any:
         """The element of :attr:`domain` that is the polynomial with these terms in generators."""
         domain = self.domain
         if not self.minimal_polynomial:
             ring = domain.field.ring
-            numbers = {e: _converted(ring.domain, c) for e, c in terms.items()}
+            numbers = {e: _convert_rational(ring.domain, c) for e, c in terms.items()}
             return domain.field.new(ring.from_dict(numbers), ring.one)
         total = domain.zero
         # Powers of the root, ``domain.unit``, are reduced by the minimal polynomial.
@@ -260,17 +265,19 @@ class ExtensionField(CoefficientField):
         ring = self.generator_ring
         if not self.minimal_polynomial:
             return element.numer.set_ring(ring), element.denom.set_ring(ring)
-        numbers = self.base.domain
+        prime_field = self.base.domain
         terms = {}
         ascending = reversed(element.to_list())  # SymPy has the highest power first
         for exponent, c in enumerate(ascending):
-            terms[(exponent,)] = ring.domain(numbers.to_int(c)) if self.characteristic else c
+            # Over QQ coefficients are rational already.
+            terms[(exponent,)] = ring.domain(prime_field.to_int(c)) if self.characteristic else c
         return ring.from_dict(terms), ring.one
 
     def text(self, element: Any) -> tuple[str, str]:
         """The sign of an element, and the rest of its text as a factor of a product.
 
-        Of −(a + 1)/b they are ``-`` and ``(a + 1)/b``; other elements have the sign ``+``.
+        ``("-", "(a + 1)/b")`` for the element −(a + 1)/b; the sign is ``+`` if the text of the
+        numerator does not begin with a minus.
         """
         numerator, denominator = self.parts(element)
         if denominator.is_ground:
@@ -289,18 +296,18 @@ class ExtensionField(CoefficientField):
     def __str__(self) -> str:
         """The name by which :func:`m2bridge.convert.fields.parse_field` reads the field again."""
         if not self.minimal_polynomial:
-            listed = ", ".join(self.names)
+            name_list = ", ".join(self.names)
             if IMAGINARY_UNITS.isdisjoint(self.names):
-                return f"QQ({listed})"
+                return f"QQ({name_list})"
             # QQ(i) would be read as a number field
-            return f"frac(QQ[{listed}])"
+            return f"frac(QQ[{name_list}])"
         return f"{self.base}[{self.names[0]}]/({self.relation})"
 
     __repr__ = __str__
 
 
-def described_field(domain: Any) -> ExtensionField:
-    """The extension field whose domain this is: an ``ExtensionDomain``, or SymPy's QQ(a, b)."""
+def extension_field_of(domain: Any) -> ExtensionField:
+    """The extension field with this domain, an ``ExtensionDomain`` or SymPy's QQ(a, b)."""
     if isinstance(domain, ExtensionDomain):
         return domain.described
     return ExtensionField(0, tuple(map(str, domain.symbols)))
@@ -317,7 +324,7 @@ def check_prime_field(given: CoefficientField, what: str) -> None:
     ``what`` names for the message what is not available over other fields, in the plural, as
     "images".
     """
-    if given.names:
+    if isinstance(given, ExtensionField):
         raise MethodUnavailableError(
             f"{what} over {given} are not available, only over QQ and GF(p): there"
             f" {', '.join(given.names)} can be variables, with a minimal polynomial as an equation"
@@ -328,14 +335,17 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
     """A field k[a]/(m) for SymPy, where k is QQ or GF(p); its elements are ``ANP``."""
 
     def __init__(self, described: ExtensionField) -> None:
-        """The domain of a field with a minimal polynomial; attributes are those that SymPy reads.
+        """The domain of ``described``, a field with a minimal polynomial.
 
-        ``mod`` is the minimal polynomial, and ``unit`` the generator.
+        The other attributes have the names by which SymPy reads them: ``dom`` is the prime field,
+        ``mod`` the minimal polynomial, and ``unit`` the generator.
         """
         self.described = described
         self.dom = self.domain = described.base.domain
-        listed = [_converted(self.dom, c) for c in reversed(described.minimal_polynomial)]
-        self.mod = DMP(listed, self.dom)
+        descending = [
+            _convert_rational(self.dom, c) for c in reversed(described.minimal_polynomial)
+        ]
+        self.mod = DMP(descending, self.dom)
         self.ngens = 1
         self.symbols = self.gens = (Symbol(described.names[0]),)
         self.unit = self.new([self.dom(1), self.dom(0)])
@@ -413,13 +423,13 @@ def _generator_ring(names: tuple[str, ...]) -> PolyRing:
     return PolyRing(list(map(Symbol, names)), QQ, grevlex)
 
 
-def _converted(domain: Any, number: Any) -> Any:
-    """A rational number as an element of a domain of SymPy; its denominator is not zero there."""
+def _convert_rational(domain: Any, number: Any) -> Any:
+    """A rational number as an element of a domain of SymPy, where its denominator is not zero."""
     return domain(int(number.numerator)) / domain(int(number.denominator))
 
 
-def _number(coefficient: Any) -> Any:
-    """A coefficient of FLINT as an ``int``, if it is a residue or integer, or a ``Fraction``."""
+def _number_of_flint(coefficient: Any) -> Any:
+    """A residue or an integer of FLINT as an ``int``, another rational number as a ``Fraction``."""
     if isinstance(coefficient, flint.nmod):
         return int(coefficient)
     number = Fraction(int(coefficient.p), int(coefficient.q))

@@ -65,6 +65,7 @@ class CoefficientField:
         if text.strip().upper() == "QQ":
             return cls(0)
         match = re.fullmatch(r"\s*(?:GF|gf)\(\s*([0-9]+)\s*\)\s*", text)
+        # GF(0) is refused here, because CoefficientField(0) is QQ.
         if match is None or not match[1].strip("0"):
             rule = "write QQ or GF(p) with a prime p"
             if re.search(r"[\[(].*[A-Za-z]", text):  # a letter in brackets, as in QQ[i] or QQ(a)
@@ -112,10 +113,10 @@ def _domain(characteristic: int) -> Any:
 
 
 def check_is_field(field: object) -> None:
-    """Raise InvalidCaseError unless the value is QQ or GF(p); the text ``"QQ"`` is not."""
+    """Raise InvalidCaseError unless the value is a field QQ or GF(p); the text ``"QQ"`` is none."""
     if not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
-    if field.names:
+    if field.names:  # an extension field
         raise InvalidCaseError(
             "field", f"must be QQ or GF(p) here, not {field!r:.60}: ideals have such coefficients"
         )

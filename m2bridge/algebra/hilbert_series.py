@@ -61,9 +61,8 @@ class HilbertSeries:
         power = [(-1) ** i * comb(variables, i) for i in range(len(values))]  # (1 − T)^variables
         numerator = {}
         for degree in range(len(values)):
-            numerator[degree] = sum(
-                map(mul, power, values[degree::-1])
-            )  # Σ power[i] values[degree − i]
+            # Σ power[i] values[degree − i], where power is (1 − T)^variables
+            numerator[degree] = sum(map(mul, power, values[degree::-1]))
         return cls.from_numerator(numerator, variables)
 
     def to_json(self) -> dict[str, Any]:
@@ -92,7 +91,8 @@ class HilbertSeries:
     def polynomial(self) -> Expr:
         """The Hilbert polynomial in n, as a SymPy expression.
 
-        It is the sum of :attr:`hilbert_coefficients` with k = D − i − 1.
+        It is the sum of (−1)^i e_i C(n + k, k) with k = D − i − 1 over the e_i, see
+        :attr:`hilbert_coefficients`.
         """
         total = Poly(0, n, domain=QQ)
         binomial = Poly(1, n, domain=QQ)  # C(n + k, k)
@@ -102,7 +102,7 @@ class HilbertSeries:
         return total.as_expr()
 
     def value(self, degree: int) -> int:
-        """The Hilbert function: dimension of the piece of this degree, 0 for negative ones."""
+        """The Hilbert function: the dimension of the piece of a degree; 0 for negative degrees."""
         if degree < 0:
             return 0
         if self.dimension <= 0:

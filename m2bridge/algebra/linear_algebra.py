@@ -54,7 +54,7 @@ def elimination_price(rows: int, columns: int) -> float:
     return 5e-10 * rows * columns * min(rows, columns) + 2e-7 * rows * columns
 
 
-def _price_of(rows: IntegerRows) -> float:
+def _elimination_price_of(rows: IntegerRows) -> float:
     """The :func:`elimination_price` of a matrix; 0 for one without rows, whose width is unknown."""
     if not rows:
         return 0.0
@@ -63,7 +63,7 @@ def _price_of(rows: IntegerRows) -> float:
 
 def rank_mod(rows: IntegerRows, prime: int) -> int:
     """The rank over GF(prime) of an integer matrix."""
-    check(_price_of(rows))
+    check(_elimination_price_of(rows))
     return int(flint.nmod_mat(rows, prime).rank())
 
 
@@ -87,7 +87,7 @@ def rank_of(matrix: Any) -> int:
     """
     rows, columns = matrix.nrows(), matrix.ncols()
     primes = primes_from(LONG_PRIME)
-    largest = -1
+    largest_rank = -1
     product_bits = 0  # the product of the primes tried is at least 2^product_bits
     while True:
         check(elimination_price(rows, columns))
@@ -95,18 +95,19 @@ def rank_of(matrix: Any) -> int:
         product_bits += PRIME_BITS
         if modular_rank == min(rows, columns):  # full, and a lower bound for the rank over QQ
             return modular_rank
-        if modular_rank > largest:
-            largest = modular_rank
-            minor_bits = _minor_bits(matrix, largest + 1)
-        if minor_bits < product_bits:
-            return largest
+        if modular_rank > largest_rank:
+            largest_rank = modular_rank
+            minor_bits = _minor_bits(matrix, largest_rank + 1)
+        if minor_bits < product_bits:  # the product of the primes exceeds all these minors
+            return largest_rank
 
 
 def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
     """The number of positive eigenvalues of a symmetric rational matrix, less the negative ones.
 
-    All roots of its characteristic polynomial are real, so by Descartes' rule there are as many
-    positive ones as there are changes of sign of the coefficients.
+    ``form`` has the rows of the matrix, which is square. All roots of its characteristic polynomial
+    are real, so by Descartes' rule there are as many positive ones as there are changes of sign of
+    the coefficients.
     """
     size = len(form)
     entries = [entry for row in form for entry in row]
@@ -114,7 +115,8 @@ def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
     coefficients = polynomial.coeffs()  # by ascending powers
     signs = [1 if x > 0 else -1 for x in coefficients if x != 0]
     positive = sum(x != y for x, y in pairwise(signs))
-    zero = next(j for j, x in enumerate(coefficients) if x != 0)  # the multiplicity of the root 0
+    # The multiplicity of the root 0 is the number of coefficients before the first nonzero one.
+    zero = next(j for j, x in enumerate(coefficients) if x != 0)
     negative = size - zero - positive
     return positive - negative
 
@@ -122,8 +124,10 @@ def signature(form: Sequence[Sequence[flint.fmpq]]) -> int:
 def _minor_bits(matrix: Any, size: int) -> int:
     """A number b such that all minors of this size have absolute values below 2^b.
 
-    By Hadamard a minor is at most the product of the norms of its rows, and of its columns. The
-    bounds of :func:`_squared_norm_bits` are halved, because they are for squares.
+    By Hadamard's inequality the absolute value of a minor is at most the product of the norms of
+    its rows, and also of its columns. These are parts of rows and columns of the matrix, whose
+    norms are at least as large. The bounds of :func:`_squared_norm_bits` are halved, because they
+    are for squares.
     """
     rows = matrix.tolist()
     columns = zip(*rows, strict=True)
@@ -131,7 +135,7 @@ def _minor_bits(matrix: Any, size: int) -> int:
 
 
 def _squared_norm_bits(vectors: Iterable[Sequence[Any]], number: int) -> int:
-    """An upper bound for the bits of a product of squared norms of ``number`` of the vectors."""
+    """An upper bound for the bits of the product of the squared norms of any ``number`` vectors."""
     bits = []
     for vector in check_deadline_in(vectors):
         squared_norm = sum([entry * entry for entry in vector])
@@ -146,24 +150,24 @@ def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
     Zero and repeated rows and columns are dropped, and the matrix is cut into blocks without common
     columns, whose ranks add up, before FLINT sees it.
     """
-    distinct: set[frozenset[tuple[ColumnT, int]]] = set()
+    set_of_rows: set[frozenset[tuple[ColumnT, int]]] = set()
     for row in check_deadline_in(rows):
-        distinct.add(frozenset([entry for entry in row.items() if entry[1]]))
-    distinct.discard(frozenset())
-    listed = list(distinct)
-    supports = [map(itemgetter(0), row) for row in listed]
+        set_of_rows.add(frozenset([entry for entry in row.items() if entry[1]]))
+    set_of_rows.discard(frozenset())
+    distinct_rows = list(set_of_rows)
+    supports = [map(itemgetter(0), row) for row in distinct_rows]  # the columns of each row
     total = 0
-    for block in check_deadline_in(connected(supports)):
-        total += _block_rank([listed[i] for i in block])
+    for block in check_deadline_in(connected_groups(supports)):
+        total += _block_rank([distinct_rows[i] for i in block])
     return total
 
 
-def connected(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
+def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
     """The positions of some sets in the finest groups such that sets of different groups are
     disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
 
-    While groups grow, each is a tree, whose root is its first position: ``leader`` maps a position
-    to its parent in the tree, and a root to itself.
+    The algorithm is union–find: each group is a tree, whose root is its first position; ``leader``
+    maps a position to its parent in the tree, and a root to itself.
     """
     leader = list(range(len(supports)))
 
@@ -174,17 +178,18 @@ def connected(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
             position = leader[position]
         return position
 
-    first: dict[ColumnT, int] = {}  # the first set with each element
+    first_set_with: dict[ColumnT, int] = {}  # element → position of the first set that has it
     for position, support in enumerate(check_deadline_in(supports)):
-        own = position  # the root of the group of this set
+        own_root = position  # the root of the group of this set
         for column in support:
-            other = root(first.setdefault(column, position))
-            if other != own:
-                leader[max(own, other)] = min(own, other)
-                own = min(own, other)
+            other_root = root(first_set_with.setdefault(column, position))
+            if other_root != own_root:
+                leader[max(own_root, other_root)] = min(own_root, other_root)
+                own_root = min(own_root, other_root)
     groups: dict[int, list[int]] = {}
     for position in range(len(supports)):
-        # A leader is not larger than its members, so the leader of leader[position] is a root.
+        # leader[position] is not larger than position. If it is smaller, this loop has set its own
+        # leader to the root already.
         leader[position] = leader[leader[position]]
         groups.setdefault(leader[position], []).append(position)
     return list(groups.values())
@@ -197,16 +202,21 @@ def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
     """
     if len(rows) == 1:
         return 1
-    columns: dict[ColumnT, list[tuple[int, int]]] = {}  # the pairs (number of a row, entry) of each
+    columns: dict[ColumnT, list[tuple[int, int]]] = {}  # each as pairs (number of a row, entry)
     for number, row in enumerate(rows):
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
-    distinct = set(map(tuple, columns.values()))
-    return rank_of(filled(flint.fmpz_mat(len(distinct), len(rows)), distinct))
+    distinct_columns = set(map(tuple, columns.values()))
+    # The transposed matrix, which has the same rank.
+    transposed = flint.fmpz_mat(len(distinct_columns), len(rows))
+    return rank_of(fill_matrix(transposed, distinct_columns))
 
 
-def filled(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
-    """The same matrix of FLINT, zero before, filled with rows of pairs (column, nonzero entry)."""
+def fill_matrix(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
+    """Set the entries of a zero matrix of FLINT, and return it.
+
+    ``rows`` are all rows in their order, each as pairs (column, nonzero entry).
+    """
     for i, row in enumerate(check_deadline_in(rows)):
         for j, c in row:
             matrix[i, j] = c
@@ -214,7 +224,7 @@ def filled(matrix: Any, rows: Iterable[Iterable[tuple[int, int]]]) -> Any:
 
 
 def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
-    """The pivot columns of a FLINT matrix in row echelon form with ``height`` nonzero rows."""
+    """The pivot columns of a FLINT matrix in row echelon form; ``height`` is its rank."""
     pivots = []
     column = 0
     for row in range(height):
@@ -248,12 +258,13 @@ def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[li
         matrix, pivots = reduced_echelon(flint.nmod_mat(rows, prime))
         denominator = 1
     else:
-        check(PRIMES_PER_RATIONAL_ECHELON * _price_of(rows))
+        check(PRIMES_PER_RATIONAL_ECHELON * _elimination_price_of(rows))
         matrix, denominator, height = flint.fmpz_mat(rows).rref()
         pivots = leading_columns(matrix, height)
+    # FLINT has integer entries, and one denominator for all of them.
     scale = int(denominator)
-    nonzero = check_deadline_in(matrix.tolist()[: len(pivots)])
-    echelon = [[Fraction(int(entry), scale) for entry in row] for row in nonzero]
+    nonzero_rows = check_deadline_in(matrix.tolist()[: len(pivots)])
+    echelon = [[Fraction(int(entry), scale) for entry in row] for row in nonzero_rows]
     return list(pivots), echelon
 
 
@@ -272,10 +283,10 @@ def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVec
 def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
     """Short independent integer vectors with the same QQ-span as the rows.
 
-    They are LLL-reduced, and generate the same lattice as the rows of the echelon form, each scaled
-    to coprime integers.
+    They are an LLL-reduced basis of the lattice that the nonzero rows of the echelon form generate
+    after each is scaled to coprime integers.
     """
-    check(PRIMES_PER_RATIONAL_ECHELON * _price_of(rows))
+    check(PRIMES_PER_RATIONAL_ECHELON * _elimination_price_of(rows))
     echelon, _, height = flint.fmpz_mat(rows).rref()
     primitive = []
     for entries in echelon.tolist()[:height]:
@@ -305,9 +316,10 @@ class Quotient:
     ----------
     prime : int
     chosen : list of int
-        The numbers of rows that form a basis of the span of all.
+        The numbers of rows that form a basis of the span of all, from 0 on as the rows were given.
     forms : dict
-        For each place that is dependent modulo the rows its expression in independent places.
+        For each place whose basis vector depends on others modulo the rows, its expression in basis
+        vectors that are independent. With the row e_0 + 2e_1 alone it can be {0: {1: −2}}.
     """
 
     prime: int
@@ -316,7 +328,7 @@ class Quotient:
 
     @classmethod
     def of(cls, rows: Iterable[SparseVector], prime: int) -> Quotient:
-        """Return the quotient by the span of some rows."""
+        """Return the quotient by the span of rows, each given by its entries that are not zero."""
         result = cls(prime)
         rounds = []  # the forms that each round found
         remaining = [numbered for numbered in enumerate(rows) if numbered[1]]
@@ -333,7 +345,7 @@ class Quotient:
         return result
 
     def classes(self, size: int) -> list[SparseVector]:
-        """The class of each of the basis vectors 0, …, size − 1, in terms of independent ones."""
+        """The class of each of the basis vectors e_0, …, e_(size−1), in independent ones."""
         return [self.forms.get(place, {place: 1}) for place in range(size)]
 
     def _sparse_round(
@@ -348,6 +360,7 @@ class Quotient:
         remaining : list of numbered rows
             The other rows, reduced by the forms, if they are not zero then.
         """
+        # the number of rows in which each place occurs
         counts = Counter(chain.from_iterable(map(itemgetter(1), rows)))
         # Places that occur in few rows lead: expressing them in others changes few rows.
         order = sorted(counts, key=lambda place: (counts[place], place))
@@ -355,14 +368,14 @@ class Quotient:
         led_rows: dict[Any, SparseVector] = {}
         other_rows = []
         # Short rows come first, because each of the other rows takes in a solved row.
-        for number, row in check_deadline_in(sorted(rows, key=_length)):
+        for number, row in check_deadline_in(sorted(rows, key=_number_of_entries)):
             leading_place = min(row, key=position.__getitem__)
             if leading_place in led_rows:
                 other_rows.append((number, row))
             else:
                 led_rows[leading_place] = row
                 self.chosen.append(number)
-        forms = self._solved(led_rows, order)
+        forms = self._solve_leading_places(led_rows, order)
         remaining = []
         for number, row in check_deadline_in(other_rows):
             reduced = combination(row, forms, self.prime)
@@ -370,7 +383,7 @@ class Quotient:
                 remaining.append((number, reduced))
         return forms, remaining
 
-    def _solved(
+    def _solve_leading_places(
         self, led_rows: dict[Any, SparseVector], order: list[Any]
     ) -> dict[Any, SparseVector]:
         """The expression of each leading place in places that lead no row.
@@ -382,30 +395,33 @@ class Quotient:
         forms: dict[Any, SparseVector] = {}
         for place in check_deadline_in(reversed(order)):
             if place in led_rows:
+                # With c e_place + rest = 0, e_place is −rest/c.
                 form = dict(led_rows[place])
                 factor = -pow(form.pop(place), -1, self.prime)
-                scaled = {other: c * factor for other, c in form.items()}
-                forms[place] = combination(scaled, forms, self.prime)
+                scaled_form = {other: c * factor for other, c in form.items()}
+                forms[place] = combination(scaled_form, forms, self.prime)
         return forms
 
     def _dense_round(self, rows: list[NumberedRow]) -> dict[Any, SparseVector]:
         """The expression of each pivot of the rows' reduced echelon form in places without pivot.
 
-        It ends the elimination: all these rows are used up.
+        It adds rows that form a basis of the span to ``chosen``, and ends the elimination: no row
+        remains.
         """
         places = sorted(set(chain.from_iterable(map(itemgetter(1), rows))))
         position = {place: j for j, place in enumerate(places)}
         entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)
-        matrix = filled(flint.nmod_mat(len(rows), len(places), self.prime), entries)
+        matrix = fill_matrix(flint.nmod_mat(len(rows), len(places), self.prime), entries)
         # The pivot columns of the transposed matrix are rows that form a basis of the span.
-        independent = reduced_echelon(matrix.transpose())[1]
-        self.chosen += [rows[i][0] for i in independent]
+        _, independent = reduced_echelon(matrix.transpose())
+        self.chosen += [rows[i][0] for i in independent]  # the numbers of these rows
         echelon, pivots = reduced_echelon(matrix)
-        free = sorted(set(range(len(places))).difference(pivots))
+        free_columns = sorted(set(range(len(places))).difference(pivots))
         forms: dict[Any, SparseVector] = {}
         for i, pivot in enumerate(check_deadline_in(pivots)):
             form = forms[places[pivot]] = {}
-            for j in free:
+            # The row says that e_pivot + Σ c_j e_j is 0 modulo the rows, so e_pivot is Σ −c_j e_j.
+            for j in free_columns:
                 value = int(echelon[i, j])
                 if value:
                     form[places[j]] = self.prime - value
@@ -417,7 +433,8 @@ def combination(
 ) -> SparseVector:
     """The vector modulo the prime, with its form in place of each basis vector that has one.
 
-    Vectors map basis vectors to coefficients: 2e_0 + e_1 with the form 3e_0 of e_1 is 5e_0.
+    Vectors map basis vectors to coefficients: with the form 3e_0 of e_1 the vector {0: 2, 1: 1},
+    which is 2e_0 + e_1, becomes {0: 5}.
     """
     total: SparseVector = {}
     for place, coefficient in vector.items():
@@ -435,7 +452,7 @@ def combination(
     return result
 
 
-def _length(numbered: NumberedRow) -> int:
+def _number_of_entries(numbered: NumberedRow) -> int:
     """The number of nonzero entries of a row."""
     return len(numbered[1])
 

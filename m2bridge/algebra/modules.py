@@ -71,7 +71,7 @@ def one_line(value: object) -> str:
     return shortened("; ".join(str(value).splitlines()), MAX_REPR_CHARS)
 
 
-def listed(elements: Iterable[Any]) -> str:
+def tuple_text(elements: Iterable[Any]) -> str:
     """The texts of elements of a ring in parentheses, separated by commas: ``(x, y**2)``."""
     return f"({', '.join(map(entry_text, elements))})"
 
@@ -105,7 +105,7 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number at (i, j), column i and row j: generators of weight i + j in degree i."""
+        """The number at (i, j), column i and row j: of generators of weight i + j in degree i."""
         return self.rows.get((place[0], place[1]), 0)
 
     @property
@@ -135,10 +135,10 @@ class BettiTable(Typeset):
         row_numbers = [j for _, j in table]
         rows = range(min(row_numbers), max(row_numbers) + 1)
         # Texts are aligned column by column; the first column has the names of the lines.
-        columns = [_aligned(["", "total:", *(f"{j}:" for j in rows)])]
+        columns = [_align_right(["", "total:", *(f"{j}:" for j in rows)])]
         for i in range(min(totals), max(totals) + 1):
             numbers = [table.get((i, j), ".") for j in rows]
-            columns.append(_aligned([i, totals.get(i, 0), *numbers]))
+            columns.append(_align_right([i, totals.get(i, 0), *numbers]))
         lines = zip(*columns, strict=True)
         return "\n".join(map(" ".join, lines))
 
@@ -147,8 +147,8 @@ class BettiTable(Typeset):
         return betti_latex(self._totals, self.rows)
 
 
-def _aligned(column: Iterable[object]) -> list[str]:
-    """The texts of a column of a table, aligned at the right."""
+def _align_right(column: Iterable[object]) -> list[str]:
+    """The texts of the cells of a column, with blanks before them so that all have one width."""
     texts = list(map(str, column))
     width = max(map(len, texts))
     return [text.rjust(width) for text in texts]
@@ -185,7 +185,7 @@ class HilbertPolynomial(Named):
         return expand(self._value(Symbol(variable)))
 
     def _value(self, t: Any) -> Any:
-        """The value at t, a fraction or a symbol: Σ c C(t + n, n), which is that of n-space."""
+        """The value at t, a fraction or a symbol: Σ c C(t + n, n) over the pairs (n, c)."""
         total = 0
         for n, c in self.coefficients:
             total += c * prod((t + k) / k for k in range(1, n + 1))
@@ -214,7 +214,7 @@ class GeneralIdeal(AsText, Typeset):
     _function = "ideal"
 
     def __str__(self) -> str:
-        return f"{self._function}{listed(self.generators)} of {ring_text(self.ring)}"
+        return f"{self._function}{tuple_text(self.generators)} of {ring_text(self.ring)}"
 
     def _formula(self) -> str:
         """The generators in angle brackets, and the ring."""
@@ -362,7 +362,7 @@ class Matrix(Named, Typeset):
         rows, columns = self.shape
         if not rows or not columns:
             return f"0 ({rows} × {columns})"
-        return f"({'; '.join(map(listed, self.entries))})"
+        return f"({'; '.join(map(tuple_text, self.entries))})"
 
     def _formula(self) -> str:
         """The entries in parentheses; empty, to be shown as text, without columns or with many."""
@@ -406,7 +406,7 @@ class Vector(Named, Typeset):
     entries: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return listed(self.entries)
+        return tuple_text(self.entries)
 
     def _formula(self) -> str:
         """The coefficients as a column."""
@@ -444,7 +444,7 @@ class GroebnerBasis(AsText, Typeset):
         return iter(self.generators)
 
     def __str__(self) -> str:
-        return f"Gröbner basis {listed(self.generators)}"
+        return f"Gröbner basis {tuple_text(self.generators)}"
 
     def _formula(self) -> str:
         """The elements of the basis of an ideal in parentheses; the matrix of one of a module."""
@@ -472,7 +472,7 @@ class RingMap(Named, Typeset):
     images: tuple[Any, ...]
 
     def __str__(self) -> str:
-        return f"{ring_text(self.source)} → {ring_text(self.target)}, {listed(self.images)}"
+        return f"{ring_text(self.source)} → {ring_text(self.target)}, {tuple_text(self.images)}"
 
     def _formula(self) -> str:
         """Source and target, and the images."""

@@ -25,7 +25,7 @@ def is_prime(n: int) -> bool:
 def primes_from(largest: int, numbers: Collection[int] = ()) -> Iterator[int]:
     """Yield the primes from ``largest`` downwards that divide none of the numbers.
 
-    ``numbers`` are those for which a prime would be unlucky, as denominators.
+    ``numbers`` are integers that must not be zero modulo the primes, such as denominators.
     """
     for candidate in range(largest, 1, -1):
         if is_prime(candidate) and all(n % candidate for n in numbers):
@@ -33,15 +33,15 @@ def primes_from(largest: int, numbers: Collection[int] = ()) -> Iterator[int]:
 
 
 def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
-    """Yield different primes of this many bits that divide none of the numbers, without end.
+    """Yield different primes of this many bits that divide none of ``numbers``, without end.
 
-    They are drawn by the system's source of randomness. So nobody can choose an input for which
-    they are unlucky, as one can for primes that are known before. No number may be zero, which
-    every prime divides.
+    They are drawn by the system's source of randomness: nobody can choose an input for which they
+    are unlucky, as one can for primes that are known before. No number may be zero: every prime
+    divides 0, and the search would not end.
     """
     drawn = set()
     while True:
-        candidate = secrets.randbits(bits) | 1 << (bits - 1)
+        candidate = secrets.randbits(bits) | 1 << (bits - 1)  # the highest bit is 1
         if candidate in drawn or not is_prime(candidate):
             continue
         drawn.add(candidate)
@@ -58,10 +58,13 @@ def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
     return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]
 
 
-def combined(vectors: Sequence[Sequence[int]], weights: Sequence[int], modulus: int) -> list[int]:
-    """The vector of residues modulo ``modulus``, a product of primes, from vectors modulo each.
+def combine_residues(
+    vectors: Sequence[Sequence[int]], weights: Sequence[int], modulus: int
+) -> list[int]:
+    """The vector modulo a product of primes whose residues modulo the primes are ``vectors``.
 
-    There is one vector for each prime; weights and modulus are of :func:`chinese_remainder`.
+    ``vectors`` has one vector for each prime; ``weights``, one number for each prime, and
+    ``modulus``, the product, are those of :func:`chinese_remainder`.
     """
     return [sum(map(mul, weights, entry)) % modulus for entry in zip(*vectors, strict=True)]
 
@@ -90,12 +93,13 @@ def rational_denominator(residue: int, modulus: int) -> int:
         return 1
     # Euclid's algorithm: each remainder is congruent to its coefficient times the residue, so the
     # fraction remainder/coefficient is; the first remainder within the bound is the one to try.
-    before, remainder = modulus, residue
-    coefficient_before, coefficient = 0, 1
+    previous_remainder, remainder = modulus, residue
+    previous_coefficient, coefficient = 0, 1
     while remainder > bound:
-        quotient = before // remainder
-        before, remainder = remainder, before - quotient * remainder
-        coefficient_before, coefficient = coefficient, coefficient_before - quotient * coefficient
+        quotient = previous_remainder // remainder
+        previous_remainder, remainder = remainder, previous_remainder - quotient * remainder
+        next_coefficient = previous_coefficient - quotient * coefficient
+        previous_coefficient, coefficient = coefficient, next_coefficient
     if abs(coefficient) > bound:
         return 1
     return abs(coefficient)
@@ -117,15 +121,16 @@ def without_denominators(numbers: Iterable[Any]) -> list[int]:
     Residues of GF(p), which have no denominators, become the integers that represent them.
     """
     rationals = list(numbers)
-    if not all(hasattr(number, "denominator") for number in rationals):
+    if not all(hasattr(number, "denominator") for number in rationals):  # residues
         return list(map(int, rationals))
     scale = lcm(*[int(number.denominator) for number in rationals])
     return [int(number.numerator) * (scale // int(number.denominator)) for number in rationals]
 
 
 def integer_coefficients(polynomial: Mapping[Key, Any]) -> dict[Key, int]:
-    """The least positive multiple with integer coefficients of a polynomial over QQ, as terms.
+    """The least positive multiple with integer coefficients of a polynomial over QQ.
 
-    Of a polynomial over GF(p), its coefficients as integers that represent the residues.
+    It maps the exponents of each monomial to an integer, as ``polynomial`` maps them to its
+    coefficient. Of a polynomial over GF(p) the integers represent the residues.
     """
     return dict(zip(polynomial, without_denominators(polynomial.values()), strict=True))

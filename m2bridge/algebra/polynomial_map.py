@@ -20,7 +20,7 @@ from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.expressions import difference, numerator_and_denominator
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import connected, pivot_columns, sparse_rank
+from m2bridge.algebra.linear_algebra import connected_groups, pivot_columns, sparse_rank
 from m2bridge.algebra.numbers import fraction, integer_coefficients, without_denominators
 from m2bridge.algebra.ring import (
     GeneratingSet,
@@ -137,8 +137,9 @@ class PolynomialMap:
         source = PolynomialRing(QQ, tuple(map(variable_name, parameters)))
         fractions = {}
         for name, image in images.items():
-            above, below = numerator_and_denominator(image)
-            fractions[variable_name(name)] = (source.polynomial(above), source.polynomial(below))
+            numerator, denominator = numerator_and_denominator(image)
+            image_fraction = source.polynomial(numerator), source.polynomial(denominator)
+            fractions[variable_name(name)] = image_fraction
         equations = tuple(filter(None, map(source.polynomial, map(difference, relations))))
         return cls.from_fractions(source, fractions, equations, prime)
 
@@ -199,27 +200,26 @@ class PolynomialMap:
                 numerator.quo_ground(denominator.LC) for numerator, denominator in images.values()
             ]
             return cls(source, tuple(images), tuple(polynomials), tuple(relations), prime)
-        taken = {*source.variables, *images}
-        names = chain(["w"], map("w_{}".format, count(1)))
-        name = next(candidate for candidate in names if candidate not in taken)
+        used_names = {*source.variables, *images}
+        candidates = chain(["w"], map("w_{}".format, count(1)))  # w, w_1, w_2, …
+        name = next(candidate for candidate in candidates if candidate not in used_names)
         extended = PolynomialRing(QQ, (*source.variables, name))
-        w = extended.sympy_ring.gens[-1]
+        w = extended.sympy_ring.gens[-1]  # the inverse of q
 
-        def lifted(polynomial: PolyElement) -> PolyElement:
+        def lift(polynomial: PolyElement) -> PolyElement:
             """The polynomial in the ring with w, which it does not contain."""
             terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
             return extended.sympy_ring.from_dict(terms)
 
         polynomials = [
-            lifted(numerator * q.exquo(denominator)) * w
-            for numerator, denominator in images.values()
+            lift(numerator * q.exquo(denominator)) * w for numerator, denominator in images.values()
         ]
         return cls(
             source=extended,
             coordinates=tuple(images),
             images=tuple(polynomials),
-            relations=(*map(lifted, relations), w * lifted(q) - 1),
-            prime=not relations,
+            relations=(*map(lift, relations), w * lift(q) - 1),
+            prime=not relations,  # w*q − 1 alone generates a prime ideal
         )
 
     def target(self, *, field: CoefficientField = QQ) -> PolynomialRing:
@@ -235,7 +235,8 @@ class PolynomialMap:
         """
         degrees = tuple(map(total_degree, self.images))
         is_graded = all(map(is_homogeneous, self.images + self.relations))
-        if not is_graded or min(degrees, default=1) <= 0:
+        are_positive = all(degree > 0 for degree in degrees)  # −1 is the degree of the image 0
+        if not is_graded or not are_positive:
             return None
         return degrees
 
@@ -438,7 +439,7 @@ def reduce_linearly(
     """
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
-    for block in check_deadline_in(connected(parametrization.images)):
+    for block in check_deadline_in(connected_groups(parametrization.images)):
         # Pivot columns do not depend on columns further left: the earliest coordinates are picked.
         block.sort(key=preference)
         rows = _coefficient_rows([parametrization.images[j] for j in block])
@@ -459,8 +460,9 @@ def reduce_linearly(
 def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     """Rewrite a map in other linear coordinates of the space that its image spans.
 
-    Its coordinates are those of an echelon form: each has a monomial that no other one has. The
-    closures of the images correspond under a linear isomorphism; elimination is faster here.
+    The new images are the rows of echelon forms of the coefficients: each has a monomial that no
+    other one has. The closures of the images of both maps correspond under a linear isomorphism;
+    elimination is faster for the new map.
 
     Parameters
     ----------
@@ -470,7 +472,7 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     new_images: dict[int, PolyElement] = {}
     # Row operations within a block of images, connected by common monomials, change neither the
     # span of the block nor those of other blocks.
-    for block in check_deadline_in(connected(parametrization.images)):
+    for block in check_deadline_in(connected_groups(parametrization.images)):
         old_images = [parametrization.images[j] for j in block]
         monomials = sorted(set().union(*old_images), reverse=True)
         rows = []
@@ -486,14 +488,18 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
 
 
 def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
-    """Whether the coordinates of two maps with the same parameters span the same polynomials.
+    """Whether the images of the coordinates of two maps span the same space of polynomials.
+
+    The maps have the same parameters.
 
     The closures of the two images then correspond under a linear isomorphism of the spaces that
     they span. The spans U and V are equal exactly if dim U = dim V = dim (U + V).
     """
-    families = first.images, second.images, first.images + second.images
-    ranks = {sparse_rank(map(integer_coefficients, images)) for images in families}
-    return len(ranks) == 1
+    generators_of_spaces = first.images, second.images, first.images + second.images
+    dimensions = set()
+    for images in generators_of_spaces:  # of U, V and U + V
+        dimensions.add(sparse_rank(map(integer_coefficients, images)))
+    return len(dimensions) == 1
 
 
 def _coefficient_rows(images: Sequence[PolyElement]) -> list[list[int]]:

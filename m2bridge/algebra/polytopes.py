@@ -41,14 +41,14 @@ def lattice_coordinates(vectors: Sequence[IntegerVector]) -> list[IntegerVector]
     pivots = [next(j for j, entry in enumerate(row) if entry) for row in basis]
     coordinates = []
     for vector in vectors:
-        rest = list(vector)
+        remainder = list(vector)
         multiples = []
         # Later rows of the basis are zero at a pivot, as it is an echelon form: what is left of the
         # vector there is a multiple of the row of the pivot.
         for row, pivot in zip(basis, pivots, strict=True):
-            multiple = rest[pivot] // row[pivot]
+            multiple = remainder[pivot] // row[pivot]
             multiples.append(multiple)
-            rest = [a - multiple * b for a, b in zip(rest, row, strict=True)]
+            remainder = [a - multiple * b for a, b in zip(remainder, row, strict=True)]
         coordinates.append(tuple(multiples))
     return coordinates
 
@@ -85,20 +85,21 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
     rays: list[_Ray] = []
     for j in range(size):
         column = [inverse[i, j] for i in range(size)]
-        rays.append((_primitive(column), frozenset(basis) - {basis[j]}))
+        rays.append((_primitive_vector(column), frozenset(basis) - {basis[j]}))
     for number in check_deadline_in(sorted(set(range(len(vectors))) - set(basis))):
-        rays = _with_vector(rays, number, vectors[number])
+        rays = _add_vector(rays, number, vectors[number])
         if len(rays) > MAX_FACETS:
             raise TooLargeError(f"a polytope with more than {MAX_FACETS} facets")
     return [zeros for _, zeros in rays]
 
 
-def _with_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> list[_Ray]:
+def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> list[_Ray]:
     """The rays of the dual cone, which are the facets of the cone, after one more vector.
 
-    The dual cone consists of the linear forms that are not negative on the cone. The vector cuts
-    off the forms that are negative on it; new rays are where its hyperplane meets the faces of
-    dimension 2 of the dual cone that are spanned by a ray above and a ray below the hyperplane.
+    The dual cone consists of the linear forms that are not negative on the cone. The forms that are
+    zero on the new vector are a hyperplane; forms below it, negative on the vector, are cut off.
+    New rays are where the hyperplane meets faces of dimension 2 of the dual cone, each spanned by a
+    ray above and a ray below the hyperplane.
 
     Parameters
     ----------
@@ -114,25 +115,26 @@ def _with_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> li
             new_rays.append((form, zeros))
         elif value == 0:
             new_rays.append((form, zeros | {number}))
-    above = [i for i, value in enumerate(values) if value > 0]
-    below = [i for i, value in enumerate(values) if value < 0]
-    # On a face of dimension 2 of the dual cone at least so many vectors are zero, by their rank.
+    rays_above = [i for i, value in enumerate(values) if value > 0]
+    rays_below = [i for i, value in enumerate(values) if value < 0]
+    # The forms of a face of dimension 2 are zero on vectors of rank n − 2, in dimension n: on at
+    # least so many vectors.
     least = len(vector) - 2
-    for i, j in check_deadline_in(product(above, below)):
-        common = rays[i][1] & rays[j][1]
-        if len(common) < least:
+    for i, j in check_deadline_in(product(rays_above, rays_below)):
+        common_zeros = rays[i][1] & rays[j][1]
+        if len(common_zeros) < least:
             continue
         # Two rays span a face of dimension 2 exactly if no third one has their common zeros.
-        if any(common <= zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j)):
+        if any(common_zeros <= zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j)):
             continue
         # The combination of both forms, with positive coefficients, that is zero on the vector.
         pairs = zip(rays[i][0], rays[j][0], strict=True)
-        between = [values[i] * b - values[j] * a for a, b in pairs]
-        new_rays.append((_primitive(between), common | {number}))
+        new_form = [values[i] * b - values[j] * a for a, b in pairs]
+        new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
     return new_rays
 
 
-def _primitive(form: Sequence[Any]) -> IntegerVector:
+def _primitive_vector(form: Sequence[Any]) -> IntegerVector:
     """The shortest integer vector in the direction of a rational one."""
     entries = tuple(without_denominators(form))
     content = gcd(*entries)
@@ -150,21 +152,21 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
         If there are more than :data:`MAX_FACES`, or too many facets.
     """
     all_facets = facets(vectors)
-    whole = frozenset(range(len(vectors)))
-    found = {whole}
-    waiting = [whole]
+    polytope = frozenset(range(len(vectors)))
+    all_faces = {polytope}
+    waiting = [polytope]
     # Each face is an intersection of facets.
     while waiting:
         face = waiting.pop()
         for facet in check_deadline_in(all_facets):
             smaller = face & facet
-            if smaller and smaller not in found:
-                found.add(smaller)
+            if smaller and smaller not in all_faces:
+                all_faces.add(smaller)
                 waiting.append(smaller)
-        if len(found) > MAX_FACES:
+        if len(all_faces) > MAX_FACES:
             raise TooLargeError(f"a polytope with more than {MAX_FACES} faces")
     dimensions = {}
-    for face in check_deadline_in(found):
+    for face in check_deadline_in(all_faces):
         matrix = flint.fmpz_mat([list(vectors[i]) for i in sorted(face)])
         dimensions[face] = int(matrix.rank()) - 1  # less than that of the cone over the face
     return dimensions
@@ -173,19 +175,19 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
 def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> dict[Face, int]:
     """Return the volume of each face in the lattice that its own points generate.
 
-    It is normalized: a simplex whose vectors are a basis of the lattice has volume 1. A face
-    consists of the pyramids, with one of its points as their apex, over those of its facets that do
-    not contain the apex. A pyramid has the volume of its base, in the lattice that base and apex
-    generate; in that of the face, the index of this lattice times as much.
+    The volume is normalized: a simplex whose vectors are a basis of the lattice has volume 1. A
+    face is cut into pyramids: their apex is one of its points, and their bases are its facets that
+    do not contain the apex. In the lattice that base and apex generate, a pyramid has the volume of
+    its base. In the lattice of the face, this is multiplied by the index of the smaller lattice.
 
     ``dimensions`` are those of all faces, by :func:`faces`.
     """
-    found: dict[Face, int] = {}
-    of_polytope = max(dimensions.values())
-    polytope_facets = [face for face, dim in dimensions.items() if dim == of_polytope - 1]
+    volume_of_face: dict[Face, int] = {}
+    polytope_dimension = max(dimensions.values())
+    polytope_facets = [face for face, dim in dimensions.items() if dim == polytope_dimension - 1]
     for face in check_deadline_in(sorted(dimensions, key=dimensions.__getitem__)):
         if dimensions[face] == 0:
-            found[face] = 1
+            volume_of_face[face] = 1
             continue
         apex = min(face)
         # Each facet of a face is its intersection with a facet of the polytope; other such
@@ -196,9 +198,9 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
         for base in check_deadline_in(intersections):
             if dimensions.get(base) == dimensions[face] - 1:
                 index = _covolume(vectors, base | {apex}) // face_covolume
-                total += index * found[base]
-        found[face] = total
-    return found
+                total += index * volume_of_face[base]
+        volume_of_face[face] = total
+    return volume_of_face
 
 
 def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
@@ -229,6 +231,6 @@ def volume_in_space(points: Sequence[IntegerVector]) -> int:
     if len(vectors) == len(vectors[0]):
         # A simplex, whose many faces are not needed.
         return abs(int(matrix.det()))
-    whole = frozenset(range(len(vectors)))
+    polytope = frozenset(range(len(vectors)))
     # The covolume is the index of the lattice that the points generate in that of all points.
-    return volumes(vectors, faces(vectors))[whole] * _covolume(vectors, whole)
+    return volumes(vectors, faces(vectors))[polytope] * _covolume(vectors, polytope)

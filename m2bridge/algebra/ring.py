@@ -29,7 +29,7 @@ from sympy.polys.polyerrors import BasePolynomialError
 
 from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.expressions import SymbolEntry, in_plain_symbols, symbol_name
-from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, described_field
+from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
 from m2bridge.limits import check_deadline_in
@@ -44,7 +44,7 @@ class PolyElement(rings.PolyElement):  # type: ignore[misc]
         """Return the text as SymPy writes it, with residues from 0 to p − 1."""
         domain = self.ring.domain
         if isinstance(domain, ExtensionDomain | FractionField):
-            return _text_over(described_field(domain), self)
+            return _text_over(extension_field_of(domain), self)
         if not domain.is_FiniteField:
             return str(super().str(*style))
         integers = self.ring.clone(domain=ZZ)
@@ -105,27 +105,27 @@ def entry_text(element: Any) -> str:
     return str(residue)
 
 
-# How the values that cannot be pickled as they are (see the docstring of the module) are made
-# again: each of these functions returns a function, and arguments with which that makes the value.
+# For ``copyreg.pickle``, for values that cannot be pickled as they are (see the docstring of the
+# module): each function returns a function, and the arguments with which it makes the value again.
 
 
 def _ring_parts(ring: Any) -> tuple[Any, ...]:
-    """The class of a ring of SymPy or of this module, with symbols, domain and order."""
+    """How a ring of SymPy or of this module is made: its class, and symbols, domain and order."""
     return type(ring), (ring.symbols, ring.domain, ring.order)
 
 
 def _element_parts(element: Any) -> tuple[Any, ...]:
-    """The function that makes a polynomial of terms, with its ring and its terms."""
+    """How a polynomial is made: the function ``from_dict``, and its ring and terms."""
     return rings.PolyRing.from_dict, (element.ring, dict(element))
 
 
 def _field_parts(field: Any) -> tuple[Any, ...]:
-    """The class of a finite field, with the modulus, and whether residues are symmetric."""
+    """How a finite field is made: its class, and the modulus and whether residues are symmetric."""
     return FiniteField, (int(field.mod), field.sym)
 
 
 def _residue_parts(residue: Any) -> tuple[Any, ...]:
-    """The class of a residue of FLINT, with an integer and the modulus."""
+    """How a residue of FLINT is made: its class, and an integer and the modulus."""
     return flint.nmod, (int(residue), residue.modulus())
 
 
@@ -186,7 +186,7 @@ class PolynomialRing:
             )
         if not "".join(self.variables).isascii():  # ASCII has one way to write each letter
             _check_letters(self.variables)
-        if self.field.names:
+        if isinstance(self.field, ExtensionField):
             _check_names_of_field(self.field, self.variables)
 
     def __str__(self) -> str:
@@ -233,7 +233,7 @@ class PolynomialRing:
             expression at all: text is refused, because SymPy would run it as a program, and so are
             floating-point numbers, because they are not exact.
         """
-        expression = _checked(expression)
+        expression = _exact_expression(expression)
         try:
             return self.sympy_ring.from_expr(expression)
         except (ValueError, BasePolynomialError) as reason:
@@ -267,10 +267,10 @@ def is_name(text: str) -> bool:
 
 
 def place_of_variant(name: str) -> int | None:
-    """The place of the first character that is a variant of others, from 0; ``None`` if none is.
+    """The place, from 0 on, of the first character that is a variant of others; ``None`` without.
 
-    Examples are ℌ for H, ½ for 1⁄2 and ⁿ for n. In the normal form NFKC, in which names are
-    compared, a name with such a character becomes a different name.
+    Variants are, for example, ℌ of H, ½ of 1⁄2 and ⁿ of n. Names are compared in the normal form
+    NFKC, in which a name with such a character becomes a different name.
     """
     if name.isascii():
         return None
@@ -381,7 +381,7 @@ def normal_form(name: str) -> str:
     return normalize("NFKC", name)
 
 
-def _checked(expression: Any) -> Any:
+def _exact_expression(expression: Any) -> Any:
     """An exact expression in plain symbols, or a rational number, from what a caller gave.
 
     Polynomials that SymPy holds in another form (``Poly``, ``PolyElement``) become expressions.
@@ -489,8 +489,10 @@ class GeneratingSet:
         one = self.ring.sympy_ring.one
         if self.generators:
             _check_size(monomial_count(len(self.generators), exponent))
-        chosen = combinations_with_replacement(self.generators, exponent)
-        return self._generated_by(prod(factors, start=one) for factors in check_deadline_in(chosen))
+        generator_choices = combinations_with_replacement(self.generators, exponent)
+        return self._generated_by(
+            prod(factors, start=one) for factors in check_deadline_in(generator_choices)
+        )
 
     def _generated_by(self, generators: Iterable[rings.PolyElement]) -> Self:
         """The ideal of the same ring with these generators, each once."""

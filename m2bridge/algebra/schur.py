@@ -68,7 +68,7 @@ def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[Partit
     By Pieri's rule λ gets ``size`` boxes, no two in one column: μ_(i+1) ≤ λ_i ≤ μ_i.
     """
     upper = (max(shape, default=0) + size, *shape)
-    yield from _between((*shape, 0), upper, sum(shape) + size, rows)
+    yield from _partitions_between((*shape, 0), upper, sum(shape) + size, rows)
 
 
 def strips_removed(shape: PartitionTuple, size: int) -> Iterator[PartitionTuple]:
@@ -76,10 +76,10 @@ def strips_removed(shape: PartitionTuple, size: int) -> Iterator[PartitionTuple]
 
     By Pieri's rule λ loses ``size`` boxes, no two of one column: λ_(i+1) ≤ μ_i ≤ λ_i.
     """
-    yield from _between((*shape[1:], 0), shape, sum(shape) - size, len(shape))
+    yield from _partitions_between((*shape[1:], 0), shape, sum(shape) - size, len(shape))
 
 
-def _between(
+def _partitions_between(
     lower: PartitionTuple, upper: PartitionTuple, total: int, rows: int
 ) -> Iterator[PartitionTuple]:
     """Yield the partitions μ of ``total`` with at most ``rows`` parts and lower_i ≤ μ_i ≤ upper_i.
@@ -92,7 +92,7 @@ def _between(
         least = max(lower[0], total - sum(upper[1:]))
         greatest = min(upper[0], total - sum(lower[1:]))
         for first in range(least, greatest + 1):
-            for rest in _between(lower[1:], upper[1:], total - first, rows - 1):
+            for rest in _partitions_between(lower[1:], upper[1:], total - first, rows - 1):
                 yield (first, *rest) if first else ()
     elif total == 0 and not any(lower):
         yield ()
@@ -142,19 +142,19 @@ def _pieri_product(
 @lru_cache(maxsize=32)
 def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
     """The permutations of 0, …, size − 1, each with its sign, 1 or −1."""
-    signed = []
+    permutations_with_signs = []
     for order in permutations(range(size)):
         inversions = [pair for pair in combinations(order, 2) if pair[0] > pair[1]]
-        signed.append((order, (-1) ** len(inversions)))
-    return tuple(signed)
+        permutations_with_signs.append((order, (-1) ** len(inversions)))
+    return tuple(permutations_with_signs)
 
 
 @lru_cache(maxsize=100_000)
 def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
-    """Kostka's number: that of semistandard tableaux with weight[k] entries k, for each k.
+    """The Kostka number: how many semistandard tableaux of the shape have weight[k] entries k.
 
-    The largest entries form a horizontal strip, which has no two boxes in one column; without it
-    there is a smaller tableau.
+    The largest entries form a horizontal strip, which has no two boxes in one column; without this
+    strip the tableau is a smaller one.
 
     Examples
     --------
@@ -173,9 +173,10 @@ Shapes = tuple[PartitionTuple, ...]
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
     """The multiplicities of irreducible representations in one of a product of groups GL.
 
-    An irreducible representation is a tensor product of Schur functors of the spaces. The highest
-    weight with a dimension that is not 0 is that of one of them; its weights, which tableaux count,
-    are taken away, and so on.
+    An irreducible representation is a tensor product of Schur functors of the spaces. A highest
+    weight among those whose dimension is not 0 belongs to an irreducible representation, whose
+    multiplicity is this dimension. The dimensions of its weights, which tableaux count, are
+    subtracted, and so on.
 
     Parameters
     ----------
@@ -197,10 +198,10 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     multiplicities: dict[Shapes, int] = {}
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
         dominant = product(*map(partitions, degrees, sizes))
-        # Higher weights come first, so the first one that is left is a highest weight.
-        left = {shapes: counts.get(shapes, 0) for shapes in dominant}
-        for shapes in left:
-            multiplicity = left[shapes]
+        # Higher weights come first, so the first one whose dimension is not 0 is a highest weight.
+        remaining = {shapes: counts.get(shapes, 0) for shapes in dominant}
+        for shapes in remaining:
+            multiplicity = remaining[shapes]
             if multiplicity == 0:
                 continue
             if multiplicity < 0:
@@ -209,8 +210,8 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
                     " these are not the weights of a representation"
                 )
             multiplicities[shapes] = multiplicity
-            for weight in left:
-                left[weight] -= multiplicity * prod(map(tableaux, shapes, weight))
+            for weight in remaining:
+                remaining[weight] -= multiplicity * prod(map(tableaux, shapes, weight))
     return multiplicities
 
 
@@ -276,14 +277,14 @@ class Representation:
         return self.type_json() | {"dimension": self.dimension}
 
 
-def generator_counts(parts: Iterable[Representation]) -> Counter[int]:
+def generator_counts(representations: Iterable[Representation]) -> Counter[int]:
     """The number of generators in each degree, where these representations generate an ideal.
 
     It is the sum of the dimensions of the representations of the degree.
     """
     counts: Counter[int] = Counter()
-    for part in parts:
-        counts[part.degree] += part.dimension
+    for representation in representations:
+        counts[representation.degree] += representation.dimension
     return counts
 
 

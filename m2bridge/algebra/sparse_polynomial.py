@@ -118,20 +118,21 @@ def gradient_of_terms(
     return gradient
 
 
-def restricted(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
+def fix_variables(polynomial: IntegerPolynomial, fixed: Mapping[int, int]) -> IntegerPolynomial:
     """A polynomial with some variables replaced by 0 or 1, in as many variables as before.
 
-    ``fixed`` gives the values by the numbers of these variables, whose exponents become 0.
+    ``fixed`` maps the numbers of these variables, from 0 on, to the values 0 or 1. Their exponents
+    become 0: x_0 x_1 with x_0 = 1 is {(0, 1): 1}.
     """
     zeros = [i for i, value in fixed.items() if not value]
     result: IntegerPolynomial = {}
     for exponents, c in polynomial.items():
         if any(exponents[i] for i in zeros):
             continue  # the monomial vanishes
-        rest = list(exponents)
+        remaining_exponents = list(exponents)
         for i in fixed:
-            rest[i] = 0
-        result[tuple(rest)] = result.get(tuple(rest), 0) + c
+            remaining_exponents[i] = 0
+        result[tuple(remaining_exponents)] = result.get(tuple(remaining_exponents), 0) + c
     return {exponents: c for exponents, c in result.items() if c}
 
 

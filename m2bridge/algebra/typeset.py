@@ -93,8 +93,8 @@ def ring_latex(ring: Any) -> str:
 
 def ideal_latex(generators: Iterable[Any], ring: Any) -> str:
     """Return generators in angle brackets, 0 if there are none, and the ring that contains them."""
-    listed = ", ".join(map(element_latex, generators)) or "0"
-    return rf"\left\langle {listed} \right\rangle \subset {ring_latex(ring)}"
+    generator_list = ", ".join(map(element_latex, generators)) or "0"
+    return rf"\left\langle {generator_list} \right\rangle \subset {ring_latex(ring)}"
 
 
 def tuple_latex(elements: Iterable[Any]) -> str:
@@ -114,7 +114,7 @@ def matrix_latex(entries: Sequence[Sequence[Any]]) -> str:
 
 
 def ring_letter(ring: Any) -> str:
-    """Return the letter for a ring in its modules: S, or R where a variable is S."""
+    """Return the letter for a ring in formulas of its modules: S, or R if a variable is S."""
     return "R" if "S" in getattr(ring, "variables", ()) else "S"
 
 

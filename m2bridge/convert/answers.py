@@ -56,13 +56,13 @@ class Answer:
     def integer_pairs(self, name: str) -> dict[int, int]:
         """The value of this name, a list of pairs of integers, as a mapping."""
         pairs = self.integer_lists(name)
-        found: dict[int, int] = {}
+        mapping: dict[int, int] = {}
         for pair in pairs:
             if len(pair) != 2:
                 raise ParseError(f"the field '{name}' is not a list of pairs of integers")
             first, second = pair
-            found[first] = second
-        return found
+            mapping[first] = second
+        return mapping
 
     def ideal(self, name: str) -> GeneratingSet:
         """The value of this name, an ideal."""

@@ -20,9 +20,9 @@ from m2bridge.convert.encode import (
     Code,
     braces,
     encode,
-    grouped,
-    literal,
-    sparse,
+    field_code,
+    list_code,
+    sparse_terms,
     string,
     terms,
     variable_parts,
@@ -53,9 +53,9 @@ def bindings(inputs: Mapping[str, Any]) -> str:
     """
     if not inputs:
         return ""
-    names = grouped([string(name) for name in inputs])
-    made = grouped([encode(value) for value in in_one_ring(inputs.values())])
-    return f"mbDefine({names}, {made});\n"
+    name_list = list_code([string(name) for name in inputs])
+    value_list = list_code([encode(value) for value in in_one_ring(inputs.values())])
+    return f"mbDefine({name_list}, {value_list});\n"
 
 
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
@@ -68,8 +68,8 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     ConversionError
         If an expression is not exact, or not a polynomial or rational function over the ring.
     """
-    listed = list(inputs)
-    leaves = _leaves(listed)
+    input_list = list(inputs)
+    leaves = _leaves(input_list)
     names: set[str] = set()
     for leaf in leaves:
         if isinstance(leaf, Expr):
@@ -80,46 +80,49 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     if len(candidates) == 1:
         ring = candidates[0]
         is_typed = False
-    else:  # no ring, or more than one, could be meant: names are read as if they were typed
+    # No ring, or more than one, could be meant: names are read as if they were typed.
+    else:
         ring = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring
         is_typed = True
 
     def in_ring(leaf: Any) -> Any:
         """The leaf with its expressions in the ring that was chosen."""
-        return _in_ring(leaf, ring, is_typed)
+        return _value_in_ring(leaf, ring, is_typed)
 
-    return [_mapped(value, in_ring) for value in listed]
+    return [_map_leaves(value, in_ring) for value in input_list]
 
 
 def _leaves(listed: list[Any]) -> list[Any]:
     """Everything in the values that is not a container; of a matrix of SymPy its entries."""
-    found: list[Any] = []
+    leaves: list[Any] = []
 
     def note(leaf: Any) -> Any:
-        """Add a leaf, or the entries of a matrix, to ``found``, and return the leaf unchanged."""
+        """Add a leaf, or the entries of a matrix, to ``leaves``; return the leaf unchanged."""
         if isinstance(leaf, MatrixBase):
-            found.extend(leaf.flat())
+            leaves.extend(leaf.flat())
         else:
-            found.append(leaf)
+            leaves.append(leaf)
         return leaf
 
     for value in listed:
-        _mapped(value, note)
-    return found
+        _map_leaves(value, note)
+    return leaves
 
 
-def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
     """The value, with ``change`` applied to everything in it that is not a container.
 
     Containers are made anew, in their own class; keys of tables are changed too.
     """
     if type(value) is dict or isinstance(value, values.HashTable):
-        pairs = [(_mapped(key, change), _mapped(held, change)) for key, held in value.items()]
+        pairs = [
+            (_map_leaves(key, change), _map_leaves(entry, change)) for key, entry in value.items()
+        ]
         return type(value)(pairs)
     if isinstance(value, values.Option):
-        return values.Option(_mapped(value.key, change), _mapped(value.value, change))
+        return values.Option(_map_leaves(value.key, change), _map_leaves(value.value, change))
     if type(value) in _SEQUENCES:
-        return type(value)(tuple(_mapped(item, change) for item in value))
+        return type(value)(tuple(_map_leaves(item, change) for item in value))
     return change(value)
 
 
@@ -128,66 +131,78 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
 
     A ring of m2bridge counts by its ``sympy_ring``.
     """
-    found: dict[PolyRing, None] = {}
+    distinct_rings: dict[PolyRing, None] = {}
     for leaf in leaves:
         ring = getattr(leaf, "ring", leaf)
         ring = getattr(ring, "sympy_ring", ring)
         if isinstance(ring, PolyRing):
-            found[ring] = None
-    return list(found)
+            distinct_rings[ring] = None
+    return list(distinct_rings)
 
 
-def _in_ring(value: Any, ring: PolyRing, is_typed: bool) -> Any:
-    """A value of a call, with expressions of SymPy as polynomials of a ring.
+def _value_in_ring(value: Any, ring: PolyRing, is_typed: bool) -> Any:
+    """The value to encode for a leaf of the inputs of a call, with expressions in a ring.
 
-    A matrix or an expression with variables becomes the code that makes it, a matrix of numbers one
-    over ZZ or QQ; other values stay. ``is_typed`` is that of :func:`_made_in_ring`.
+    A matrix or an expression of SymPy with variables becomes the code that makes it, a matrix of
+    SymPy without variables a matrix over ZZ or QQ; other values stay. ``is_typed`` is that of
+    :func:`_code_in_ring`.
     """
     if isinstance(value, MatrixBase):
         if not value.free_symbols:
             rows = [[number(entry) for entry in row] for row in value.tolist()]
             return number_matrix(rows, value.cols)
-        row_codes = [_row(row, ring) for row in value.tolist()]
+        row_codes = [_row_code(row, ring) for row in value.tolist()]
         code = f"map(R^{value.rows}, R^{value.cols}, {braces(row_codes)})"
-        return _made_in_ring(ring, is_typed, code)
+        return _code_in_ring(ring, is_typed, code)
     if isinstance(value, Expr) and value.free_symbols:
-        return _made_in_ring(ring, is_typed, _quotient(value, ring))
+        return _code_in_ring(ring, is_typed, _quotient_code(value, ring))
     return value
 
 
-def _row(entries: list[Expr], ring: PolyRing) -> str:
-    """The code of a list of polynomials, as :func:`_element` writes them."""
-    return braces([_element(entry, ring) for entry in entries])
+def _row_code(entries: list[Expr], ring: PolyRing) -> str:
+    """The code of a row of a matrix, whose entries :func:`_element_code` writes."""
+    return braces([_element_code(entry, ring) for entry in entries])
 
 
-def _made_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
-    """The code of a value that is made in a ring, which it calls R.
+def _code_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
+    """The Macaulay2 expression ``(mbTyped(names, () -> ring, (R, places) -> code))``.
 
-    If ``is_typed``, R is the workspace's ring with these variables, where there is one: their
-    places in R are ``places``. Else, and where there is none, it is the given ring.
+    It calls a function of Macaulay2 with the body ``code``, in which R is a ring that has the
+    variables of ``ring``, and ``places`` their places among the variables of R.
+
+    Parameters
+    ----------
+    ring : PolyRing
+    is_typed : bool
+        Whether the names of the variables are read as if they were typed: R is then the workspace's
+        ring with these variables, where there is one. Else, and where there is none, R is ``ring``.
+    code : str
+        Macaulay2 code of a value in which R and ``places`` may occur.
     """
     algebra = ring_of_sympy(ring)
-    names = literal(variable_parts(algebra.variables)) if is_typed else "null"
+    names = field_code(variable_parts(algebra.variables)) if is_typed else "null"
     return Code(f"(mbTyped({names}, () -> {encode(algebra)}, (R, places) -> {code}))")
 
 
-def _quotient(value: Expr, ring: PolyRing) -> str:
+def _quotient_code(value: Expr, ring: PolyRing) -> str:
     """The code of a polynomial, or of a rational function as a quotient of two polynomials.
 
-    They are written by :func:`_element`, as elements of the ring R.
+    They are written by :func:`_element_code`, as elements of the ring R.
     """
     if value.is_polynomial() or not value.is_rational_function():
-        return _element(value, ring)
+        return _element_code(value, ring)
     numerator, denominator = fraction(together(value))
     if not denominator.free_symbols:
-        return _element(value, ring)
-    return f"({_element(numerator, ring)} / {_element(denominator, ring)})"
+        return _element_code(value, ring)
+    return f"({_element_code(numerator, ring)} / {_element_code(denominator, ring)})"
 
 
-def _element(value: Expr, ring: PolyRing) -> str:
-    """The code of an expression as a polynomial of the ring R of :func:`_made_in_ring`.
+def _element_code(value: Expr, ring: PolyRing) -> str:
+    """The code of an expression as a polynomial of R, a variable bound by :func:`_code_in_ring`.
 
-    It has variables by their places in ``ring``; Macaulay2's ``mbPlaced`` finds them in R.
+    So is ``places``. In ``ring`` with the variables x, y the code of x**2 - 3*y is
+    ``mbPlaced(R, places, {{1,0,2},{-3,1,1}})``: each term is its coefficient, and the place of each
+    variable in ``ring`` with its exponent. Macaulay2's ``mbPlaced`` finds the variables in R.
 
     Raises
     ------
@@ -201,4 +216,4 @@ def _element(value: Expr, ring: PolyRing) -> str:
         raise ConversionError(
             f"'{value}' is not a polynomial with coefficients in {ring.domain}{advice}"
         ) from reason
-    return f"mbPlaced(R, places, {sparse(terms(polynomial))})"
+    return f"mbPlaced(R, places, {sparse_terms(terms(polynomial))})"

@@ -28,6 +28,7 @@ _CHUNK_BYTES = 2**20
 # A part of a name in TOML, bare or quoted.
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*){{20}}")
+"""The beginning of a name with more than 20 parts."""
 
 
 def read_text(path: Path, most: int = MAX_DOCUMENT_BYTES) -> str:
@@ -93,8 +94,10 @@ def read_open(descriptor: int, most: int = MAX_DOCUMENT_BYTES) -> bytes:
     data = bytearray()
     while len(data) <= most:
         # Wait for data, no longer than the limit allows; then check the limit.
-        left = clock().remaining
-        milliseconds = None if left is None else min(left, MAX_WAIT_SECONDS) * 1000
+        seconds_left = clock().remaining  # None without a limit
+        milliseconds = None
+        if seconds_left is not None:
+            milliseconds = min(seconds_left, MAX_WAIT_SECONDS) * 1000
         ready.poll(milliseconds)
         check()
         try:
@@ -148,9 +151,9 @@ def read_json(
         return json.loads(
             text,
             object_pairs_hook=_object_of_pairs,
-            parse_constant=_finite,  # refuses NaN and infinities
+            parse_constant=_finite_float,  # refuses NaN and infinities
             parse_int=bounded_integer,
-            parse_float=parse_float or _finite,
+            parse_float=parse_float or _finite_float,
         )
     except json.JSONDecodeError as reason:
         place = f"not JSON (line {reason.lineno}, column {reason.colno})"
@@ -180,7 +183,7 @@ def read_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as reason:
-        place = f"not TOML{_place(str(reason))}"
+        place = f"not TOML{_place_in_message(str(reason))}"
         message = f"not TOML: {reason}{_hint(text, str(reason))}"
         raise ConversionError(message, place=place) from None
     except ValueError:  # Python's own limit
@@ -193,11 +196,10 @@ def read_toml(text: str) -> dict[str, Any]:
         ) from None
 
 
-def _place(reason: str) -> str:
-    """A blank and ``(line 2, column 5)``, from the end of a message of Python's reader of TOML.
+def _place_in_message(reason: str) -> str:
+    """The text `` (line 2, column 5)``, from the end of a message of Python's reader of TOML.
 
-    Empty if the message does not end with a place. It may quote anything of the text before, which
-    is left out.
+    Empty if the message does not end with a place. What the message quotes of the file is left out.
     """
     place = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)\Z", reason)
     return f" (line {place[1]}, column {place[2]})" if place else ""
@@ -222,7 +224,7 @@ def _hint(text: str, reason: str) -> str:
     if place is None:
         return ""
     line = text.split("\n")[int(place[1]) - 1]
-    wrong_character = line[int(place[2]) - 1 :][:1]
+    wrong_character = line[int(place[2]) - 1 :][:1]  # empty, which is ASCII, at the end of the line
     if not wrong_character.isascii():
         return "; in TOML a name with other letters than a to z stands in quotes"
     name, _, value = (part.strip() for part in line.partition("="))
@@ -255,8 +257,8 @@ def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _finite(number: str) -> float:
-    """The float that a text stands for; ConversionError for infinities, NaN and overflow."""
+def _finite_float(number: str) -> float:
+    """The float that a text stands for; ConversionError for infinities, NaN and large numbers."""
     value = float(number)
     if not math.isfinite(value):
         raise ConversionError(f"{number:.40} is not a finite number")

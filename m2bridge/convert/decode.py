@@ -32,7 +32,7 @@ from sympy.polys.domains.fractionfield import FractionField
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, described_field
+from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.decode_numbers import extension_reader, polynomial_reader, rational
@@ -101,13 +101,15 @@ def decode_value(
     """
     if value is None:
         return None
-    from m2bridge.convert.decode_values import Record  # many classes, which programs do not need
+    from m2bridge.convert.decode_values import (
+        ValueReader,
+    )  # many classes, which programs do not need
 
     try:
         tag, descriptions, content = value
         if tag != "Value":
             raise ParseError(f"not a value of a workspace: {json.dumps(value)[:120]}")
-        return Record(descriptions, make_ideal).read(content)
+        return ValueReader(descriptions, make_ideal).read(content)
     except M2BridgeError:
         raise
     except FAULTS as reason:
@@ -115,7 +117,7 @@ def decode_value(
 
 
 def _no_value(value: Any) -> ParseError:
-    """The error for data that do not follow the format, with their beginning."""
+    """The error for data that do not follow the format; its message quotes their beginning."""
     return ParseError(f"not a value of the wire format: {json.dumps(value)[:120]}")
 
 
@@ -152,9 +154,9 @@ def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
     if field is None:
         raise ParseError("ideals over ZZ have no counterpart in m2bridge; work over QQ or GF(p)")
     ring = PolynomialRing(field, names)
-    listed = _polynomials(ring.sympy_ring, generators)
+    elements = _polynomials(ring.sympy_ring, generators)
     # The zero ideal has a generator in Macaulay2, which is 0.
-    return GeneratingSet(ring, tuple(g for g in listed if g))
+    return GeneratingSet(ring, tuple(g for g in elements if g))
 
 
 def _matrix(ring_data: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:
@@ -184,7 +186,7 @@ def _sympy_ring(ring_data: list[Any]) -> PolyRing:
 
 
 def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField | None, tuple[str, ...]]:
-    """Coefficient field (``None`` for ZZ) and names of the variables of a described ring.
+    """Coefficient field (``None`` for ZZ) and names of the variables, from the data of a ring.
 
     Raises
     ------
@@ -199,7 +201,7 @@ def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField | None,
 
 
 def _names(variables: list[list[Any]]) -> tuple[str, ...]:
-    """The names of variables, each given by its base in Macaulay2 and its indices."""
+    """The names of variables: ``("c_1_2",)`` from ``[["c", 1, 2]]``, a base and its indices."""
     return tuple(from_macaulay2(base, index) for base, *index in variables)
 
 
@@ -225,7 +227,7 @@ def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]
 
 
 def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
-    """The polynomials of a ring with these lists of terms.
+    """The polynomials of a ring, from a list of terms ``[exponents, coefficient]`` for each.
 
     Raises
     ------
@@ -235,7 +237,7 @@ def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
     """
     read: Callable[[list[Any]], PolyElement] = polynomial_reader(ring)
     if isinstance(ring.domain, ExtensionDomain | FractionField):
-        read = extension_reader(described_field(ring.domain), ring)
+        read = extension_reader(extension_field_of(ring.domain), ring)
     polynomials = []
     for terms in listed:
         for exponents, _ in terms:

@@ -16,7 +16,7 @@ from m2bridge.errors import ParseError
 from m2bridge.system import integer
 
 Powers = Iterable[tuple[int, int]]
-"""Places of variables with their exponents."""
+"""Pairs of the place of a variable, from 0 on, and its exponent."""
 
 DenseTerm = tuple[tuple[int, ...], Any]
 """The exponents of all variables, and the coefficient as Macaulay2 sends it."""
@@ -64,9 +64,10 @@ def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement
 def extension_reader(field: ExtensionField, ring: PolyRing) -> Callable[[list[Any]], PolyElement]:
     """Return a function that makes a polynomial over an extension field from its terms.
 
-    Each coefficient is a list of terms in the generators of the field; of a field with parameters,
-    two lists, for numerator and denominator. The function raises ParseError if a coefficient is
-    zero, or a monomial occurs twice.
+    A term is a pair of exponents and a coefficient. A coefficient is a list of terms in the
+    generators of the field, which are pairs of exponents and a text; in a field with parameters, it
+    is two such lists, for numerator and denominator. The function raises ParseError if a
+    coefficient is zero, or a monomial occurs twice.
     """
 
     def coefficient(data: list[Any]) -> Any:
@@ -91,16 +92,20 @@ def extension_reader(field: ExtensionField, ring: PolyRing) -> Callable[[list[An
 
 
 def _rational_terms(data: list[Any]) -> dict[tuple[int, ...], Fraction]:
-    """Exponents with coefficients, from a list of pairs in which coefficients are texts."""
+    """Exponents with coefficients: ``{(2,): 3/7}`` from the data ``[[[2], "3/7"]]``."""
     return {tuple(exponents): rational(text) for exponents, text in data}
 
 
 def dense_terms(data: list[Any], variables: int) -> list[DenseTerm]:
     """The terms of a polynomial in this number of variables, with coefficients as they were sent.
 
-    ``data`` are a list of terms ``[coefficient, variable, exponent, variable, exponent, ..]`` with
-    variables by their places, or ``["Text", names, number of terms, text]`` with the text in which
-    Macaulay2's engine writes the polynomial.
+    Parameters
+    ----------
+    data : list
+        Of terms ``[coefficient, variable, exponent, variable, exponent, ..]`` with variables by
+        their places; or ``["Text", names, number of terms, text]`` with the text in which
+        Macaulay2's engine writes the polynomial.
+    variables : int
 
     Raises
     ------
@@ -141,12 +146,13 @@ def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[st
     ParseError
         If there are not ``count`` terms, or a term is not one in variables of these names.
     """
+    # Each term begins with a plus sign, which is cut off, or keeps its minus sign.
     terms = text.replace("-", "+-").removeprefix("+").split("+")
     if len(terms) != count:
         raise ParseError(f"{len(terms)} terms of {count}: {text!r:.120}")
     places = {name: place for place, name in enumerate(names)}
     # Each power, as x_1^2, is read once, since few different ones occur in many terms.
-    known: dict[str, tuple[int, int]] = {}
+    places_and_exponents: dict[str, tuple[int, int]] = {}
     for term in terms:
         match = _TERM.fullmatch(term)
         if match is None:  # a line ends inside, which the engine never writes
@@ -158,10 +164,10 @@ def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[st
         if not is_understood or is_empty:
             raise ParseError(f"not a term: {term!r:.120}")
         for power in powers:
-            if power not in known:
-                known[power] = _power(power, places)
+            if power not in places_and_exponents:
+                places_and_exponents[power] = _power(power, places)
         coefficient = sign + (number or "1")
-        yield coefficient, [known[power] for power in powers]
+        yield coefficient, [places_and_exponents[power] for power in powers]
 
 
 def _power(text: str, places: dict[str, int]) -> tuple[int, int]:

@@ -24,8 +24,10 @@ ElementReader = Callable[[Any], Any]
 """Makes an element of one ring of the data that Macaulay2 sends."""
 
 
-class Record:
-    """A reader of one value, whose rings are made once, with a reader of elements for each.
+class ValueReader:
+    """A reader of one value of a workspace.
+
+    Each ring of its table is made once, with a function that reads elements of the ring.
 
     The table of rings and the value are nested lists of JSON, in which ``["Ring", 2]`` is the ring
     at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Array", …]`` an object
@@ -49,7 +51,7 @@ class Record:
             self._readers.append(self._reader(ring))
 
     def read(self, part: Any) -> Any:
-        """The value of a part of the data: an object, a tuple, or the constant itself.
+        """The value of a part of the data: an object, a tuple, or the part itself if it is no list.
 
         Raises
         ------
@@ -67,8 +69,8 @@ class Record:
             place, data = arguments[:2]
             return self._readers[place](data)
         if tag == "Elements":
-            place, *listed = arguments
-            return tuple(map(self._readers[place], listed))
+            place, *elements = arguments
+            return tuple(map(self._readers[place], elements))
         fields = map(self.read, arguments)
         if tag == "Ideal":
             return self._ideal(*fields)
@@ -77,7 +79,8 @@ class Record:
     def _reader(self, ring: Any) -> ElementReader:
         """Return a new reader of elements of this ring.
 
-        The rings that it is made of, such as that of its coefficients, have theirs already.
+        The rings that it is made of, such as that of its coefficients, come before it in the table,
+        so that their readers are there already.
         """
         match ring:
             case values.IntegerRing():
@@ -92,9 +95,9 @@ class Record:
             case values.ComplexField():
                 return lambda data: values.ComplexNumber(*map(_real, data))
             case values.FractionField():
-                read_part = self._reader_of(ring.ring)
+                read_element = self._reader_of(ring.ring)
                 # data are numerator and denominator
-                return lambda data: values.RingFraction(ring, *map(read_part, data))
+                return lambda data: values.RingFraction(ring, *map(read_element, data))
             case values.QuotientRing(ambient=values.IntegerRing()):
                 return lambda data: _residue(ring, integer(data))
         variables = len(ring_variables(ring))
@@ -146,8 +149,8 @@ def _algebra(
     Plain are those over a field with default degrees and order. Parts of the order that all rings
     have in Macaulay2 are left out.
     """
-    usual = (("MonomialSize", 32), ("Position", "Up"))
-    order = tuple(part for part in order if part not in usual)
+    parts_of_all_rings = (("MonomialSize", 32), ("Position", "Up"))
+    order = tuple(part for part in order if part not in parts_of_all_rings)
     algebra = values.Algebra(coefficients, names, degrees, order, *other_fields)
     is_over_field = isinstance(coefficients, CoefficientField)
     if is_over_field and algebra == values.Algebra(coefficients, names):
@@ -179,6 +182,7 @@ def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
             return values.Factorization((SIGN, *inside))
         case "Divide", [numerator, values.Factorization() as product]:
             bases = [base for base, _ in product]
+            # A base that is zero would be a divisor.
             if all(bases) and all(map(_is_of_degrees, [numerator, *bases])):
                 return values.Expression(kind, parts).evaluate()
     return values.Expression(kind, parts)
@@ -193,7 +197,7 @@ def _is_power(part: Any) -> bool:
 
 
 def _is_of_degrees(value: Any) -> bool:
-    """Whether a value is a Laurent polynomial over the integers, as Hilbert series consist of."""
+    """Whether a value is a Laurent polynomial over ZZ, as numerators of Hilbert series are."""
     if not isinstance(value, values.RingElement) or not isinstance(value.ring, values.Algebra):
         return False
     return value.ring.inverses and value.ring.coefficients == values.IntegerRing()
@@ -201,10 +205,10 @@ def _is_of_degrees(value: Any) -> bool:
 
 def _constant(name: str) -> Any:
     """SymPy's constant of this name in Macaulay2; ValueTypeError for names that SymPy lacks."""
-    return CONSTANTS[name] if name in CONSTANTS else _unknown("Constant")
+    return CONSTANTS[name] if name in CONSTANTS else _refuse_class("Constant")
 
 
-def _infinity(sign: int) -> Any:
+def _signed_infinity(sign: int) -> Any:
     """SymPy's infinity with a sign, 1 or −1; for 0, as Macaulay2's indeterminate is sent, NaN."""
     return oo * sign if sign else nan
 
@@ -217,30 +221,34 @@ def _text(characters: str) -> str:
     return str(characters.encode("latin-1"), "utf-8", "surrogateescape")
 
 
-def _unknown(kind: str) -> Any:
-    """Raise ValueTypeError: values of this class of Macaulay2 have no counterpart."""
+def _refuse_class(kind: str) -> Any:
+    """Raise ValueTypeError: values of this class of Macaulay2 have no counterpart in Python."""
     raise ValueTypeError(kind)
 
 
-def _collection(python: Callable[[Any], Any], general: Callable[[Any], Any], items: Any) -> Any:
+def _collection(
+    python_class: Callable[[Any], Any], our_class: Callable[[Any], Any], items: Any
+) -> Any:
     """Make a Python collection of items, or one of ours if Python cannot hold or distinguish them.
 
     Parameters
     ----------
-    python : class
+    python_class : class
         ``frozenset`` or ``dict``.
-    general : class
-        Our own, ``Set`` or ``HashTable``, which takes any items.
-    items : iterable
+    our_class : class
+        ``Set`` or ``HashTable`` of :mod:`m2bridge.convert.values`, which takes any items.
+    items : tuple
         Items, or pairs of key and value.
     """
-    of_ours = general(items)
+    our_collection = our_class(items)
     try:
-        of_python = python(items)
+        python_collection = python_class(items)
     except TypeError:  # an item, or a key, that does not hash
-        return of_ours
-    # 1 and True are one key for Python: then it has fewer items.
-    return of_python if len(of_python) == len(of_ours) else of_ours
+        return our_collection
+    # 1 and True are one key for Python: then its collection has fewer items.
+    if len(python_collection) < len(our_collection):
+        return our_collection
+    return python_collection
 
 
 _CLASSES: dict[str, Callable[..., Any]] = {name: getattr(values, name) for name in values.__all__}
@@ -249,7 +257,7 @@ _MAKERS: dict[str, Callable[..., Any]] = _CLASSES | {
     "ZZ": integer,
     "QQ": rational,
     "Constant": _constant,
-    "Infinity": _infinity,
+    "Infinity": _signed_infinity,
     "Bytes": _text,
     "Variable": lambda base, *index: from_macaulay2(base, index),
     "List": lambda *items: list(items),
@@ -261,6 +269,6 @@ _MAKERS: dict[str, Callable[..., Any]] = _CLASSES | {
     "HilbertPolynomial": lambda pairs: values.HilbertPolynomial(tuple(sorted(pairs))),
     "CoefficientField": _prime_field,
     "Algebra": _algebra,
-    "Unknown": _unknown,
+    "Unknown": _refuse_class,
 }
 """The classes of values by their names, which take their fields; and what makes the others."""

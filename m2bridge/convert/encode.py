@@ -26,7 +26,7 @@ from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert import other_libraries, values
-from m2bridge.convert.m2_syntax import CONSTANTS, coefficient_writer, escaped, groups, rational
+from m2bridge.convert.m2_syntax import CONSTANTS, coefficient_writer, escape_name, groups, rational
 from m2bridge.convert.values.inexact import not_exact
 from m2bridge.convert.values.rings import ring_of_domain, ring_of_sympy
 from m2bridge.errors import ConversionError
@@ -41,13 +41,17 @@ _ITEMS_PER_PIECE = 1000
 def encode(value: Any) -> str:
     """The value as a Macaulay2 expression.
 
+    ``_ENCODERS`` has the functions for the classes that are known. Values of other classes come
+    here: those of NumPy, residues of SymPy, and all that is refused.
+
     Raises
     ------
     ConversionError
         If it has no counterpart, or is not exact.
     """
     kind = type(value)
-    if isinstance(value, float | complex) or kind.__name__.startswith(("arb", "acb", "arf")):
+    is_ball_of_flint = kind.__name__.startswith(("arb", "acb", "arf"))
+    if isinstance(value, float | complex) or is_ball_of_flint:
         raise not_exact(f"{value!r:.60} ({kind.__name__})")
     # Types of NumPy are known by name: it may not be imported.
     if kind.__module__.partition(".")[0] == "numpy":
@@ -90,39 +94,45 @@ def braces(items: Iterable[str]) -> str:
     return "{" + ",".join(items) + "}"
 
 
-def grouped(items: list[str]) -> str:
-    """Return the code of a list from that of its items, in nested pieces where it is long."""
+def list_code(items: list[str]) -> str:
+    """Return the code of a list from that of its items.
+
+    A long list is written as ``mbTogether {{…},{…}}``, a function that joins its pieces.
+    """
     if len(items) <= _ITEMS_PER_PIECE:
         return braces(items)
-    pieces = [grouped(group) for group in groups(items, _ITEMS_PER_PIECE)]
+    pieces = [list_code(group) for group in groups(items, _ITEMS_PER_PIECE)]
     return f"mbTogether {braces(pieces)}"
 
 
 def items(listed: Iterable[Any]) -> str:
     """Return the code of a list of values."""
-    return grouped([encode(value) for value in listed])
+    return list_code([encode(value) for value in listed])
 
 
-def literal(value: Any) -> str:
-    """The code of a field of a value: a text, a truth value, ``None``, an element, or a list.
+def field_code(value: Any) -> str:
+    """The code of a field of a dataclass: of a text, truth value, ``None``, element, or list.
 
-    Elements are of a ring that another field says, see :func:`scalar`; a list has such items.
+    The ring of an element is named by another field of the dataclass, see :func:`element_code`. The
+    items of a list or tuple are written in this way, too.
     """
     if isinstance(value, tuple | list):
-        return grouped([literal(item) for item in value])
+        return list_code([field_code(item) for item in value])
     if value is None or isinstance(value, str | bool):
         return encode(value)
-    return scalar(value)
+    return element_code(value)
 
 
-def scalar(value: Any) -> str:
-    """The code of an element of a ring that Macaulay2 knows already: a number suffices for one.
+def element_code(value: Any) -> str:
+    """The code of an element of a ring that Macaulay2 knows from elsewhere in the program.
 
-    So a residue is an integer, without its ring; elements that are no numbers are encoded in full.
+    So a residue is written as an integer, without its ring; elements that are no numbers are
+    encoded in full.
     """
     if hasattr(value, "to_int") or isinstance(value, flint.nmod):
         return str(int(value))
-    # Numbers of Python, SymPy and FLINT; the numerator of a RingFraction is not a number.
+    # Numbers of Python, SymPy and FLINT have a ``numerator``. So has a RingFraction, but it is no
+    # number; polynomials of FLINT have a method of this name.
     has_numerator = hasattr(value, "numerator") and not callable(value.numerator)
     if has_numerator and not isinstance(value, values.RingFraction):
         return rational(value)
@@ -142,15 +152,15 @@ def _residue(value: Any, modulus: int) -> str:
 # Calls.
 
 
-def _call(value: Any) -> str:
-    """The call of the function that has the name of a dataclass, on the fields of the value."""
+def _constructor_call(value: Any) -> str:
+    """The call of Macaulay2's function for a dataclass, as ``mbAlgebra(…)``, on its fields."""
     arguments = []
     for field in fields(value):
-        part = getattr(value, field.name)
+        argument = getattr(value, field.name)
         # A variable goes as its symbol and its indices: x_1_a is Macaulay2's x_(1,a).
         if isinstance(value, values.Algebra) and field.name == "variables":
-            part = variable_parts(part)
-        arguments.append(literal(part))
+            argument = variable_parts(argument)
+        arguments.append(field_code(argument))
     return f"(mb{type(value).__name__}({', '.join(arguments)}))"
 
 
@@ -174,28 +184,28 @@ def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
     return values.Algebra(quotient, (), joined=False)
 
 
-def _made_once(value: Any) -> str:
+def _ring_code(value: Any) -> str:
     """The code of a ring, which Macaulay2 makes once and finds by this code afterwards.
 
     Equal rings have the same code, so that they are one ring there.
     """
-    code = _call(value)
+    code = _constructor_call(value)
     return f"(mbGiven({string(code)}, () -> {code}))"
 
 
-def _new(kind: str, parts: Iterable[Any]) -> str:
+def _list_of_class(kind: str, parts: Iterable[Any]) -> str:
     """The code of an object of a class of Macaulay2 that is a list of parts."""
     return f"(mbNew({string(kind)}, {items(parts)}))"
 
 
-def _collection(value: values.Array | values.MutableList | values.Partition) -> str:
-    """The code of a list of another class than ``List``, which has the same name here."""
-    return _new(type(value).__name__, value)
+def _list_code_of_class(value: values.Array | values.MutableList | values.Partition) -> str:
+    """The code of a list of a class of Macaulay2 whose counterpart here has the same name."""
+    return _list_of_class(type(value).__name__, value)
 
 
-def _table(value: Mapping[Any, Any]) -> str:
+def _hash_table_code(value: Mapping[Any, Any]) -> str:
     """The code of a hash table, in its class if it is one of :mod:`m2bridge.convert.values`."""
-    pairs = grouped([f"({encode(key)},{encode(held)})" for key, held in value.items()])
+    pairs = list_code([f"({encode(key)},{encode(entry)})" for key, entry in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
     return f"(mbHashTable({string(kind)}, {pairs}))"
 
@@ -218,12 +228,12 @@ def _complex(value: values.ComplexNumber) -> str:
             "in Macaulay2 both parts of a complex number are NaN, or none: give them as real"
             " numbers"
         )
-    return _call(value)
+    return _constructor_call(value)
 
 
-_NAMED = {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
+_CODE_OF_CONSTANT = {oo: "(infinity)", -oo: "(-infinity)", nan: "indeterminate"}
 for _name, _constant in CONSTANTS.items():
-    _NAMED[_constant] = f"(mbConstant {string(_name)})"
+    _CODE_OF_CONSTANT[_constant] = f"(mbConstant {string(_name)})"
 
 
 def _expression(value: Expr) -> str:
@@ -232,7 +242,11 @@ def _expression(value: Expr) -> str:
     Expressions with variables are encoded by :mod:`m2bridge.convert.bindings`, which finds a ring
     for them.
     """
-    return _NAMED[value] if value in _NAMED else encode(other_libraries.number(value))
+    return (
+        _CODE_OF_CONSTANT[value]
+        if value in _CODE_OF_CONSTANT
+        else encode(other_libraries.number(value))
+    )
 
 
 # Names of variables.
@@ -243,28 +257,29 @@ _INDEX = re.compile(r"0|-?[1-9][0-9]*")
 
 
 def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
-    """Symbol and indices of each variable: ``x_1_a`` is Macaulay2's ``x_(1,a)``.
+    """Symbol and indices of each variable: ``["x", 1, "a"]`` for ``x_1_a``, as in ``x_(1,a)``.
 
     A name that is not a symbol of Macaulay2, or is used with indices too, is written in letters and
     digits, by the scheme of :mod:`m2bridge.convert.m2_syntax`.
     """
-    listed = [_symbol_and_indices(name) for name in names]
-    with_indices = {parts[0] for parts in listed if len(parts) > 1}
-    for place, (symbol, *indices) in enumerate(listed):
+    parts_of_names = [_symbol_and_indices(name) for name in names]
+    with_indices = {parts[0] for parts in parts_of_names if len(parts) > 1}
+    for place, (symbol, *indices) in enumerate(parts_of_names):
         # Macaulay2 cannot distinguish x from x_1.
         if not indices and symbol in with_indices:
-            listed[place] = [escaped(names[place], plain=True)]
-    return listed
+            parts_of_names[place] = [escape_name(names[place], plain=True)]
+    return parts_of_names
 
 
 def _symbol_and_indices(name: str) -> list[str | int]:
-    """Symbol and indices, integers or symbols, of one variable; the escaped name if it has none.
+    """Symbol and indices, integers or symbols, of one variable: ``["x", 1, "a"]`` for ``x_1_a``.
 
-    It has none if a part of the name, between signs ``_``, is neither.
+    The escaped name alone if the part of the name before the first sign ``_`` is no symbol of
+    Macaulay2, or a later part is neither a symbol nor an integer.
     """
     base, *indices = name.split("_")
     if not SYMBOL.fullmatch(base):
-        return [escaped(name)]
+        return [escape_name(name)]
     parts: list[str | int] = [base]
     for index in indices:
         if SYMBOL.fullmatch(index):
@@ -272,7 +287,7 @@ def _symbol_and_indices(name: str) -> list[str | int]:
         elif _INDEX.fullmatch(index):
             parts.append(int(index))
         else:  # not an index that Macaulay2 can have
-            return [escaped(name)]
+            return [escape_name(name)]
     return parts
 
 
@@ -295,18 +310,20 @@ Factors = list[tuple[int, int]]
 def polynomial(over: Any, terms: Iterable[Term]) -> str:
     """The code of an element of a ring, in a form that is read fast if there are many terms.
 
-    ``over`` is the ring, and ``terms`` are exponents with coefficients as they are written.
+    ``over`` is the ring, and ``terms`` are pairs of exponents and the code of a coefficient.
     """
-    listed = list(terms)
+    term_list = list(terms)
     number_rings = values.IntegerRing | CoefficientField
     # The fast form has coefficients that are numbers, and a character for each power.
     has_numbers = isinstance(over, values.Algebra) and isinstance(over.coefficients, number_rings)
-    if has_numbers and len(listed) >= _MANY_TERMS:
-        monomials = [_factors(exponents) for exponents, _ in listed]
+    if has_numbers and len(term_list) >= _MANY_TERMS:
+        monomials = [_factors(exponents) for exponents, _ in term_list]
         powers = sorted(set(chain(*monomials)))
         if len(powers) <= _CHARACTERS:
-            return _packed(over, powers, monomials, [coefficient for _, coefficient in listed])
-    return f"mbSparse({encode(over)}, {sparse(sorted(listed))})"
+            return _packed_polynomial(
+                over, powers, monomials, [coefficient for _, coefficient in term_list]
+            )
+    return f"mbSparse({encode(over)}, {sparse_terms(sorted(term_list))})"
 
 
 def _factors(exponents: tuple[int, ...]) -> Factors:
@@ -316,8 +333,13 @@ def _factors(exponents: tuple[int, ...]) -> Factors:
     return list(zip(places, filter(None, exponents), strict=True))
 
 
-def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[str]) -> str:
+def _packed_polynomial(
+    over: Any, powers: Factors, monomials: list[Factors], numbers: list[str]
+) -> str:
     """The code of a polynomial by a text: a line for each monomial, a character for each power.
+
+    With the powers x^2, y, y^3 as the first three characters, a space, ``!`` and ``"``, the lines
+    of x^2*y^3 and y are a space with ``"``, and ``!``.
 
     Monomials are sorted by degree, then as strings from the last variable on. This is the graded
     reverse lexicographic order, in which Macaulay2 adds terms fastest; any order would be right.
@@ -332,29 +354,30 @@ def _packed(over: Any, powers: Factors, monomials: list[Factors], numbers: list[
         The coefficient of each monomial, as it is written.
     """
     characters = {power: chr(number + _CHARACTER_SHIFT) for number, power in enumerate(powers)}
-    written = []
+    sort_keys = []
     for monomial, number in zip(monomials, numbers, strict=True):
         degree = sum([exponent for _, exponent in monomial])
         backwards = "".join([characters[power] for power in reversed(monomial)])
-        written.append((-degree, backwards, number))
-    written.sort()
-    lines = "\n".join([backwards[::-1] for _, backwards, _ in written])
+        sort_keys.append((-degree, backwards, number))
+    sort_keys.sort()
+    lines = "\n".join([backwards[::-1] for _, backwards, _ in sort_keys])
     text = lines.replace("\\", "\\\\").replace('"', '\\"')
-    coefficients = grouped([number for _, _, number in written])
-    table = grouped([f"({variable},{exponent})" for variable, exponent in powers])
+    coefficients = list_code([number for _, _, number in sort_keys])
+    table = list_code([f"({variable},{exponent})" for variable, exponent in powers])
     return f'mbPolynomial({encode(over)}, {coefficients}, {table}, "{text}")'
 
 
-def sparse(terms: Iterable[Term]) -> str:
+def sparse_terms(terms: Iterable[Term]) -> str:
     """The code of the list of terms ``{coefficient, variable, exponent, ..}`` of a polynomial.
 
-    Variables that do not occur in a term are left out; the others are written by their places.
+    A variable is written by its place, from 0 on; variables that do not occur in a term are left
+    out. So 3*x**2 - y in x, y is ``{{3,0,2},{-1,1,1}}``.
     """
-    written = []
+    term_codes = []
     for exponents, coefficient in terms:
         powers = "".join([f",{place},{exponent}" for place, exponent in _factors(exponents)])
-        written.append(f"{{{coefficient}{powers}}}")
-    return grouped(written)
+        term_codes.append(f"{{{coefficient}{powers}}}")
+    return list_code(term_codes)
 
 
 def terms(value: PolyElement) -> list[Term]:
@@ -367,8 +390,8 @@ def terms(value: PolyElement) -> list[Term]:
 
 def _element(value: values.RingElement) -> str:
     """The code of an element of a ring that SymPy does not have."""
-    written = [(exponents, scalar(coefficient)) for exponents, coefficient in value.terms]
-    return polynomial(value.ring, written)
+    term_codes = [(exponents, element_code(coefficient)) for exponents, coefficient in value.terms]
+    return polynomial(value.ring, term_codes)
 
 
 def _sympy_polynomial(value: Poly) -> str:
@@ -412,22 +435,22 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     list: items,
     tuple: lambda value: f"(toSequence {items(value)})",
     set | frozenset | values.Set: lambda value: f"(set {items(value)})",
-    dict | values.HashTable: _table,
+    dict | values.HashTable: _hash_table_code,
     # Collections and expressions of Macaulay2
     values.Option: lambda value: f"({encode(value.key)} => {encode(value.value)})",
-    values.Array | values.MutableList | values.Partition: _collection,
-    values.Expression: lambda value: _new(value.kind, value.parts),
+    values.Array | values.MutableList | values.Partition: _list_code_of_class,
+    values.Expression: lambda value: _list_of_class(value.kind, value.parts),
     values.Factorization: lambda value: f"(mbFactorization {items(value.factors)})",
     values.Symbol: lambda value: f"(mbSymbol({string(value.name)}, {encode(value.index)}))",
     # Rings, and elements that are not written by their fields
-    values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _made_once,
+    values.Algebra | values.QuotientRing | values.GaloisField | values.FractionField: _ring_code,
     values.RingElement: _element,
     values.ComplexNumber: _complex,
     # Values of other packages of m2bridge
     GeneratingSet: lambda value: encode(_general_ideal(value)),
     PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
     PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
-    CoefficientField: _call,
+    CoefficientField: _constructor_call,
     ExtensionField: lambda value: encode(_extension(value)),
     # SymPy
     PolyRing: lambda value: encode(ring_of_sympy(value)),
@@ -450,4 +473,4 @@ for _kinds, _encoder in _ENCODERS.items():
 # All other classes of values are written by their fields.
 for _class in [getattr(values, name) for name in values.__all__]:
     if encode.dispatch(_class) is encode.dispatch(object):
-        encode.register(_class, _call)
+        encode.register(_class, _constructor_call)

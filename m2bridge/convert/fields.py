@@ -24,7 +24,8 @@ from m2bridge.errors import ConversionError, InvalidCaseError
 
 _SPACES = re.compile(r"\s+")
 _MARKED_BREAK = re.compile(r"\b(GF|gf|frac|Frac|FractionField|ideal)\s+|\b([0-9]+)\s+(?=[A-Za-z])")
-"""Spaces after which a new word begins, whether they are there or not."""
+"""Spaces that can be left out, because a new word begins after them in any case: ``GF 9``, ``2 a``.
+"""
 _WORDS = re.compile(r"\w\s+\w")
 """Two words that only spaces separate."""
 _PRIME = r"(?P<prime>QQ|(?:GF|gf)\([0-9]+\)|ZZ/[0-9]+)"
@@ -73,27 +74,27 @@ def parse_field(text: str) -> CoefficientField:
     >>> print(parse_field("QQ[i]/(i^2+1)"), parse_field("GF 9"), parse_field("frac(QQ[a,b])"))
     QQ[i]/(i**2 + 1) GF(3)[a]/(a**2 - a - 1) QQ(a, b)
     """
-    short = _without_spaces(text)
+    short = _remove_spaces(text)
     if re.fullmatch(r"(?:GF|gf)[0-9]+", short):
         short = f"GF({short[2:]})"
-    inside = short
+    text_inside = short
     if short.startswith("toField(") and short.endswith(")"):
-        inside = short.removeprefix("toField(")[:-1]
-    if not _is_balanced(inside):
+        text_inside = short.removeprefix("toField(")[:-1]
+    if not _is_balanced(text_inside):
         raise InvalidCaseError(
             "field", f"the parentheses of '{text:.60}' do not match: write {_FORMS}"
         )
-    algebraic = _ALGEBRAIC.fullmatch(inside)
+    algebraic = _ALGEBRAIC.fullmatch(text_inside)
     if algebraic:
         prime = _prime_field(algebraic["prime"])
-        return _algebraic(prime, algebraic["name"], algebraic["relation"])
+        return _algebraic_field(prime, algebraic["name"], algebraic["relation"])
     parameters = _PARAMETERS.fullmatch(short)
     if parameters:
         is_plain = parameters["plain"] is not None
-        return _with_parameters(parameters["plain"] or parameters["of_ring"], is_plain)
+        return _parameter_field(parameters["plain"] or parameters["of_ring"], is_plain)
     galois = _GALOIS.fullmatch(short)
     if galois:
-        field = _galois(galois["base"], galois["power"], galois["name"])
+        field = _galois_field(galois["base"], galois["power"], galois["name"])
         if field is not None:
             return field
     if short == "ZZ":
@@ -106,13 +107,13 @@ def parse_field(text: str) -> CoefficientField:
         return _prime_field(short)
     except InvalidCaseError as reason:
         if "is not a coefficient field" not in reason.message:
-            raise
+            raise  # it is the name of a prime field that cannot be used, and the message says why
         raise InvalidCaseError(
             "field", f"'{text:.60}' is not a field of coefficients: write {_FORMS}"
         ) from None
 
 
-def _without_spaces(text: str) -> str:
+def _remove_spaces(text: str) -> str:
     """The text of a field without spaces, as ``GF 9`` and ``QQ [ a ]`` may have them.
 
     Raises
@@ -162,11 +163,11 @@ def _prime_field(text: str) -> CoefficientField:
     return CoefficientField.parse(f"GF({digits})")
 
 
-def _with_parameters(listed: str, is_plain: bool) -> ExtensionField:
-    """The fractions of polynomials over QQ in the names of a list such as ``a,b``.
+def _parameter_field(listed: str, is_plain: bool) -> ExtensionField:
+    """The field of fractions of polynomials over QQ in parameters, from their names as ``a,b``.
 
-    ``is_plain`` says that they were written as ``QQ(a,b)``, in which a name such as i could also be
-    meant as a number, and is refused.
+    ``is_plain`` says that the field was written as ``QQ(a,b)``, where a name such as i could also
+    be meant as a number: then InvalidCaseError is raised.
     """
     names = tuple(listed.split(","))
     for name in names:
@@ -179,10 +180,11 @@ def _with_parameters(listed: str, is_plain: bool) -> ExtensionField:
     return ExtensionField(0, names)
 
 
-def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionField:
+def _algebraic_field(prime: CoefficientField, name: str, relation: str) -> ExtensionField:
     """The field k[a]/(m): k is ``prime``, a the name, and m the polynomial in ``relation``.
 
-    The text may be in parentheses, as ``(a^2+1)`` or ``ideal(a^2+1)``, and be an equation.
+    The text ``relation`` may be in parentheses, as ``(a^2+1)`` or ``ideal(a^2+1)``, and may be an
+    equation such as ``a^2=-1``.
 
     Raises
     ------
@@ -190,10 +192,10 @@ def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionFi
         If it is no polynomial in a, or m is not irreducible.
     """
     relation = relation.removeprefix("ideal")
-    inside = relation[1:-1]
-    is_in_parentheses = relation == f"({inside})" and _is_balanced(inside)
+    text_inside = relation[1:-1]
+    is_in_parentheses = relation == f"({text_inside})" and _is_balanced(text_inside)
     if is_in_parentheses:
-        relation = inside
+        relation = text_inside
     try:
         polynomial = read_equation(relation, PolynomialRing(QQ, (name,)))
     except ConversionError as reason:
@@ -204,7 +206,7 @@ def _algebraic(prime: CoefficientField, name: str, relation: str) -> ExtensionFi
     return ExtensionField(prime.characteristic, (name,), coefficients)
 
 
-def _galois(base: str, power: str | None, name: str | None) -> CoefficientField | None:
+def _galois_field(base: str, power: str | None, name: str | None) -> CoefficientField | None:
     """The field with base^power elements, as ``GF(9)``, ``GF(3^2)`` and ``GF(9,b)`` name it.
 
     Its generator has this name, or a. Its minimal polynomial is the Conway polynomial where FLINT
@@ -216,6 +218,7 @@ def _galois(base: str, power: str | None, name: str | None) -> CoefficientField 
     InvalidCaseError
         If the prime or the degree is too large, or a prime field has a generator.
     """
+    # A power of three digits is above MAX_EXTENSION_DEGREE.
     if len(base) > MAX_FINITE_FIELD_DIGITS or len(power or "") > 2:
         return None
     p, exponent = _prime_power(int(base))
@@ -249,7 +252,11 @@ def _prime_power(number: int) -> tuple[int, int]:
 
 
 def field_of_domain(domain: Any) -> CoefficientField:
-    """The field of a SymPy domain; of ZZ it is QQ, and of the Gaussian integers ZZ<I> it is QQ(I).
+    """The field in which coefficients of a SymPy domain are, as m2bridge has it.
+
+    QQ and GF(p) are themselves, and so are number fields and fields of fractions QQ(a, b). Of a
+    ring it is the field of fractions: QQ for ZZ, QQ(I) for the Gaussian integers ZZ<I>, and QQ(a)
+    for the domain ZZ(a), whose elements are those of QQ(a).
 
     Raises
     ------
@@ -260,14 +267,14 @@ def field_of_domain(domain: Any) -> CoefficientField:
         return domain.described
     if domain.is_ZZ or domain.is_QQ or domain.is_FiniteField:
         return CoefficientField(int(domain.characteristic()))
-    if domain.is_ZZ_I or domain.is_QQ_I:
+    if domain.is_ZZ_I or domain.is_QQ_I:  # SymPy's QQ<I> is not one of its AlgebraicFields
         return field_of_root(SYMPY_QQ.algebraic_field(I))
     if domain.is_AlgebraicField and domain.dom.is_QQ:
         return field_of_root(domain)
     if domain.is_FractionField and (domain.domain.is_ZZ or domain.domain.is_QQ):
         return ExtensionField(0, tuple(map(str, domain.symbols)))
     advice = ""
-    if domain.is_PolynomialRing or domain.is_FractionField:
+    if domain.is_PolynomialRing or domain.is_FractionField:  # such as QQ[a], or GF(p)(a)
         names = first_names(list(map(str, domain.symbols)))
         advice = f": give a Poly in all variables, {names} too, or name QQ({names}) as the field"
     raise ConversionError(f"coefficients in {domain}: m2bridge has no such field{advice}")
@@ -276,14 +283,15 @@ def field_of_domain(domain: Any) -> CoefficientField:
 def field_of_root(domain: Any) -> ExtensionField:
     """The number field that a domain of SymPy is, generated by its root ``domain.ext``.
 
-    The generator is named I or, for the root of 2, sqrt2; else as SymPy does, or theta.
+    The name of the generator is I for the imaginary unit, and sqrt2 for the root of 2; for other
+    roots it is SymPy's name (``alias``), or theta where SymPy has none.
     """
     root = domain.ext.as_expr()
     name = "theta"
     if isinstance(root, ImaginaryUnit):
         name = "I"
     elif isinstance(root, Pow) and root.exp == Rational(1, 2) and root.base.is_Integer:
-        name = f"sqrt{root.base}" if root.base > 0 else name
+        name = f"sqrt{root.base}" if root.base > 0 else name  # a minus cannot be in a name
     elif domain.ext.alias is not None:
         name = str(domain.ext.alias)
     ascending = tuple(map(fraction, reversed(domain.mod.to_list())))
@@ -316,6 +324,15 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
         ) from None
 
 
+def _is_power_of_root(expression: Any) -> bool:
+    """Whether an expression is a power of an algebraic number whose exponent is a fraction."""
+    if not isinstance(expression, Pow) or not expression.base.is_number:
+        return False
+    exponent = expression.exp
+    is_fraction = exponent.is_Rational and not exponent.is_Integer
+    return bool(is_fraction and expression.is_algebraic)
+
+
 def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
     """The irrational algebraic numbers of which an expression is made, as powers of roots.
 
@@ -324,18 +341,18 @@ def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
     """
     if not isinstance(value, Expr):
         return set()
-    found = set()
-    parts = preorder_traversal(value)
-    for part in parts:
-        is_root = isinstance(part, Pow) and part.base.is_number and not part.exp.is_Integer
-        if is_root and part.exp.is_Rational and part.is_algebraic:
-            root = Pow(part.base, Rational(1, part.exp.q))
-            found.add((part, root, int(part.exp.p)))
-            parts.skip()  # roots inside of the base belong to this one
-        elif isinstance(part, ImaginaryUnit | CRootOf):
-            found.add((part, part, 1))
-            parts.skip()
-    return found
+    powers = set()
+    subexpressions = preorder_traversal(value)
+    for subexpression in subexpressions:
+        if _is_power_of_root(subexpression):
+            base, exponent = subexpression.base, subexpression.exp
+            root = Pow(base, Rational(1, exponent.q))
+            powers.add((subexpression, root, int(exponent.p)))
+            subexpressions.skip()  # roots inside of the base belong to this one
+        elif isinstance(subexpression, ImaginaryUnit | CRootOf):
+            powers.add((subexpression, subexpression, 1))
+            subexpressions.skip()
+    return powers
 
 
 def coefficient_terms(coefficient: Any) -> tuple[dict[tuple[int, ...], Any], dict[Any, Any] | None]:

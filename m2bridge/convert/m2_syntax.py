@@ -13,7 +13,7 @@ from sympy import Catalan, EulerGamma, I, pi
 from sympy.polys.domains.fractionfield import FractionField
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, described_field
+from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.limits import check_deadline_in
@@ -30,7 +30,7 @@ _ESCAPED = "mbv"
 _PLAIN = "mbp"
 """The prefix of names that take no indices."""
 _NO_PLAIN_CHARACTER = re.compile("[^0-9A-Za-z]|Z")
-"""Z itself is written as a number, because it marks where a number begins and ends."""
+"""What is written as its number in Unicode: also Z, which marks where a number begins and ends."""
 
 _TERMS_PER_PIECE = 200
 """Terms or items that are written in one piece.
@@ -49,12 +49,12 @@ def to_macaulay2(name: str) -> str:
     """
     match = _INDEXED.fullmatch(name)
     if match is None:
-        return _base(name)
-    base, listed = match.groups()
-    indices = listed[1:].split("_")
+        return _symbol_of_base(name)
+    base, index_text = match.groups()
+    indices = index_text[1:].split("_")
     needs_parentheses = len(indices) > 1 or indices[0].startswith("-")
     index = f"({','.join(indices)})" if needs_parentheses else indices[0]
-    return f"{_base(base)}_{index}"
+    return f"{_symbol_of_base(base)}_{index}"
 
 
 def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
@@ -63,20 +63,21 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     Macaulay2 cannot distinguish ``x`` from ``x_1``; a name that is also used with indices gets the
     prefix ``mbp``.
     """
-    single = tuple(to_macaulay2(name) for name in names)
-    bases_with_indices = {text.split("_")[0] for text in single if "_" in text}
-    distinct = []
-    for name, text in zip(names, single, strict=True):
-        distinct.append(escaped(name, plain=True) if text in bases_with_indices else text)
-    return tuple(distinct)
+    separate_names = tuple(to_macaulay2(name) for name in names)
+    bases_with_indices = {text.split("_")[0] for text in separate_names if "_" in text}
+    distinct_names = []
+    for name, text in zip(names, separate_names, strict=True):
+        is_also_indexed = text in bases_with_indices
+        distinct_names.append(escape_name(name, plain=True) if is_also_indexed else text)
+    return tuple(distinct_names)
 
 
 def plain_to_macaulay2(name: str) -> str:
-    """Write a name where Macaulay2 takes no indices: a letter as it is, others by :func:`escaped`.
+    """Write a name where Macaulay2 takes no indices; :func:`from_macaulay2` reads it back.
 
-    :func:`from_macaulay2` reads it back.
+    A letter is written as it is, every other name by :func:`escape_name`.
     """
-    return name if _LETTER.fullmatch(name) else escaped(name, plain=True)
+    return name if _LETTER.fullmatch(name) else escape_name(name, plain=True)
 
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
@@ -87,19 +88,20 @@ def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
     return "_".join([base, *map(str, index)])
 
 
-def escaped(name: str, plain: bool = False) -> str:
+def escape_name(name: str, plain: bool = False) -> str:
     """A whole name as one symbol of letters and digits; :func:`from_macaulay2` reads it back.
 
-    It begins with ``mbv``, or with ``mbp`` if ``plain``, for names that take no indices.
+    It begins with ``mbv``, or with ``mbp`` if ``plain``, for names that take no indices. Characters
+    that symbols cannot have become ``Z<hexadecimal>Z``: λ2 is written as ``mbvZ3bbZ2``.
     """
     text = _NO_PLAIN_CHARACTER.sub(lambda match: f"Z{ord(match[0]):x}Z", name)
     prefix = _PLAIN if plain else _ESCAPED
     return prefix + text
 
 
-def _base(base: str) -> str:
-    """The symbol for a name without its indices: a letter, or an escaped name."""
-    return base if _LETTER.fullmatch(base) else escaped(base)
+def _symbol_of_base(base: str) -> str:
+    """The symbol for ``base``, a name without its indices: a letter, or an escaped name."""
+    return base if _LETTER.fullmatch(base) else escape_name(base)
 
 
 def field(value: CoefficientField) -> str:
@@ -167,7 +169,7 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         return "0"
     if len(summands) <= _TERMS_PER_PIECE:
         return _sum(summands)
-    # A long sum is written as the sum of a list of short ones.
+    # A long sum is written as the sum of a list of short ones: see ``_TERMS_PER_PIECE``.
     sums = [_sum(group) for group in _slices(summands, _TERMS_PER_PIECE)]
     return f"sum {sequence(sums)}"
 
@@ -177,15 +179,18 @@ def sequence(items: Iterable[str]) -> str:
 
     It is ``{…}``, or ``join({…}, {…})`` where it is long.
     """
-    listed = list(items)
-    if len(listed) <= _TERMS_PER_PIECE:
-        return "{" + ",\n    ".join(listed) + "}"
-    pieces = [sequence(group) for group in groups(listed, _TERMS_PER_PIECE)]
+    item_list = list(items)
+    if len(item_list) <= _TERMS_PER_PIECE:
+        return "{" + ",\n    ".join(item_list) + "}"
+    pieces = [sequence(group) for group in groups(item_list, _TERMS_PER_PIECE)]
     return "join(" + ",\n  ".join(pieces) + ")"
 
 
 def groups(items: list[str], most: int) -> Iterator[list[str]]:
-    """The items in at most ``most`` groups, of at least ``most`` items each but for the last."""
+    """Cut a list into at most ``most`` groups of equal size, the last of which may be smaller.
+
+    A group has at least ``most`` items, so that short lists have few groups.
+    """
     size = -(-len(items) // most)  # rounded up
     return _slices(items, max(most, size))
 
@@ -197,8 +202,10 @@ def _slices(items: list[str], size: int) -> Iterator[list[str]]:
 
 def _sum(summands: list[str]) -> str:
     """The code of a sum, in which a summand that begins with a minus sign has no plus sign."""
-    signed = [summand if summand.startswith("-") else f"+{summand}" for summand in summands]
-    return "".join(signed).removeprefix("+")
+    summands_with_signs = [
+        summand if summand.startswith("-") else f"+{summand}" for summand in summands
+    ]
+    return "".join(summands_with_signs).removeprefix("+")
 
 
 def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
@@ -215,7 +222,7 @@ def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
             factors.append(f"{name}^{exponent}")
         elif exponent < 0:
             factors.append(f"{name}^({exponent})")
-    if factors and number in ("1", "-1", "(1)"):  # (1) of an extension field
+    if factors and number in ("1", "-1", "(1)"):  # elements of extension fields have parentheses
         sign = "-" if number == "-1" else ""
         return sign + "*".join(factors)
     return "*".join([number, *factors])
@@ -227,7 +234,7 @@ def coefficient_writer(domain: Any) -> Callable[[Any], str]:
     Residues are the integers nearest to 0, as in Macaulay2.
     """
     if isinstance(domain, ExtensionDomain | FractionField):
-        return _extension_writer(described_field(domain))
+        return _extension_writer(extension_field_of(domain))
     if domain.is_FiniteField:
         return lambda value: str(domain.to_int(value))
     return rational

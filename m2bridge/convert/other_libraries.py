@@ -57,9 +57,9 @@ def number_matrix(
 
 
 def of_numpy(value: Any) -> Any:
-    """The exact entries of an array of NumPy: a matrix if it has two directions, else in lists.
+    """The exact entries of an array of NumPy: a matrix if it has two dimensions, else nested lists.
 
-    Truth values are no entries of a matrix: an array of these is a list in any case.
+    An array of truth values is nested lists in any case, since these are no entries of a matrix.
 
     Raises
     ------
@@ -71,15 +71,15 @@ def of_numpy(value: Any) -> Any:
         raise not_exact(f"an array of {value.dtype}")
     if kind not in "iubO":  # integers, unsigned ones, truth values, objects
         raise ConversionError(f"an array of {value.dtype} has no counterpart in Macaulay2")
-    listed = value.tolist()
+    nested_lists = value.tolist()
     if value.ndim != 2 or kind == "b":
-        return listed
+        return nested_lists
     # NumPy keeps any object in such an array, also numbers that are not exact.
-    for entry in chain(*listed):
+    for entry in chain(*nested_lists):
         if not isinstance(entry, int | Fraction):
             raise ConversionError("an array of objects has to hold integers or fractions")
     columns = value.shape[1]
-    return number_matrix(listed, columns)
+    return number_matrix(nested_lists, columns)
 
 
 def flint_number(value: Any) -> int | Fraction:
@@ -94,9 +94,9 @@ def flint_matrix(value: Any) -> values.Matrix:
 
 
 def flint_polynomial(value: Any) -> values.RingElement:
-    """A polynomial of FLINT over ZZ, QQ or ZZ/p.
+    """A polynomial of FLINT over ZZ, QQ or ZZ/p, in one variable or several.
 
-    Its polynomials in one variable do not name the variable; here it is x.
+    FLINT's polynomials in one variable do not name the variable; here it is x.
     """
     if type(value).__name__.endswith("mpoly"):
         context = value.context()

@@ -25,8 +25,8 @@ from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.fields import coefficient_terms, field_of_domain, powers_of_roots
 from m2bridge.convert.polynomial_text import (
+    convert_to_extension,
     names_in,
-    over_extension,
     read_equation,
     read_over_extension,
 )
@@ -45,7 +45,7 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     It is the inverse of :func:`m2bridge.convert.printing.polynomial_text`. It raises
     ConversionError if a term is not one, occurs twice or is zero; so zero has no text.
     """
-    if ring.field.names:
+    if isinstance(ring.field, ExtensionField):
         return partial(element, ring)
     places = {name: place for place, name in enumerate(ring.variables)}
 
@@ -74,14 +74,14 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     def polynomial(text: str) -> PolyElement:
         """The polynomial of a text such as ``-x**2 + 3/7*y``."""
         total = ring.sympy_ring.zero
-        signed = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
-        words = signed.replace("**", "^").split(" ")
+        text_with_sign = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
+        words = text_with_sign.replace("**", "^").split(" ")
         signs = words[::2]
         terms = words[1::2]
         if len(signs) != len(terms) or not {"+", "-"}.issuperset(signs):
             raise ConversionError(f"not a sum of terms: {text[:120]}")
-        for sign, written in zip(signs, terms, strict=True):
-            exponents, coefficient = term(written)
+        for sign, term_text in zip(signs, terms, strict=True):
+            exponents, coefficient = term(term_text)
             total[exponents] = coefficient if sign == "+" else -coefficient
         # A polynomial is a dictionary: of two terms with one monomial it keeps the last.
         if len(total) < len(terms) or not all(total.values()):
@@ -118,11 +118,13 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     """
     if isinstance(value, PolyElement) and value.ring == ring.sympy_ring:
         return value
-    if ring.field.names:
+    if isinstance(ring.field, ExtensionField):
         return _element_over_extension(ring, value)
     if isinstance(value, PolyElement | _Flint):
         field = own_field(value) or QQ
-        terms = [(monomial, _number(c, field)) for monomial, c in value.to_dict().items()]
+        terms = [
+            (monomial, _rational_coefficient(c, field)) for monomial, c in value.to_dict().items()
+        ]
         return from_terms(ring, ring_variables(value), terms)
     rational_ring = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
@@ -140,14 +142,16 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
 def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
     """What :func:`element` returns, in a ring over an extension field.
 
-    Polynomials over its prime field, and over QQ, are over it, too; generators of the field may be
-    among their variables.
+    Polynomials over the field, over its prime field and over QQ are converted; the names of its
+    generators, as variables in a polynomial, are the generators.
     """
     assert isinstance(ring.field, ExtensionField)
     if isinstance(value, str):
         return read_over_extension(value, ring, equation=True)
     value = difference(value)
-    if isinstance(value, Poly | PolyElement) and _is_over(value, ring.field):
+    # There are three ways: by elements of the field; by rational numbers, with the generators as
+    # variables; and, for all other values, by expressions of SymPy.
+    if isinstance(value, Poly | PolyElement) and _has_coefficients_in(value, ring.field):
         elements = value.rep.to_dict() if isinstance(value, Poly) else value
         return from_elements(ring, ring_variables(value), elements.items())
     if isinstance(value, Poly | PolyElement | _Flint) and not _has_constants(value):
@@ -155,16 +159,16 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         if field not in (QQ, ring.field.base):
             raise ConversionError(f"a polynomial over {field} is not one over {ring.field}")
         rational = element(PolynomialRing(QQ, ring.variables + ring.field.names), value)
-        return over_extension(rational, ring)
+        return convert_to_extension(rational, ring)
     if isinstance(value, Poly | PolyElement):
         value = value.as_expr()
     if not ring.field.minimal_polynomial:
         return ring.polynomial(value)
-    with_roots = _with_roots(ring, value)
-    return _in_generator(ring, value) if with_roots is None else with_roots
+    with_roots = _element_with_roots(ring, value)
+    return _element_in_generator(ring, value) if with_roots is None else with_roots
 
 
-def _in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
+def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
     """The element that an expression in the variables and the symbol of the generator stands for.
 
     The ring is over an algebraic field, whose nonzero elements may be divisors.
@@ -178,17 +182,18 @@ def _in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
     numerator, denominator = value, 1
     if isinstance(value, Expr) and not value.is_polynomial():
         numerator, denominator = value.as_numer_denom()
-    divisor = over_extension(larger.polynomial(denominator), ring)
+    divisor = convert_to_extension(larger.polynomial(denominator), ring)
     is_constant = bool(divisor) and divisor.is_ground
     if not is_constant:
         raise ConversionError(f"'{value}' is not a polynomial over {ring.field}")
-    return over_extension(larger.polynomial(numerator), ring).quo_ground(divisor.LC)
+    return convert_to_extension(larger.polynomial(numerator), ring).quo_ground(divisor.LC)
 
 
-def _with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
-    """The element that an expression with roots, such as sqrt(2), stands for.
+def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
+    """The element of ``ring`` that an expression with roots, such as sqrt(2), stands for.
 
-    ``None`` if there are no roots in it, or SymPy does not know the root that generates the field.
+    ``None`` if there are no roots in it, or the field does not know its generator as a number of
+    SymPy.
 
     Raises
     ------
@@ -203,18 +208,18 @@ def _with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
         raise ConversionError(f"'{value}' is not exact: write fractions as sympy.Rational")
     # SymPy finds a root in its field, but not each multiple of it: of 2*(-1)**(1/3) it does not. So
     # each root is replaced by its expression in the generator.
-    in_generator = {}
+    expressions_of_roots = {}
     for number, root, exponent in powers_of_roots(value):
         try:
-            found = field.sympy_domain.from_sympy(root)
+            root_in_field = field.sympy_domain.from_sympy(root)
         except (BasePolynomialError, NotImplementedError, ValueError) as reason:
             raise ConversionError(f"SymPy does not find {root} in {field}") from reason
-        element = field.element(*coefficient_terms(found))
-        in_generator[number] = field.domain.to_sympy(element) ** exponent
-    return _in_generator(ring, in_plain_symbols(value.xreplace(in_generator)))
+        element = field.element(*coefficient_terms(root_in_field))
+        expressions_of_roots[number] = field.domain.to_sympy(element) ** exponent
+    return _element_in_generator(ring, in_plain_symbols(value.xreplace(expressions_of_roots)))
 
 
-def _domain(value: Poly | PolyElement) -> Any:
+def _coefficient_domain(value: Poly | PolyElement) -> Any:
     """The domain of the coefficients of a polynomial of SymPy, in either form."""
     return value.domain if isinstance(value, Poly) else value.ring.domain
 
@@ -222,23 +227,26 @@ def _domain(value: Poly | PolyElement) -> Any:
 def _has_constants(value: Any) -> bool:
     """Whether a value is a polynomial of SymPy whose coefficients are polynomials, as in QQ[a][x].
 
-    The variables of these, which are no fields, may be constants of a field that is asked for.
+    Such a ring QQ[a] of coefficients is no field, but a may be a generator of the field of an
+    ideal.
     """
-    return isinstance(value, Poly | PolyElement) and bool(_domain(value).is_PolynomialRing)
+    if not isinstance(value, Poly | PolyElement):
+        return False
+    return bool(_coefficient_domain(value).is_PolynomialRing)
 
 
 def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
     """Whether a value is a polynomial with coefficients that are polynomials in generators of the
-    field; ``None`` is no field.
+    field; false for ``None``, where no field was asked for.
     """
     if field is None or not _has_constants(value):
         return False
-    return set(field.names) >= set(map(str, _domain(value).symbols))
+    return set(field.names) >= set(map(str, _coefficient_domain(value).symbols))
 
 
-def _is_over(value: Poly | PolyElement, field: CoefficientField) -> bool:
+def _has_coefficients_in(value: Poly | PolyElement, field: CoefficientField) -> bool:
     """Whether the coefficients of a polynomial of SymPy are in this field."""
-    domain = _domain(value)
+    domain = _coefficient_domain(value)
     return not domain.is_PolynomialRing and field_of_domain(domain) == field
 
 
@@ -247,14 +255,15 @@ def from_elements(
 ) -> PolyElement:
     """The element of a ring over an extension field with these terms of SymPy.
 
-    They are exponents of the variables ``names``, which are among the ring's, and coefficients.
+    A term is a pair: exponents of the variables ``names``, which are among the ring's, and a
+    coefficient in SymPy's domain of the same field.
     """
     field = ring.field
     assert isinstance(field, ExtensionField)
     numbers = []
     for monomial, coefficient in terms:
         numbers.append((monomial, field.element(*coefficient_terms(coefficient))))
-    return _placed(ring, names, numbers)
+    return _element_of_terms(ring, names, numbers)
 
 
 flat = partial(flatten, cls=(list, tuple))
@@ -305,10 +314,10 @@ def common_field(
 ) -> CoefficientField:
     """The field over which polynomials of several fields are taken together.
 
-    It is the one that was asked for: polynomials over it, over its prime field and over QQ can be
-    taken over it, those over QQ modulo p. If none was asked for, it is the only field that the
-    polynomials have, an extension field and its prime field counting as one, and QQ if they have
-    none.
+    If a field was asked for, it is that one: polynomials over that field, over its prime field and
+    over QQ (these are reduced modulo p) can be taken over it. If none was asked for, it is the only
+    field that the polynomials have, where an extension field and its prime field count as one; QQ
+    if they have none.
 
     Parameters
     ----------
@@ -329,7 +338,7 @@ def common_field(
             if own not in (QQ, field, field.base):
                 raise ConversionError(f"a polynomial over {own} is not one over {field}")
         return field
-    extensions = [own for own in own_fields if own.names]
+    extensions = [own for own in own_fields if isinstance(own, ExtensionField)]
     if len(extensions) == 1:
         (extension,) = extensions
         own_fields = [own for own in own_fields if own != extension.base]
@@ -341,10 +350,11 @@ def common_field(
     return own_fields[0] if own_fields else QQ
 
 
-def _number(coefficient: Any, field: CoefficientField) -> Fraction:
-    """A coefficient of SymPy or FLINT, of this field or ZZ, as a fraction.
+def _rational_coefficient(coefficient: Any, field: CoefficientField) -> Fraction:
+    """A coefficient of a polynomial of SymPy or FLINT over QQ, ZZ or GF(p), as a fraction.
 
-    A residue becomes the congruent integer nearest to 0.
+    ``field`` is that of the polynomial, QQ for ZZ. A residue becomes the congruent integer nearest
+    to 0.
 
     Raises
     ------
@@ -365,17 +375,19 @@ def from_terms(
 ) -> PolyElement:
     """The element of a ring over QQ or GF(p) with these terms.
 
-    They are exponents of the variables ``names``, which are among the ring's, and rational numbers.
+    A term is a pair: exponents of the variables ``names``, which are among the ring's, and a
+    rational number.
     """
-    return _placed(ring, names, ((monomial, ring.number(c)) for monomial, c in terms))
+    return _element_of_terms(ring, names, ((monomial, ring.number(c)) for monomial, c in terms))
 
 
-def _placed(
+def _element_of_terms(
     ring: PolynomialRing, names: Sequence[str], terms: Iterable[tuple[Sequence[int], Any]]
 ) -> PolyElement:
     """The element of a ring with these terms.
 
-    They are exponents of the variables ``names`` and elements of the ring's domain.
+    A term is a pair: exponents of the variables ``names``, in their order, and an element of the
+    ring's domain.
 
     Raises
     ------

@@ -99,7 +99,8 @@ class PolynomialParser:
     inverses: tuple[str, ...] = ()
     """Variables of the ring that stand for 1/g, where g need not be a number."""
     divisors: list[PolyElement] = field(default_factory=list)
-    """The g of the inverses that were used."""
+    """For each variable of ``inverses`` that was used, in their order, the g for which it stands.
+    """
     tokens: list[Token] = field(default_factory=list)
     place: int = 0
     depth: int = 0
@@ -129,7 +130,7 @@ class PolynomialParser:
         if match is None:
             blanks = len(self.text[position:]) - len(self.text[position:].lstrip())
             column = position + blanks
-            raise _refused(_unexpected(self.text, column), self.text, column)
+            raise _refusal(_unexpected_character(self.text, column), self.text, column)
         kind = match.lastgroup  # the name of the group that matched
         assert kind is not None
         begin, end = match.span(kind)
@@ -148,7 +149,7 @@ class PolynomialParser:
         """Refuse a number such as 2e-3, which begins at this position and could be a product."""
         number = self.text[begin : begin + 12].split()[0]
         message = f"'{number}' could be a number with an exponent, or a product with a variable"
-        raise _refused(f"{message}: write 10^3 or 1/10^3, or * between factors", self.text, begin)
+        raise _refusal(f"{message}: write 10^3 or 1/10^3, or * between factors", self.text, begin)
 
     def read_name(self, begin: int, end: int) -> int:
         """Read a name with its index, and return the position in the text where it ends.
@@ -161,7 +162,7 @@ class PolynomialParser:
         variant = place_of_variant(name)
         if variant is not None:
             message = f"unexpected character {name[variant]!r} in a name"
-            raise _refused(message, self.text, begin + variant)
+            raise _refusal(message, self.text, begin + variant)
         index = _INDEX.match(self.text, end)
         if index is not None:
             name = "_".join([name.removesuffix("_"), *re.findall("[0-9]+", index[1])])
@@ -171,17 +172,17 @@ class PolynomialParser:
 
     def read_superscript(self, digits: str, begin: int) -> None:
         """Take superscript digits at this position as the power of what stands before them."""
-        before = self.tokens[-1] if self.tokens else Token("", "", 0, 0)
-        if before.kind not in ("integer", "decimal", "name") and before.text != ")":
-            raise _refused(_unexpected(self.text, begin), self.text, begin)
+        previous_token = self.tokens[-1] if self.tokens else Token("", "", 0, 0)
+        if previous_token.kind not in ("integer", "decimal", "name") and previous_token.text != ")":
+            raise _refusal(_unexpected_character(self.text, begin), self.text, begin)
         end = begin + len(digits)
         self.tokens.append(Token("sign", "^", begin + 1, begin))
         self.tokens.append(Token("integer", digits.translate(_DIGITS), begin + 1, end))
 
     def whole(self, equation: bool = False) -> PolyElement:
-        """The polynomial of the whole text; if ``equation``, also of an equation, left minus right.
+        """The polynomial that the whole text is; text behind it is refused, with advice.
 
-        What is left over is refused, with advice.
+        If ``equation``, the text may also be an equation, which is its left side minus its right.
         """
         result = self.sum()
         if equation and self.sign("="):
@@ -208,7 +209,8 @@ class PolynomialParser:
         while operator := self.sign("+", "-"):
             start = self.place
             summand = self.product()
-            self.check_size(len(summand), len(total) + len(summand), 0, start)
+            terms = len(total) + len(summand)
+            self.check_size(work=len(summand), terms=terms, bits=0, place=start)
             if operator == "-":
                 summand = -summand
             for monomial, coefficient in summand.items():
@@ -219,55 +221,59 @@ class PolynomialParser:
     def product(self) -> PolyElement:
         """Factors with signs of products and divisions between them, or no signs."""
         total = self.factor()
-        divided = False  # whether the last factor was a divisor
+        is_after_divisor = False  # whether the last factor was a divisor
         while True:
             start = self.place
             operator = self.sign("*", "/", "//")
             if not operator:
-                if not self.implicit_product(divided):
+                if not self.implicit_product(is_after_divisor):
                     return total
                 operator = "*"
             factor = self.factor()
-            divided = operator != "*"
+            is_after_divisor = operator != "*"
             if operator == "*":
-                # The time of a product grows with the terms and with the digits of coefficients.
+                # The time of a product grows with the terms and with the digits of coefficients:
+                # each 100 bits of these are taken as one more product.
                 count = len(total) * len(factor)
-                bits = _bits(total) + _bits(factor)
-                self.check_size(count * (1 + bits // 100), count, bits, start)
+                bits = _longest_coefficient_bits(total) + _longest_coefficient_bits(factor)
+                work = count * (1 + bits // 100)
+                self.check_size(work=work, terms=count, bits=bits, place=start)
                 total = total * factor
             elif factor and factor.is_ground:
                 total = total.quo_ground(factor.LC)
             elif factor and self.inverses:
-                # The variable for 1/factor, which is replaced when the text was read.
+                # The next variable stands for 1/factor; it is replaced after the text was read.
                 name = self.inverses[len(self.divisors)]
                 self.divisors.append(factor)
-                total = total * _variables(self.ring)[normal_form(name)]
+                total = total * _variables_by_name(self.ring)[normal_form(name)]
             else:
                 self.refuse_divisor(start + 1)
 
-    def implicit_product(self, divided: bool) -> bool:
-        """Whether a factor without the sign of a product comes next.
+    def implicit_product(self, is_after_divisor: bool) -> bool:
+        """Whether a factor without the sign of a product comes next, as y in ``x y``.
 
-        ``divided`` says that the factor before it was a divisor; then there are two readings.
+        ``is_after_divisor`` says that the factor before it was a divisor, as in ``1/2x``: there are
+        two readings then, and the text is refused.
         """
-        before, token = self.tokens[self.place - 1], self.tokens[self.place]
-        if token.kind != "name" and token.text != "(":
+        previous_token, next_token = self.tokens[self.place - 1], self.tokens[self.place]
+        if next_token.kind != "name" and next_token.text != "(":
             return False
-        gap = self.text[before.end : token.column - 1]
+        gap = self.text[previous_token.end : next_token.column - 1]
         if "\n" in gap or "\r" in gap:  # a new line may be a new polynomial
             return False
-        is_short = token.text == "(" or _SHORT_VARIABLE.fullmatch(token.text) is not None
-        if before.kind in ("integer", "decimal"):
+        is_short = next_token.text == "(" or _SHORT_VARIABLE.fullmatch(next_token.text) is not None
+        is_after_number = previous_token.kind in ("integer", "decimal")
+        if is_after_number:  # 2 x, 2(x + 1), or 2alpha without a blank
             is_product = is_short or not gap
-        elif before.kind == "name":
-            is_product = token.kind == "name" and is_short
-            is_product = is_product and _SHORT_VARIABLE.fullmatch(before.text) is not None
-        else:
+        elif previous_token.kind == "name":  # x y; but x(y + 1) could be a function of y + 1
+            is_product = next_token.kind == "name" and is_short
+            is_product = is_product and _SHORT_VARIABLE.fullmatch(previous_token.text) is not None
+        else:  # after a closing parenthesis
             is_product = is_short
-        if is_product and divided:
+        if is_product and is_after_divisor:
             self.fail(
-                f"'{token.text:.60}' could be a factor of the divisor, or of the fraction: write *"
-                " between factors"
+                f"'{next_token.text:.60}' could be a factor of the divisor, or of the fraction:"
+                " write * between factors"
             )
         return is_product
 
@@ -307,9 +313,9 @@ class PolynomialParser:
         # The power of a sum of n terms has as many terms as there are monomials in n variables, and
         # a coefficient is at most (n · the largest one of the base)^exponent.
         count = monomial_count(len(base), exponent) if base else 1
-        work = 10 * count if count > 1 else 1
-        bits = exponent * (_bits(base) + len(base).bit_length())
-        self.check_size(work, count, bits, start)
+        work = 10 * count if count > 1 else 1  # a term of a power takes several products
+        bits = exponent * (_longest_coefficient_bits(base) + len(base).bit_length())
+        self.check_size(work=work, terms=count, bits=bits, place=start)
         return base**exponent
 
     def exponent(self) -> int:
@@ -330,31 +336,33 @@ class PolynomialParser:
         if kind == "integer":
             return self.ring.sympy_ring.ground_new(integer(token))
         if kind == "decimal":
-            whole, _, part = token.partition(".")
-            number = Fraction(integer(f"0{whole}{part}"), 10 ** len(part))
+            integer_part, _, decimals = token.partition(".")
+            # The 0 is for .5, whose whole part is empty.
+            number = Fraction(integer(f"0{integer_part}{decimals}"), 10 ** len(decimals))
             return self.ring.sympy_ring.ground_new(self.ring.number(number))
         if kind == "name":
             # Unicode writes some letters in several ways; the normal form is one of them.
-            variable = _variables(self.ring).get(normal_form(token))
+            variable = _variables_by_name(self.ring).get(normal_form(token))
             if variable is None:
+                # The last variables of the ring are the inverses, which people do not know.
                 names = self.ring.variables[: len(self.ring.variables) - len(self.inverses)]
-                known = first_names([f"{name:.60}" for name in names])
+                known_names = first_names([f"{name:.60}" for name in names])
                 advice = ""
                 if len(token) > 1 and set(token) <= set(self.ring.variables):
                     advice = f"; write {'*'.join(token):.60} for the product"
-                self.fail(f"unknown name '{token:.60}'; known are {known}{advice}", start)
+                self.fail(f"unknown name '{token:.60}'; known are {known_names}{advice}", start)
             return variable
         if token != "(":
-            shown = f"'{token}'" if token else "the end"
-            self.fail(f"expected a number, a name or '(', found {shown}", start)
+            description = f"'{token}'" if token else "the end"
+            self.fail(f"expected a number, a name or '(', found {description}", start)
         self.depth += 1
         if self.depth > MAX_PARENTHESIS_DEPTH:
             self.fail(f"more than {MAX_PARENTHESIS_DEPTH} parentheses inside one another", start)
-        inside = self.sum()
+        sum_inside = self.sum()
         if not self.sign(")"):
             self.fail("expected ')'")
         self.depth -= 1
-        return inside
+        return sum_inside
 
     def sign(self, *accepted: str) -> str:
         """Take one of these operators if it comes next, and return it; otherwise ``""``."""
@@ -385,39 +393,40 @@ class PolynomialParser:
     def fail(self, message: str, place: int | None = None) -> NoReturn:
         """Refuse the text at the column of the token at ``place``; of the next one if left out."""
         column = self.tokens[self.place if place is None else place].column - 1
-        raise _refused(message, self.text, column)
+        raise _refusal(message, self.text, column)
 
 
 @lru_cache(maxsize=8)
-def _variables(ring: PolynomialRing) -> dict[str, PolyElement]:
+def _variables_by_name(ring: PolynomialRing) -> dict[str, PolyElement]:
     """The variables of a ring by the normal forms of their names."""
     return dict(zip(map(normal_form, ring.variables), ring.sympy_ring.gens, strict=True))
 
 
-def _refused(message: str, text: str, column: int) -> ConversionError:
+def _refusal(message: str, text: str, column: int) -> ConversionError:
     """The error for a column of a text, from 0 on, with the part of the text around it.
 
     The message counts columns from 1, as people do.
     """
     start = max(0, column - _QUOTED_CHARS)
     end = column + _QUOTED_CHARS
-    part = text[start:end]
+    excerpt = text[start:end]
     if start > 0:
-        part = "…" + part
+        excerpt = "…" + excerpt
     if end < len(text):
-        part += "…"
-    return ConversionError(f"column {column + 1}: {message} (in {part!r})")
+        excerpt += "…"
+    return ConversionError(f"column {column + 1}: {message} (in {excerpt!r})")
 
 
-def _unexpected(text: str, column: int) -> str:
+def _unexpected_character(text: str, column: int) -> str:
     """The message that the character in this column, from 0 on, cannot stand there."""
     return f"unexpected character {text[column]!r}"
 
 
 def _end_of_name(text: str, end: int) -> int:
-    """The position where a name ends, of which a part ends at ``end``.
+    """The position where a name ends, whose letters up to the first accent end at ``end``.
 
-    Accents may be characters of their own, after which the name goes on.
+    Accents may be characters of their own, which end the letters of a word; the name goes on after
+    them.
     """
     while end < len(text) and category(text[end]).startswith("M"):
         letters = _LETTERS.match(text, end + 1)
@@ -426,10 +435,10 @@ def _end_of_name(text: str, end: int) -> int:
     return end
 
 
-def _bits(polynomial: PolyElement) -> int:
+def _longest_coefficient_bits(polynomial: PolyElement) -> int:
     """Bits of the longest coefficient, numerator and denominator together; 0 for zero."""
-    largest = 0
+    most_bits = 0
     for number in polynomial.values():
         bits = int(number.numerator).bit_length() + int(number.denominator).bit_length()
-        largest = max(largest, bits)
-    return largest
+        most_bits = max(most_bits, bits)
+    return most_bits

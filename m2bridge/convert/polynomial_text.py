@@ -12,6 +12,7 @@ from sympy.polys.rings import PolyElement
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing, normal_form
+from m2bridge.algebra.sparse_polynomial import Exponents
 from m2bridge.convert.polynomial_parser import PolynomialParser
 from m2bridge.errors import ConversionError
 
@@ -71,24 +72,26 @@ def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement
     count = text.count("/")
     if not count:
         return read_polynomial(text, ring), ring.sympy_ring.one
-    # 1/g is read as a variable, whose name nobody can write, and replaced afterwards.
+    # 1/g is read as a variable, whose name nobody can write, and replaced afterwards. There are at
+    # most as many divisors g as strokes in the text.
     inverses = tuple(f"1/({number})" for number in range(count))
     parser = PolynomialParser(text, PolynomialRing(ring.field, ring.variables + inverses), inverses)
     polynomial = parser.whole()
-    values: list[tuple[PolyElement, PolyElement]] = []  # of the inverses, as fractions
+    values: list[tuple[PolyElement, PolyElement]] = []  # 1/g as (numerator, denominator)
     for divisor in parser.divisors:
         # A divisor may contain inverses of divisors that come before.
-        numerator, denominator = _with_values(divisor, ring, values)
+        numerator, denominator = _substitute_fractions(divisor, ring, values)
         if not numerator:
             raise ConversionError(f"a divisor must not be zero (in {text[:80]!r})")
         values.append((denominator, numerator))
-    return _with_values(polynomial, ring, values)
+    return _substitute_fractions(polynomial, ring, values)
 
 
 def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = False) -> PolyElement:
-    """Read a polynomial whose coefficients are in an extension field, or an equation.
+    """Read a polynomial of a ring over an extension field; or an equation, if ``equation`` is true.
 
-    Names of the field are constants, and constants that are not zero can be divisors.
+    The names of the field's generators are constants in the text, and constants that are not zero
+    can be divisors.
 
     Raises
     ------
@@ -102,60 +105,65 @@ def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = Fal
     -(i - 1)*x + 1
     """
     field = ring.field
+    # The text is read over QQ, with the generators of the field as variables.
     names = ring.variables + field.names
     # 1/g is read as a variable, whose name nobody can write, and replaced afterwards.
     inverses = tuple(f"1/({number})" for number in range(text.count("/")))
     parser = PolynomialParser(text, PolynomialRing(QQ, names + inverses), inverses)
-    found = parser.whole(equation=equation)
-    values: list[Any] = []
+    polynomial = parser.whole(equation=equation)
+    values: list[Any] = []  # of the inverses 1/g, in the field
     for divisor in parser.divisors:
-        value = over_extension(divisor, ring, values)
+        # A divisor may contain inverses of divisors that come before.
+        value = convert_to_extension(divisor, ring, values)
         if not value or not value.is_ground:
             elements = f"numbers and polynomials in {', '.join(field.names)}"
             raise ConversionError(
                 f"only {elements} that are not zero can be divisors (in {text[:80]!r})"
             )
         values.append(field.domain.one / value.LC)
-    return over_extension(found, ring, values)
+    return convert_to_extension(polynomial, ring, values)
 
 
-def over_extension(
+def convert_to_extension(
     polynomial: PolyElement, ring: PolynomialRing, values: Sequence[Any] = ()
 ) -> PolyElement:
-    """The element of a ring over an extension field that a polynomial over QQ becomes.
+    """Convert a polynomial over QQ to an element of a ring over an extension field.
+
+    The polynomial has three kinds of variables, in this order: those of ``ring``, the generators of
+    its field, and perhaps further ones, in whose place ``values`` are put. Over QQ(a) with the
+    value 1/a of a further variable w, the polynomial x*a + x*w becomes (a + 1/a)*x.
 
     Parameters
     ----------
     polynomial : PolyElement
-        Over QQ. Its variables are those of the ring, then the generators of the ring's field, then
-        others, of which those that have no value do not occur.
+        Over QQ.
     ring : PolynomialRing
+        Over an extension field.
     values : sequence of elements of the field
-        What is put in place of the other variables.
+        One for each of the first further variables; those after them do not occur.
     """
     field = ring.field
     assert isinstance(field, ExtensionField)
     count = len(ring.variables)
     end_of_generators = count + len(field.names)
-    # For exponents of the variables, and those of other variables, a polynomial in the generators.
-    grouped: dict[tuple[int, ...], dict[tuple[int, ...], dict[tuple[int, ...], Any]]] = {}
+    # The terms that differ only in the generators: keys are the exponents of the ring's variables
+    # and those of the further variables, values are polynomials in the generators.
+    polynomials_in_generators: dict[tuple[Exponents, Exponents], dict[Exponents, Any]] = {}
     for monomial, coefficient in polynomial.items():
         number = coefficient
         if field.characteristic:
             number = _residue(coefficient, field.characteristic)
-        by_others = grouped.setdefault(monomial[:count], {})
-        in_generators = by_others.setdefault(monomial[end_of_generators:], {})
+        key = monomial[:count], monomial[end_of_generators:]
+        in_generators = polynomials_in_generators.setdefault(key, {})
         in_generators[monomial[count:end_of_generators]] = number
-    terms = {}
-    for exponents, by_others in grouped.items():
-        coefficient = field.domain.zero
-        for other_exponents, in_generators in by_others.items():
-            summand = field.element(in_generators)
-            for value, power in zip(values, other_exponents, strict=False):
-                summand = summand * field.power(value, power)
-            coefficient = coefficient + summand
-        terms[exponents] = coefficient
-    return ring.sympy_ring.from_dict({exponents: c for exponents, c in terms.items() if c})
+    coefficients: dict[Exponents, Any] = {}  # by the exponents of the ring's variables
+    for (exponents, further_exponents), in_generators in polynomials_in_generators.items():
+        summand = field.element(in_generators)
+        # ``values`` can be shorter, because further variables without a value do not occur.
+        for value, power in zip(values, further_exponents, strict=False):
+            summand = summand * field.power(value, power)
+        coefficients[exponents] = coefficients.get(exponents, field.domain.zero) + summand
+    return ring.sympy_ring.from_dict({exponents: c for exponents, c in coefficients.items() if c})
 
 
 def _residue(number: Any, p: int) -> int:
@@ -168,22 +176,29 @@ def _residue(number: Any, p: int) -> int:
     return int(number.numerator) * pow(int(number.denominator), -1, p) % p
 
 
-def _with_values(
+def _substitute_fractions(
     polynomial: PolyElement, ring: PolynomialRing, values: list[tuple[PolyElement, PolyElement]]
 ) -> tuple[PolyElement, PolyElement]:
     """Numerator and denominator, coprime, of a polynomial with fractions for some variables.
 
-    The polynomial is in the variables of the ring, and more: ``values`` are numerator and
-    denominator for each of the latter that occurs.
+    Parameters
+    ----------
+    polynomial : PolyElement
+        In the variables of the ring, and then further ones.
+    ring : PolynomialRing
+    values : list of (numerator, denominator) in the ring
+        What is put in place of each of the first further variables; those after them do not occur.
     """
     count = len(ring.variables)
-    parts: dict[tuple[int, ...], dict[tuple[int, ...], object]] = {}
+    # The terms that differ only in the ring's variables, by the exponents of the further ones.
+    terms_by_further_exponents: dict[Exponents, dict[Exponents, object]] = {}
     for monomial, coefficient in polynomial.items():
-        exponents = monomial[count:]
-        parts.setdefault(exponents, {})[monomial[:count]] = coefficient
+        terms = terms_by_further_exponents.setdefault(monomial[count:], {})
+        terms[monomial[:count]] = coefficient
     total_numerator, total_denominator = ring.sympy_ring.zero, ring.sympy_ring.one
-    for exponents, terms in parts.items():
+    for exponents, terms in terms_by_further_exponents.items():
         numerator, denominator = ring.sympy_ring.from_dict(terms), ring.sympy_ring.one
+        # ``values`` can be shorter, because further variables without a value do not occur.
         for (value_numerator, value_denominator), exponent in zip(values, exponents, strict=False):
             numerator = numerator * value_numerator**exponent
             denominator = denominator * value_denominator**exponent

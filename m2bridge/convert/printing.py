@@ -97,7 +97,8 @@ def generator_texts(
 ) -> list[str]:
     """The texts of the first ``most`` generators, each shortened to about ``width`` characters.
 
-    How many more there are is the last text. ``None`` shows all generators, in full.
+    If there are more generators, the last text says how many, as ``… and 3 more``. If ``most`` is
+    ``None``, all generators are written, in full.
     """
     texts = [polynomial_text(generator) for generator in ideal.generators[:most]]
     if most is None:
@@ -122,33 +123,33 @@ def ideal_latex(ideal: GeneratingSet) -> str:
 def ideal_macaulay2(ideal: GeneratingSet) -> str:
     """A Macaulay2 program that defines the ring ``R`` and the ideal ``I``.
 
-    Where a variable has the name R or I, the ring is ``coordinateRing``, or the ideal
-    ``givenIdeal``.
+    If a variable has the name R, the ring is ``coordinateRing``; if one has the name I, the ideal
+    is ``givenIdeal``.
     """
     names = all_to_macaulay2(ideal.ring.variables)
     ring = "coordinateRing" if "R" in names else "R"
-    symbol = "givenIdeal" if "I" in names else "I"
+    symbol = "givenIdeal" if "I" in names else "I"  # the name of the ideal
     glossary = _glossary(ideal.ring.variables, names)
     header = f"{glossary}{ring} = {m2_syntax.ring(ideal.ring)}"
     if not ideal.generators:
         return f"{header}\n{symbol} = ideal(0_{ring})"
-    written = []
+    generator_codes = []
     for generator in check_deadline_in(ideal.generators):
         text = m2_syntax.polynomial(generator, names)
         # A number alone would be one of Macaulay2's integers or fractions.
-        written.append(f"({text})_{ring}" if generator.is_ground else text)
-    return f"{header}\n{symbol} = ideal {m2_syntax.sequence(written)}"
+        generator_codes.append(f"({text})_{ring}" if generator.is_ground else text)
+    return f"{header}\n{symbol} = ideal {m2_syntax.sequence(generator_codes)}"
 
 
-def _glossary(names: Sequence[str], written: Sequence[str]) -> str:
-    """Comments of Macaulay2 that say how names in other alphabets are written in a program.
+def _glossary(names: Sequence[str], names_in_program: Sequence[str]) -> str:
+    """Comments of Macaulay2 such as ``-- mbvZ3bbZ is λ``, one for each name that is not ASCII.
 
-    ``written`` has for each of the names the one in the program. Empty if all names are ASCII.
+    ``names_in_program`` has for each of the names the one that the program uses instead.
     """
     lines = []
-    for name, program in zip(names, written, strict=True):
+    for name, name_in_program in zip(names, names_in_program, strict=True):
         if not name.isascii():
-            lines.append(f"-- {program} is {printable(name)}\n")
+            lines.append(f"-- {name_in_program} is {printable(name)}\n")
     return "".join(lines)
 
 

@@ -29,18 +29,32 @@ _COORDINATE_LETTERS = frozenset("xyzw")
 def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> None:
     """Refuse names that could be products, where the variables are those that occur.
 
-    Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y. Refused are names such
-    as ``a2b``, where ``a`` and ``b`` occur, or no product is written with a sign. Where no product
-    is, or signs are left out, as in ``2x``, refused are ``xy``, ``xyz`` and so on in the letters
-    x, y, z, w; other names of which all letters but one occur; names of two or three letters where
-    signs are left out; and ``x2``, where ``x`` occurs and no power is written with a sign.
-    In ``x2 - y3`` there is nothing but letters with one number each, which could all be powers.
-    Names of ``constants``, of a field, count as if they occurred.
+    Singular and Macaulay2 accept a2b for a^2*b, and people write xy for x*y. Signs of products are
+    said to be written if some product has its sign, and no sign is left out, as in ``2x``. Refused
+    are
+
+    * names such as ``a2b``, if ``a`` and ``b`` occur, or signs of products are not written;
+    * names such as ``xy`` and ``xy2``, if signs of products are not written and the letters are
+      some of x, y, z, w, or all or all but one of them occur, or signs are left out and there are
+      at most three letters;
+    * names such as ``x2``, if ``x`` occurs, no power has a sign, and signs of products are not
+      written;
+    * the first name of a text such as ``x2 - y3``, if no power has a sign, signs of products are
+      not written, and each name is a letter with a number that could be an exponent;
+    * products of a constant and one letter, as ``iy``, and of a constant and several letters if
+      signs of products are not written.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Polynomials.
+    constants : sequence of str
+        The generators of the field, which count as if they occurred.
 
     Raises
     ------
     ConversionError
-        With both readings.
+        With both readings of the name.
 
     Examples
     --------
@@ -50,17 +64,19 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     ...     print(str(reason).partition(":")[0])
     'a2b' could be a^2*b or one variable
     """
-    listed = list(texts)
-    names = dict.fromkeys([*(name for text in listed for name in names_in(text)), *constants])
-    omits_signs = any(map(_OMITTED_SIGN.search, listed))
+    text_list = list(texts)
+    names = dict.fromkeys([*(name for text in text_list for name in names_in(text)), *constants])
+    omits_signs = any(map(_OMITTED_SIGN.search, text_list))
     # Who writes some signs and leaves others out may leave out any.
-    writes_products = any(map(_PRODUCT_SIGN.search, listed)) and not omits_signs
-    writes_powers = any(map(_POWER_SIGN.search, listed))
+    writes_products = any(map(_PRODUCT_SIGN.search, text_list)) and not omits_signs
+    writes_powers = any(map(_POWER_SIGN.search, text_list))
+    # the letters of names such as x and x_1, which are no products
     known_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
     if not (writes_products or writes_powers) and _could_be_powers(names):
         first = next(iter(names))
         _refuse_short_form(first, [first])
     for name in names:
+        # Constants are declared, and names such as alpha_ cannot be products of pieces.
         if name in constants or _PIECES.fullmatch(name) is None:
             continue
         pieces = _PIECE.findall(name)
@@ -89,10 +105,11 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
 def _could_be_powers(names: Collection[str]) -> bool:
     """Whether each name is a letter with a number above 1, and no letter has two numbers.
 
-    Of variables with numbers, as x2 and x3, the same letter usually has several, or 1.
+    Numbers that are indices are usually several for one letter, as in x2 and x3, or begin with 1.
     """
     letters = {name[0] for name in names}
-    if not len(names) == len(letters) > 1:  # of one name alone, as x2, nobody can tell
+    has_one_name_for_each_letter = len(names) == len(letters)
+    if not has_one_name_for_each_letter or len(names) < 2:  # x2 alone tells nothing
         return False
     return all(
         _PIECE.fullmatch(name) and name[1:].isdecimal() and int(name[1:]) > 1 for name in names

@@ -58,10 +58,10 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
     place = f"{where}: " if where else ""
     missing = required - table.keys()
     if missing:
-        # Of [map] and [coordinates] people write [map] first: it is asked for first.
+        # The last one in alphabetical order: of [map] and [coordinates] people write [map] first.
         key = max(missing)
-        named = f"'{key}'" if where else f"the table [{key}]"
-        raise ConversionError(f"{place}{named} is missing{_EXAMPLES.get(key, '')}")
+        key_in_words = f"'{key}'" if where else f"the table [{key}]"
+        raise ConversionError(f"{place}{key_in_words} is missing{_EXAMPLES.get(key, '')}")
     unknown = table.keys() - required - optional
     if unknown:
         raise ConversionError(f"{place}unknown key {min(unknown)!r:.60}")
@@ -70,7 +70,9 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
 def table_of(
     content: dict[str, Any], name: str, required: set[str], optional: set[str]
 ) -> dict[str, Any]:
-    """The table under a heading in the content of a file; an empty one where it was left out.
+    """The table under a heading in the content of a file, with its keys checked.
+
+    It is empty where it was left out, if no key is required.
 
     Raises
     ------
@@ -152,9 +154,10 @@ def polynomial(
 
 
 def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
-    """Read the numerator and the denominator of a coordinate of a map, with its place for messages.
+    """Read the numerator and the denominator of a coordinate of a map from its text.
 
-    Text without a fraction is a polynomial, whose denominator is 1.
+    Text without a stroke is a polynomial, whose denominator is 1. ``value`` and ``where`` are as in
+    :func:`polynomial`.
     """
     if not isinstance(value, str) or "/" not in value:
         return polynomial(value, where, ring), ring.sympy_ring.one
@@ -173,10 +176,10 @@ _UNDECLARED = (
 
 @contextmanager
 def _with_advice(value: object, ring: PolynomialRing) -> Iterator[None]:
-    """Add to a ConversionError what to do about undeclared names, if the value in the file has any.
+    """A context in which a value of a file with a map is read; errors get advice on its names.
 
-    Undeclared names are those that are no variables of the ring, whose variables are the
-    parameters.
+    A ConversionError in the context says, too, what to do about names in ``value`` that are not
+    declared: those that are no variables of ``ring``, which has the parameters as variables.
     """
     try:
         yield
@@ -236,8 +239,8 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
         with _with_advice(value, source):
             images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
     relations = []
-    listed = strings(table.get("relations", []), "[map] relations")
-    for number, text in enumerate(listed, 1):
+    relation_texts = strings(table.get("relations", []), "[map] relations")
+    for number, text in enumerate(relation_texts, 1):
         with _with_advice(text, source):
             relation = polynomial(text, f"[map] relations {number}", source, equation=True)
         if relation:

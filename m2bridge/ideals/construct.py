@@ -105,7 +105,7 @@ def ideal(
     for name in names:
         check_variable(name)
     ring = PolynomialRing(common, names)
-    return Ideal.without_zeros(ring, (parsing.element(ring, given) for given in polynomials))
+    return Ideal.without_zeros(ring, (parsing.element(ring, value) for value in polynomials))
 
 
 def _listing_of(item: Any) -> Listing:
@@ -129,10 +129,14 @@ def _field_of(
         If polynomials are over different fields, or over another one than was asked for.
     """
     # Expressions in constants of the field that was asked for have no other field of their own.
-    others = [value for value in polynomials if not parsing.has_constants_of(value, field)]
-    fields = [*(found.field for found in listings), *map(parsing.own_field, others)]
-    is_of_sympy = isinstance(field, ExtensionField) and field.root is not None
-    if field is None or is_of_sympy:
+    without_constants = [
+        value for value in polynomials if not parsing.has_constants_of(value, field)
+    ]
+    fields = [*(found.field for found in listings), *map(parsing.own_field, without_constants)]
+    # Numbers such as I can be in a field with a root of SymPy. Where another field was asked for,
+    # they are read, or refused, with the polynomials.
+    has_root = isinstance(field, ExtensionField) and field.root is not None
+    if field is None or has_root:
         fields.append(field_of_numbers(map(difference, polynomials)))
     return parsing.common_field(fields, field)
 
@@ -186,7 +190,8 @@ def _variable(variable: str | Symbol) -> str:
 def _natural_key(name: str) -> list[tuple[int, str]]:
     """A key by which x_2 comes before x_10: numbers in names are compared by their values.
 
-    Parts of the name that are no numbers have −1, which no number has, and are compared as text.
+    The key of ``x_2`` is ``[(-1, "x_"), (2, ""), (-1, "")]``: the −1 of parts that are no numbers
+    is the value of no number, so that these parts are compared as text.
     """
     key = []
     for part in re.split("([0-9]+)", name):
@@ -223,9 +228,8 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     except (KeyError, TypeError) as reason:
         raise ConversionError(f"not the JSON of a closure: {reason!r:.120}") from None
     has_lists = isinstance(texts, list) and isinstance(coordinates, list | tuple)
-    if not has_lists or not all(
-        isinstance(text, str) for text in (field_name, *coordinates, *texts)
-    ):
+    # Without lists the values cannot be gone through.
+    if not has_lists or not _are_texts((field_name, *coordinates, *texts)):
         raise ConversionError("not the JSON of a closure with generators")
     for coordinate in coordinates:
         check_characters(coordinate)
@@ -234,6 +238,11 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     ring = PolynomialRing(named_field(field_name), tuple(coordinates))
     with collection_paused():
         return Ideal(ring, tuple(map(parsing.generator_reader(ring), texts)))
+
+
+def _are_texts(values: Iterable[object]) -> bool:
+    """Whether all values are texts."""
+    return all(isinstance(value, str) for value in values)
 
 
 def _is_coordinate(name: str) -> bool:
@@ -379,7 +388,7 @@ def _generator(text: str, place: str, ring: PolynomialRing) -> PolyElement:
     ``place`` says in messages where in the file it is. Over GF(p) the text is read over QQ, so that
     it may have fractions, and reduced.
     """
-    if ring.field.names:
+    if isinstance(ring.field, ExtensionField):
         try:
             return parsing.element(ring, text)
         except ConversionError as reason:

@@ -15,7 +15,7 @@ from typing import Any, Unpack
 from sympy import Symbol
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.extension_field import check_prime_field
+from m2bridge.algebra.extension_field import ExtensionField, check_prime_field
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.modules import (
     BettiTable,
@@ -49,15 +49,15 @@ from m2bridge.engine import RunOptions, computation
 from m2bridge.errors import ConversionError, MethodUnavailableError
 from m2bridge.ideals.convertible import ConvertibleIdeal
 from m2bridge.ideals.program import (
+    are_same_small_ideals,
     ask,
     hilbert_polynomial,
     hilbert_series,
+    ideal_sort_key,
     map_values,
-    order,
-    same_small,
     tidy,
 )
-from m2bridge.ideals.second_order import in_either_order
+from m2bridge.ideals.second_order import decompose_in_either_order
 from m2bridge.ideals.varieties import IdealSingularLocus, Minors, ProjectiveScheme, singular_locus
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.base import Result
@@ -160,10 +160,10 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         if self.ring != check_ideal(other).ring:
             return False
         # The same generators up to factors: no computation is needed.
-        if _monic(self) == _monic(other):
+        if _monic_generators(self) == _monic_generators(other):
             return True
         if options.get("engine") is None:
-            same = same_small(self, other)
+            same = are_same_small_ideals(self, other)
             if same is not None:
                 return same
         return self._ask_within("ideal_equality", other, **options).boolean("equal")
@@ -179,11 +179,11 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         second = self._ideal(other)
         check_one_ring(self, second)
         # All generators of J are, up to factors, generators of I: no computation is needed.
-        if _monic(second) <= _monic(self):
+        if _monic_generators(second) <= _monic_generators(self):
             return True
         # J is contained in I if and only if I + J = I.
         if options.get("engine") is None:
-            same = same_small(self, self + second)
+            same = are_same_small_ideals(self, self + second)
             if same is not None:
                 return same
         return self._ask_within("ideal_containment", second, **options).boolean("contains")
@@ -204,7 +204,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             return self
         ideals = {f"ideal{number}": ideal for number, ideal in enumerate((self, *flat(others)))}
         values = {"names": f"({', '.join(ideals)})"}  # the arguments of Macaulay2's intersect
-        return _tidied(ask("ideal_intersection", ideals, values).ideal("intersection"))
+        return _tidy_ideal(ask("ideal_intersection", ideals, values).ideal("intersection"))
 
     @computation
     def quotient(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
@@ -215,7 +215,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> print(ideal("x^2*y").quotient("x"))
         ideal(x*y) of QQ[x, y]
         """
-        return _tidied(self._ask("ideal_quotient", self._ideal(other)).ideal("quotient"))
+        return _tidy_ideal(self._ask("ideal_quotient", self._ideal(other)).ideal("quotient"))
 
     @computation
     def saturate(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
@@ -227,7 +227,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> print(ideal("x^2*y").saturate("x"))
         ideal(y) of QQ[x, y]
         """
-        return _tidied(self._ask("ideal_saturation", self._ideal(other)).ideal("saturation"))
+        return _tidy_ideal(self._ask("ideal_saturation", self._ideal(other)).ideal("saturation"))
 
     @computation
     def eliminate(
@@ -248,13 +248,13 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         for name in eliminated:
             if name not in macaulay2_names:
                 raise ConversionError(f"{name!r:.60} is not a variable of {self.ring}")
-        listed = ", ".join(macaulay2_names[name] for name in eliminated)
-        answer = ask("ideal_elimination", {"givenIdeal": self}, {"eliminated": f"{{{listed}}}"})
-        others = tuple(name for name in names if name not in eliminated)
-        smaller = PolynomialRing(self.ring.field, others)
-        found = answer.ideal("elimination").generators
-        generators = tuple(generator.set_ring(smaller.sympy_ring) for generator in found)
-        return _tidied(GeneratingSet(smaller, generators))
+        name_list = ", ".join(macaulay2_names[name] for name in eliminated)
+        answer = ask("ideal_elimination", {"givenIdeal": self}, {"eliminated": f"{{{name_list}}}"})
+        remaining_names = tuple(name for name in names if name not in eliminated)
+        smaller = PolynomialRing(self.ring.field, remaining_names)
+        elements = answer.ideal("elimination").generators
+        generators = tuple(generator.set_ring(smaller.sympy_ring) for generator in elements)
+        return _tidy_ideal(GeneratingSet(smaller, generators))
 
     @computation
     def groebner_basis(self, **options: Unpack[RunOptions]) -> GroebnerBasis:
@@ -348,7 +348,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             raise MethodUnavailableError(
                 "Betti numbers are for homogeneous ideals: this one has other generators"
             )
-        # Homological degree, degree, and number of generators.
+        # triples: homological degree i, degree j, and the number of generators in these
         numbers = self._ask("ideal_betti_table").integer_lists("betti_numbers")
         return BettiTable(tuple(((i, (j,), j), count) for i, j, count in sorted(numbers)))
 
@@ -398,7 +398,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> print(ideal("x^2", "x*y").radical())
         ideal(x) of QQ[x, y]
         """
-        return _tidied(self._ask("ideal_radical").ideal("radical"))
+        return _tidy_ideal(self._ask("ideal_radical").ideal("radical"))
 
     @computation
     def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
@@ -417,7 +417,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             """The minimal primes that Macaulay2 finds, with the variables in the ideal's order."""
             return ask("ideal_minimal_primes", {"givenIdeal": ideal}).ideals("minimal_primes")
 
-        return _ordered(in_either_order(self, primes))
+        return _sort_ideals(decompose_in_either_order(self, primes))
 
     @computation
     def primary_decomposition(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
@@ -431,7 +431,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> first.intersect(second) == I
         True
         """
-        return _ordered(self._ask("ideal_primary_decomposition").ideals("components"))
+        return _sort_ideals(self._ask("ideal_primary_decomposition").ideals("components"))
 
     @computation
     def associated_primes(self, **options: Unpack[RunOptions]) -> tuple[Ideal, ...]:
@@ -444,7 +444,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> [str(prime.generators) for prime in ideal("x^2", "x*y").associated_primes()]
         ['(x,)', '(x, y)']
         """
-        return _ordered(self._ask("ideal_associated_primes").ideals("associated_primes"))
+        return _sort_ideals(self._ask("ideal_associated_primes").ideals("associated_primes"))
 
     @computation
     def is_prime(self, **options: Unpack[RunOptions]) -> bool:
@@ -453,7 +453,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
-        if self.ring.field.names:  # by the components, which are found over the prime field
+        if isinstance(self.ring.field, ExtensionField):  # its components are found over QQ, GF(p)
             primes = self.minimal_primes()
             return len(primes) == 1 and self.equals(primes[0])
         return self._ask("ideal_is_prime").boolean("prime")
@@ -465,7 +465,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> ideal("x*y").is_radical(), ideal("x^2*y").is_radical()
         (True, False)
         """
-        if self.ring.field.names:
+        if isinstance(self.ring.field, ExtensionField):
             return self.equals(self.radical())
         return self._ask("ideal_is_radical").boolean("radical")
 
@@ -518,7 +518,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         self._check_ring(relations.ring, "the source")
         values = map_values(polynomial_map, relations)
         answer = ask("ideal_image", {"givenIdeal": self + relations}, values)
-        return _tidied(answer.ideal("image"))
+        return _tidy_ideal(answer.ideal("image"))
 
     def preimage(self, polynomial_map: PolynomialMap) -> Ideal:
         """The ideal of the preimage of V(I) under a map, in the ring of the map's source.
@@ -536,10 +536,10 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         self._check_ring(polynomial_map.target(field=self.ring.field), "the target")
         relations = relations_over(polynomial_map, self.ring.field)
         images = images_over(polynomial_map, relations.ring)
-        pulled = self.generators
+        pulled_back = self.generators
         if images:  # else the map goes to a point, and the generators are constants
-            pulled = tuple(substitute(generator, images) for generator in pulled)
-        return Ideal.without_zeros(relations.ring, pulled + relations.generators)
+            pulled_back = tuple(substitute(generator, images) for generator in pulled_back)
+        return Ideal.without_zeros(relations.ring, pulled_back + relations.generators)
 
     @computation
     def _ask_within(
@@ -584,16 +584,16 @@ def _free_module(ring: PolynomialRing, degrees: Iterable[int]) -> Module:
     return Module(ring, tuple((degree,) for degree in degrees))
 
 
-def _monic(ideal: GeneratingSet) -> set[PolyElement]:
+def _monic_generators(ideal: GeneratingSet) -> set[PolyElement]:
     """The generators, each divided by its leading coefficient, so that factors do not matter."""
     return {generator.monic() for generator in ideal.generators}
 
 
-def _tidied(generators: GeneratingSet) -> Ideal:
+def _tidy_ideal(generators: GeneratingSet) -> Ideal:
     """The ideal with its generators in the form of :func:`tidy`."""
     return Ideal.of(tidy(generators))
 
 
-def _ordered(ideals: Iterable[GeneratingSet]) -> tuple[Ideal, ...]:
-    """The ideals in an order, and with generators, that do not depend on Macaulay2's version."""
-    return tuple(sorted(map(_tidied, ideals), key=order))
+def _sort_ideals(ideals: Iterable[GeneratingSet]) -> tuple[Ideal, ...]:
+    """The ideals in an order and with generators that do not depend on Macaulay2's version."""
+    return tuple(sorted(map(_tidy_ideal, ideals), key=ideal_sort_key))

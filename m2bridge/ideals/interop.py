@@ -102,15 +102,15 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     """
     check_prime_field(ideal.ring.field, "files .mrdi")
     if namespace not in _VOCABULARIES:
-        known = " or ".join(_VOCABULARIES)
-        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known}")
-    words = _VOCABULARIES[namespace]
-    ring = _ring(ideal.ring, namespace)
+        known_namespaces = " or ".join(_VOCABULARIES)
+        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known_namespaces}")
+    vocabulary = _VOCABULARIES[namespace]
+    ring = _ring_data(ideal.ring, namespace)
     place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     return {
-        "_ns": {namespace: words.origin},
-        "_type": {"name": words.ideal, "params": place},
-        "data": [_terms(generator, namespace) for generator in ideal.generators_or_zero],
+        "_ns": {namespace: vocabulary.origin},
+        "_type": {"name": vocabulary.ideal, "params": place},
+        "data": [_polynomial_data(generator, namespace) for generator in ideal.generators_or_zero],
         "_refs": {place: ring},
     }
 
@@ -131,18 +131,18 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
     else:
         data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
     try:
-        (namespace,) = data["_ns"]
-        words = _VOCABULARIES[namespace]
-        if data["_type"]["name"] != words.ideal:
+        (namespace,) = data["_ns"]  # a dictionary with one key
+        vocabulary = _VOCABULARIES[namespace]
+        if data["_type"]["name"] != vocabulary.ideal:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
-        ring_data = _referred(data, data["_type"]["params"])
-        listed = strings(ring_data["data"][words.variables], words.variables)
-        names = tuple(map(words.read_name, listed))
+        ring_data = _resolve_reference(data, data["_type"]["params"])
+        variable_texts = strings(ring_data["data"][vocabulary.variables], vocabulary.variables)
+        names = tuple(map(vocabulary.read_name, variable_texts))
         for name in names:
             check_variable(name)
-        field = _field(_referred(data, ring_data["_type"]["params"]))
+        field = _read_field(_resolve_reference(data, ring_data["_type"]["params"]))
         ring = PolynomialRing(field, names)
-        generators = [_polynomial(ring, terms) for terms in data["data"]]
+        generators = [_read_polynomial(ring, terms) for terms in data["data"]]
         return GeneratingSet.without_zeros(ring, generators)
     except M2BridgeError as reason:
         raise ConversionError(f"not an ideal in the format .mrdi: {reason}") from None
@@ -159,7 +159,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         ) from None
 
 
-def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
+def _ring_data(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
     """A polynomial ring over QQ or GF(p) in the format ``.mrdi``, by the words of a namespace.
 
     Raises
@@ -185,7 +185,7 @@ def _ring(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
     return {"_type": {"name": "PolynomialRing", "params": params}, "data": data}
 
 
-def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
+def _polynomial_data(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
     """A polynomial in the format ``.mrdi``: pairs of exponents and a coefficient, numbers as text.
 
     In Oscar's namespace x² − 2/3 y is ``[[["2", "0"], "1//1"], [["0", "1"], "-2//3"]]``.
@@ -204,7 +204,7 @@ def _terms(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
     return [[list(map(str, monomial)), coefficient(c)] for monomial, c in polynomial.terms()]
 
 
-def _referred(data: Mapping[str, Any], reference: Any) -> Any:
+def _resolve_reference(data: Mapping[str, Any], reference: Any) -> Any:
     """The object of the file ``data`` to which a UUID refers.
 
     Instead of a UUID the object itself may be written out, and is returned as it is.
@@ -214,7 +214,7 @@ def _referred(data: Mapping[str, Any], reference: Any) -> Any:
     return reference
 
 
-def _field(described: Mapping[str, Any]) -> CoefficientField:
+def _read_field(described: Mapping[str, Any]) -> CoefficientField:
     """The field that an object of a file ``.mrdi`` describes, by the words of either namespace.
 
     Raises
@@ -232,7 +232,7 @@ def _field(described: Mapping[str, Any]) -> CoefficientField:
     raise ConversionError(f"coefficients in a {name!s:.40}; they must be in QQ or GF(p)")
 
 
-def _polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
+def _read_polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
     """The polynomial with these terms of a file ``.mrdi``.
 
     They are pairs of exponents and a coefficient, which is the text ``2//3``, or a list of
@@ -324,10 +324,10 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     check_prime_field(ideal.ring.field, "objects of Sage")
     _check_names_for_sage(ideal)
     try:
-        # Whole Sage wants to be imported as a whole, and parts do not have it.
+        # A complete Sage has to be imported by ``sage.all``, which parts of passagemath lack.
         with suppress(ModuleNotFoundError):
             import sage.all  # noqa: F401
-        # This module comes before what imports it in a circle.
+        # The order matters: the modules import one another, and this one has to come first.
         from sage.rings.finite_rings.finite_field_constructor import GF
         from sage.rings.polynomial.polynomial_ring_constructor import PolynomialRing as SageRing
         from sage.rings.rational_field import QQ as SAGE_QQ

@@ -27,7 +27,8 @@ _CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
 def plain_listing(text: str) -> str:
     """A list with commas of the polynomials in plain text that has one on each line.
 
-    Text that has commas, the name of an ideal or brackets around it comes back without comments.
+    A text that is a list already, as commas, the name of an ideal or brackets around it show, is
+    returned unchanged but for its comments.
 
     Raises
     ------
@@ -37,7 +38,9 @@ def plain_listing(text: str) -> str:
     """
     text = _COMMENT.sub("", text)
     body = text.strip()
-    is_list = len(_parts(text)) > 1 or _HEAD.match(body) or _inside(body) is not None
+    is_list = (
+        len(_split_at_commas(text)) > 1 or _HEAD.match(body) or _text_in_brackets(body) is not None
+    )
     if is_list:
         return text
     polynomials: list[str] = []
@@ -145,7 +148,7 @@ def listing(text: str) -> Listing:
         if "…" in names:
             raise ConversionError("the text leaves variables of the ring out: give them in a list")
         field_text = match["sage_field"] or match["field"]
-        field = _field(field_text.removeprefix("Finite Field of size "))
+        field = _field_of_program(field_text.removeprefix("Finite Field of size "))
         return replace(listing(match["body"]), variables=tuple(filter(None, names)), field=field)
     match = _SYMPY.fullmatch(text)
     if match:
@@ -155,14 +158,14 @@ def listing(text: str) -> Listing:
     if head:
         body = body[head.end() :].strip()
     if head and "generated" in head[0].lower():  # Oscar's, a line for each
-        inside: str | None = body.replace("\n", ",")
+        list_text: str | None = body.replace("\n", ",")
     else:
-        inside = _inside(body)
-    if inside is None:
+        list_text = _text_in_brackets(body)
+    if list_text is None:
         return _listing_of_parts(body)
-    if not inside.strip():
+    if not list_text.strip():
         return Listing(())
-    return _listing_of_parts(inside)
+    return _listing_of_parts(list_text)
 
 
 _DECIMAL_COMMA = re.compile(r"[-+*·⋅×−–]\s*(0,[0-9]+)")
@@ -187,10 +190,10 @@ def _listing_of_parts(text: str) -> Listing:
             f"'{comma[1]:.40}' has a decimal comma, or ends a polynomial with 0: write {meant:.40},"
             " or a blank after the comma"
         )
-    parts = [_without_eq(part.strip()) for part in _parts(text)]
+    parts = [_replace_eq(part.strip()) for part in _split_at_commas(text)]
     if len(parts) == 1 and not _is_listing(parts[0]):
         return Listing((parts[0],))
-    listed: list[Any] = []
+    polynomials: list[Any] = []
     rings = set()
     for part in parts:
         if _HEAD.match(part):
@@ -198,24 +201,24 @@ def _listing_of_parts(text: str) -> Listing:
                 f"the text holds several ideals, such as {part!r:.60}: give one at a time"
             )
     for part in parts:
-        found = listing(part) if _is_listing(part) else Listing((part,))
-        listed += found.polynomials
-        rings.add((found.variables, found.field))
+        part_listing = listing(part) if _is_listing(part) else Listing((part,))
+        polynomials += part_listing.polynomials
+        rings.add((part_listing.variables, part_listing.field))
     if len(rings) > 1:
         raise ConversionError(f"the text holds polynomials of different rings (in {text[:80]!r})")
     ((variables, field),) = rings
-    return Listing(tuple(listed), variables, field)
+    return Listing(tuple(polynomials), variables, field)
 
 
 def _is_listing(part: str) -> bool:
     """Whether a part of a list is in brackets, not empty ones, or a polynomial of SymPy."""
-    return bool(_inside(part)) or _SYMPY.fullmatch(part) is not None
+    return bool(_text_in_brackets(part)) or _SYMPY.fullmatch(part) is not None
 
 
-def _without_eq(part: str) -> str:
-    """SymPy's ``Eq(f, g)`` as ``f = g``; other text as it is."""
+def _replace_eq(part: str) -> str:
+    """The equation ``f = g`` for SymPy's text ``Eq(f, g)``; other text unchanged."""
     match = _EQUATION.fullmatch(part)
-    sides = _parts(match["sides"]) if match else []
+    sides = _split_at_commas(match["sides"]) if match else []
     return " = ".join(sides) if len(sides) == 2 else part
 
 
@@ -224,18 +227,18 @@ def _listing_of_sympy(arguments: str) -> Listing:
 
     Its arguments are ``f, x, y, domain='QQ'``: a polynomial or a list, variables, and options.
     """
-    generators, *others = _parts(arguments)
+    generators, *further_arguments = _split_at_commas(arguments)
     options = {}
-    for part in others:
+    for part in further_arguments:
         match = _OPTION.fullmatch(part)
         if match:
             options[match[1]] = match[2]
-    names = tuple(part.strip() for part in others if "=" not in part)
-    field = _field(options.get("modulus") or options.get("domain", "QQ"))
+    names = tuple(part.strip() for part in further_arguments if "=" not in part)
+    field = _field_of_program(options.get("modulus") or options.get("domain", "QQ"))
     return replace(listing(generators), variables=names, field=field)
 
 
-def _field(text: str) -> CoefficientField:
+def _field_of_program(text: str) -> CoefficientField:
     """The field by its name in another program, perhaps in parentheses, or its characteristic.
 
     For ZZ it is QQ: ideals are over fields.
@@ -249,7 +252,7 @@ def _field(text: str) -> CoefficientField:
     return named_field(text)
 
 
-def _inside(text: str) -> str | None:
+def _text_in_brackets(text: str) -> str | None:
     """The text between the first and the last character, if these are brackets of one pair.
 
     Else ``None``, as for ``(x)*(y)``.
@@ -267,9 +270,10 @@ def _inside(text: str) -> str | None:
     return text[1:-1]
 
 
-def _parts(text: str) -> list[str]:
-    """The parts between the commas that are in no brackets; after the last comma there may be
-    nothing.
+def _split_at_commas(text: str) -> list[str]:
+    """Cut a text at the commas that are in no brackets.
+
+    A last part without content, after a comma at the end, is left out.
 
     Raises
     ------
@@ -296,7 +300,7 @@ def _parts(text: str) -> list[str]:
     if open_brackets:
         raise ConversionError(f"'{open_brackets[-1]}' is not closed (in {text[:80]!r})")
     commas.append(len(text))
-    parts = [text[before + 1 : after] for before, after in pairwise(commas)]
+    parts = [text[comma + 1 : next_comma] for comma, next_comma in pairwise(commas)]
     if len(parts) > 1 and not parts[-1].strip():
         parts.pop()
     return parts

@@ -25,7 +25,7 @@ from m2bridge.algebra.polynomial_map import PolynomialMap, images_over
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_one_ring, total_degree
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
-from m2bridge.convert.polynomial_text import over_extension
+from m2bridge.convert.polynomial_text import convert_to_extension
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import EngineDiedError, MethodUnavailableError, ScriptError
@@ -63,12 +63,13 @@ def ask(
         If it has to factor polynomials, and the characteristic is too large for that.
     """
     ring = next(iter(ideals.values())).ring
-    if ring.field.names and name in _OVER_PRIME_FIELD:
+    is_extension = isinstance(ring.field, ExtensionField)
+    if is_extension and name in _OVER_PRIME_FIELD:
         return _ask_over_prime_field(name, ideals, ring)
     script = question(name, ideals, values)
-    with factoring(*ideals.values()):
+    with explain_factoring_errors(*ideals.values()):
         answer = answer_to(script)
-    if ring.field.names:
+    if is_extension:
         return _map_ideals(answer, partial(_with_given_ring, ring))
     return answer
 
@@ -102,7 +103,7 @@ def _ask_over_prime_field(
     values = {}
     for key, value in over_K.values.items():
         values[key] = value
-        if isinstance(value, list):
+        if isinstance(value, list):  # of the prime or primary ideals
             values[key] = [ideal for ideal in value if not is_unit(ideal)]
     return Answer(values)
 
@@ -117,51 +118,62 @@ def over_prime_field(ideal: GeneratingSet) -> GeneratingSet:
     field = ideal.ring.field
     assert isinstance(field, ExtensionField)
     ring = PolynomialRing(field.base, ideal.ring.variables + field.names)
-    generators = [_without_denominators(generator, ring, field) for generator in ideal.generators]
+    generators = [_clear_denominators(generator, ring, field) for generator in ideal.generators]
     if field.minimal_polynomial:
         no_variables = (0,) * len(ideal.ring.variables)
         relation = {no_variables + exponents: c for exponents, c in field.relation.items()}
-        generators.append(_over_base(relation, ring))
+        generators.append(_polynomial_over_base(relation, ring))
     return GeneratingSet.without_zeros(ring, generators)
 
 
-def _without_denominators(
+def _clear_denominators(
     polynomial: PolyElement, ring: PolynomialRing, field: ExtensionField
 ) -> PolyElement:
-    """The polynomial times the least common denominator of its coefficients.
+    """The polynomial times the least common denominator of its coefficients, in ``ring``.
 
-    ``field`` is that of its coefficients, and ``ring`` the one over the prime field that has its
-    variables and then the generators of the field.
+    ``field`` is the field of the coefficients. ``ring`` is over the prime field, and has the
+    variables of the polynomial and then the generators of ``field``.
     """
     fractions = {monomial: field.parts(c) for monomial, c in polynomial.items()}
-    common = field.generator_ring.one
+    common_denominator = field.generator_ring.one
     for _, denominator in fractions.values():
-        common = common.lcm(denominator)
+        common_denominator = common_denominator.lcm(denominator)
     terms = {}
     for monomial, (numerator, denominator) in fractions.items():
-        coefficient = numerator * common.quo(denominator)
+        coefficient = numerator * common_denominator.quo(denominator)
         for exponents, number in coefficient.items():
             terms[monomial + exponents] = number
-    return _over_base(terms, ring)
+    return _polynomial_over_base(terms, ring)
 
 
-def _over_base(terms: Mapping[tuple[int, ...], Any], ring: PolynomialRing) -> PolyElement:
-    """The polynomial with these exponents and rational coefficients, over QQ or GF(p)."""
+def _polynomial_over_base(
+    terms: Mapping[tuple[int, ...], Any], ring: PolynomialRing
+) -> PolyElement:
+    """The element of a ring over QQ or GF(p) that has these terms with rational coefficients."""
     numbers = {exponents: ring.number(number) for exponents, number in terms.items()}
     return ring.sympy_ring.from_dict(numbers)
 
 
 def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> GeneratingSet:
-    """The ideal that one over the prime field generates in this ring over an extension field.
+    """The ideal that an ideal over the prime field generates in a ring over an extension field.
 
-    The given ideal is in the variables of ``ring`` and the generators of its field, see
-    :func:`over_prime_field`. The generators are those of the reduced Gröbner basis.
+    Parameters
+    ----------
+    ideal : GeneratingSet
+        In the variables of ``ring`` and the generators of its field, see :func:`over_prime_field`.
+    ring : PolynomialRing
+
+    Returns
+    -------
+    GeneratingSet
+        In ``ring``, with the elements of the reduced Gröbner basis as generators.
     """
-    rational = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
+    # ``convert_to_extension`` takes polynomials over QQ.
+    rational_ring = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
     generators = []
     for generator in ideal.generators:
         terms = {m: _integer_or_fraction(c, ring) for m, c in generator.items()}
-        generators.append(over_extension(rational.from_dict(terms), ring))
+        generators.append(convert_to_extension(rational_ring.from_dict(terms), ring))
     extended = GeneratingSet.without_zeros(ring, generators)
     basis = ask("ideal_groebner_basis", {"givenIdeal": extended}).ideal("groebner_basis")
     return GeneratingSet(ring, tuple(element.monic() for element in basis.generators))
@@ -194,22 +206,23 @@ def _map_ideals(answer: Answer, function: Callable[[GeneratingSet], GeneratingSe
 
 
 def _with_given_ring(ring: PolynomialRing, ideal: GeneratingSet) -> GeneratingSet:
-    """The ideal with the given ring in place of an equal one; other ideals as they are.
+    """The ideal with ``ring`` in place of its own ring if these are equal; other ideals unchanged.
 
-    The field of the given ring may know its generator as a number of SymPy, which equality does not
-    compare and Macaulay2 does not return.
+    The field of ``ring`` may have a ``root``, its generator as a number of SymPy, which equality
+    does not compare and an answer of Macaulay2 does not have.
     """
     return replace(ideal, ring=ring) if ideal.ring == ring else ideal
 
 
 @contextmanager
-def factoring(*ideals: GeneratingSet) -> Iterator[None]:
-    """Explain errors of Macaulay2 in the block where it factors polynomials modulo large primes.
+def explain_factoring_errors(*ideals: GeneratingSet) -> Iterator[None]:
+    """A context in which Macaulay2 factors polynomials over the field of the ideals.
 
     Raises
     ------
     MethodUnavailableError
-        In place of the error, if the characteristic is too large for factoring.
+        In place of an error of Macaulay2 in the context, if the characteristic is too large for
+        factoring.
     """
     try:
         yield
@@ -230,16 +243,16 @@ def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
     """
     libraries = ("wire", "invariants")
     script = question("ideal_invariants", {"givenIdeal": ideal}, libraries=libraries)
-    numerator = answer_to(script).integer_pairs("hilbert_numerator")
+    numerator = answer_to(script).integer_pairs("hilbert_numerator")  # exponent → coefficient
     return HilbertSeries.from_numerator(numerator, len(ideal.ring.variables))
 
 
 def hilbert_polynomial(series: HilbertSeries) -> HilbertPolynomial:
     """The Hilbert polynomial of the module that has this Hilbert series."""
     # It is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), and C(n + k, k) belongs to P^k.
-    signed = [(-1) ** i * e for i, e in enumerate(series.hilbert_coefficients)]
-    signed.reverse()
-    return HilbertPolynomial(tuple((k, c) for k, c in enumerate(signed) if c))
+    signed_coefficients = [(-1) ** i * e for i, e in enumerate(series.hilbert_coefficients)]
+    signed_coefficients.reverse()
+    return HilbertPolynomial(tuple((k, c) for k, c in enumerate(signed_coefficients) if c))
 
 
 def question(
@@ -268,7 +281,7 @@ def question(
     """
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring
-    if ring.field.names:
+    if isinstance(ring.field, ExtensionField):
         libraries = ("wire", "extension_fields", *libraries[1:])
     ideal_texts = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}
     ring_and_ideals = {"ring": m2_syntax.ring(ring), "ideals": ideal_texts}
@@ -276,10 +289,11 @@ def question(
 
 
 def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[str, str]:
-    """The variables that describe a map in the program ``ideal_image``, as Macaulay2 reads them.
+    """The values of the template ``ideal_image`` that describe a map, as Macaulay2 code.
 
-    ``relations`` are those of the map's source, over the field of the computation. They are handed
-    over where they may not generate a prime ideal, so that their radical is taken.
+    They are ``images``, ``target``, and ``relationsIdeal`` where the relations are not known to
+    generate a prime ideal, so that Macaulay2 takes their radical. ``relations`` are those of the
+    map's source, over the field of the computation.
     """
     ring = relations.ring
     names = m2_syntax.all_to_macaulay2(ring.variables)
@@ -303,18 +317,18 @@ def tidy(ideal: GeneratingSet) -> GeneratingSet:
     for generator in ideal.generators:
         if ideal.ring.field == QQ and generator.LC < 0:
             generator = -generator
-        elif ideal.ring.field.names:
+        elif isinstance(ideal.ring.field, ExtensionField):
             generator = generator.monic()
         generators.append(generator)
-    return GeneratingSet(ideal.ring, tuple(sorted(generators, key=_degree_and_monomials)))
+    return GeneratingSet(ideal.ring, tuple(sorted(generators, key=_polynomial_sort_key)))
 
 
-def order(ideal: GeneratingSet) -> tuple[int, list[str]]:
+def ideal_sort_key(ideal: GeneratingSet) -> tuple[int, list[str]]:
     """A key by which ideals are sorted: the number and the text of their generators."""
     return len(ideal.generators), list(map(polynomial_text, ideal.generators))
 
 
-def _degree_and_monomials(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
+def _polynomial_sort_key(polynomial: PolyElement) -> tuple[int, list[tuple[int, ...]]]:
     """A key by which polynomials are sorted: low degrees first, then large monomials.
 
     Of two monomials of the same degree the larger one, in graded reverse lexicographic order, has
@@ -339,8 +353,8 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     degree = max(map(total_degree, ideal.generators), default=0)
     if sum(map(len, ideal.generators)) > MAX_FLINT_GENERATOR_TERMS:
         return None
-    # the number of monomials up to twice the degree
-    if comb(variables + 2 * degree, variables) > MAX_REDUCTION_MONOMIALS:
+    number_of_monomials = comb(variables + 2 * degree, variables)  # up to twice the degree
+    if number_of_monomials > MAX_REDUCTION_MONOMIALS:
         return None
     context = flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering.degrevlex)
     generators = [context.from_dict(integer_coefficients(g)) for g in ideal.generators]
@@ -355,7 +369,7 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     return frozenset(reduced)
 
 
-def same_small(first: GeneratingSet, second: GeneratingSet) -> bool | None:
+def are_same_small_ideals(first: GeneratingSet, second: GeneratingSet) -> bool | None:
     """Whether both ideals are the same; ``None`` if no Gröbner basis is found within the limits."""
     first_basis = small_basis(first)
     if first_basis is None:

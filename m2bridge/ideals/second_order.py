@@ -27,14 +27,20 @@ Attempt = Callable[[], tuple[GeneratingSet, ...]]
 """A decomposition of a certain ideal in one order of the variables."""
 
 
-def in_either_order(ideal: GeneratingSet, decompose: Decompose) -> tuple[GeneratingSet, ...]:
+def decompose_in_either_order(
+    ideal: GeneratingSet, decompose: Decompose
+) -> tuple[GeneratingSet, ...]:
     """Return the ideals into which ``decompose`` decomposes an ideal, in its ring.
+
+    ``decompose`` is applied by turns to the ideal with the variables in their order, and to the
+    ideal with the variables in reverse order.
 
     Parameters
     ----------
     ideal : GeneratingSet
     decompose : function
-        For another order of the variables it returns the same ideals, by other generators perhaps.
+        For another order of the variables it returns the same ideals, perhaps with other
+        generators.
 
     Raises
     ------
@@ -50,8 +56,8 @@ def in_either_order(ideal: GeneratingSet, decompose: Decompose) -> tuple[Generat
 
     def in_reverse_order() -> tuple[GeneratingSet, ...]:
         """The decomposition in the ring with reversed variables, carried back."""
-        found = decompose(_carried(ideal, reverse))
-        return tuple(_carried(part, ideal.ring) for part in found)
+        found = decompose(_with_variable_order(ideal, reverse))
+        return tuple(_with_variable_order(part, ideal.ring) for part in found)
 
     if reverse == ideal.ring:  # at most one variable
         return in_given_order()
@@ -61,8 +67,8 @@ def in_either_order(ideal: GeneratingSet, decompose: Decompose) -> tuple[Generat
 def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
     """The result of the attempt that finishes first, when both are tried in turns.
 
-    Turns last :data:`FIRST_SECONDS` at first and :data:`GROWTH` times as long in each later round.
-    The rule of the last turn, which takes all the time that is left, is that of the module.
+    Both have a turn of :data:`FIRST_SECONDS`, then one :data:`GROWTH` times as long, and so on;
+    an attempt begins anew in each of its turns. The last turn takes all the time that is left.
     """
     turn_seconds = FIRST_SECONDS
     previous_seconds = 0.0  # the length of the turn before, which the other attempt had
@@ -84,7 +90,7 @@ def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
         turn_seconds *= GROWTH
 
 
-def _carried(ideal: GeneratingSet, ring: PolynomialRing) -> GeneratingSet:
+def _with_variable_order(ideal: GeneratingSet, ring: PolynomialRing) -> GeneratingSet:
     """The ideal in a ring that has the same variables in another order."""
     generators = (generator.set_ring(ring.sympy_ring) for generator in ideal.generators)
     return GeneratingSet(ring, tuple(generators))

@@ -8,14 +8,13 @@ How the singular locus of a *closure* is found stands in ``maps/singular_locus``
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from typing import Any, Generic, Literal, TypeVar, Unpack
 
 from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
-from m2bridge.convert.answers import Answer, answer_until_limit
+from m2bridge.convert.answers import answer_until_limit
 from m2bridge.convert.printing import (
     generator_lines,
     generator_texts,
@@ -27,14 +26,15 @@ from m2bridge.convert.printing import (
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import MethodUnavailableError, check_choice
 from m2bridge.ideals import MAX_MINORS_BY_AUTO, MAX_SHOWN_EQUATION_CHARS, MAX_SHOWN_EQUATIONS
+from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
 from m2bridge.ideals.program import (
     ask,
-    factoring,
+    explain_factoring_errors,
     from_prime_field,
     hilbert_polynomial,
     hilbert_series,
+    ideal_sort_key,
     is_unit,
-    order,
     over_prime_field,
     question,
     tidy,
@@ -124,12 +124,12 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     @property
     def variety_dimension(self) -> int | None:
         """The dimension of V(I); −1 if it is empty, ``None`` if it was not found."""
-        return _dimension(self.variety)
+        return _largest_dimension(self.variety)
 
     @property
     def dimension(self) -> int | None:
         """The dimension of the singular locus; −1 if it is empty, ``None`` if it was not found."""
-        return _dimension(self.components)
+        return _largest_dimension(self.components)
 
     def to_json(self) -> dict[str, Any]:
         """The given ideal, the components of its variety, and those of the singular locus."""
@@ -137,12 +137,12 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
             "title": self.title or None,
             "projective": self.projective,
             "coordinates": list(self.given.ring.variables),
-            "given": _texts(self.given),
+            "given": _generator_texts(self.given),
             "variety_dimension": self.variety_dimension,
             "variety": _components_json(self.variety),
             "dimension": self.dimension,
             "components": _components_json(self.components),
-            "generators": None if self.ideal is None else _texts(self.ideal),
+            "generators": None if self.ideal is None else _generator_texts(self.ideal),
             "unfinished": self.unfinished or None,
             "proved": _components_json(self.proved),
             "rest_dimension": self.rest_dimension,
@@ -154,13 +154,15 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         Components are those of the singular locus, or of the variety if none are known.
         """
         blocks: list[Block] = [Facts(_facts(self))]
-        components = self.components or self.proved
+        components = self.components or self.proved  # the latter is empty if no limit was reached
         if components:
-            blocks.append(_table("component of the singular locus", components))
-            long = [component for component in components if not _is_short(component)]
-            blocks += [generator_lines(c.ideal, f"{_variety(c)}:") for c in long]
+            blocks.append(_table_of_components("component of the singular locus", components))
+            for component in components:
+                if not _fits_table(component):
+                    caption = f"{_variety_text(component)}:"
+                    blocks.append(generator_lines(component.ideal, caption))
         elif self.components is None and self.variety:
-            blocks.append(_table("component of the variety", self.variety))
+            blocks.append(_table_of_components("component of the variety", self.variety))
         variety = self.title or f"the variety of {ideal_text(self.given)}"
         title = f"Singular locus of {variety}, over {self.given.ring.field}"
         return Sheet(title, blocks, _formulas(self))
@@ -205,23 +207,25 @@ def singular_locus(
     Source: Hartshorne, *Algebraic Geometry*, Theorem I.5.1; Eisenbud, *Commutative Algebra*,
     Corollaries 10.14, 16.20.
     """
-    if ideal.ring.field.names:
-        return _over_extension(ideal, title=title, minors=minors)
+    if isinstance(ideal.ring.field, ExtensionField):
+        return _locus_over_extension(ideal, title=title, minors=minors)
     values = {"most_minors": most_minors(minors)}
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
-    with factoring(ideal):
-        answer, late = answer_until_limit(script)
+    with explain_factoring_errors(ideal):
+        answer, reached_limit = answer_until_limit(script)
     # Components proved before a limit are reported only where not all were found.
-    proved, rest_dimension = proved_until(answer) if late else ([], None)
+    proved, rest_dimension = proved_before_limit(answer) if reached_limit else ([], None)
     variety = components = radical = None
     # The answer has only what the program printed before a limit.
     if "component_degrees" in answer:
         names = ("components", "component_dimensions", "component_degrees")
-        variety = _sorted(ideal, measured(answer, *names))
+        variety = _sort_components(ideal, measured_primes_in(answer, *names))
     if "degrees" in answer:
-        components = _sorted(ideal, measured(answer, "primes", "dimensions", "degrees"))
+        components = _sort_components(
+            ideal, measured_primes_in(answer, "primes", "dimensions", "degrees")
+        )
     if "singular_ideal" in answer:
-        radical = _like(ideal, answer.ideal("singular_ideal"))
+        radical = _tidy_in_class_of(ideal, answer.ideal("singular_ideal"))
     return IdealSingularLocus(
         given=ideal,
         title=printable(title),
@@ -230,44 +234,43 @@ def singular_locus(
         ideal=radical,
         engine_version=current().version,
         seconds=clock().seconds,
-        unfinished=late,
-        proved=_sorted(ideal, proved),
+        unfinished=reached_limit,
+        proved=_sort_components(ideal, proved),
         rest_dimension=rest_dimension,
     )
 
 
-def _over_extension(
+def _locus_over_extension(
     ideal: SomeIdeal, *, title: str, minors: Minors
 ) -> IdealSingularLocus[SomeIdeal]:
     """What :func:`singular_locus` returns, for an ideal over an extension field.
 
-    It is found by the scheme that :func:`over_prime_field` defines over the prime field. Where the
-    extension is algebraic, this is the same scheme. Where the field has parameters, the given
-    scheme is the fibre over the generic point of the space of parameters, and its local rings are
-    local rings of the larger scheme. Whether a local ring is regular does not depend on the field
-    over which it is considered. Dimensions differ by the number of parameters. Degrees are computed
-    again.
+    The locus is computed for the ideal of :func:`over_prime_field`. Where the extension is
+    algebraic, this ideal defines the same scheme. Where the field has parameters, the given scheme
+    is the generic fibre of that one over the space of parameters, so its local rings are among
+    those of that one, and dimensions differ by the number of parameters. Whether a local ring is
+    regular does not depend on a field. Degrees are computed again.
     """
     field = ideal.ring.field
     assert isinstance(field, ExtensionField)
     over_prime = singular_locus(over_prime_field(ideal), minors=minors)
-    extended = partial(_extended_components, ideal)
+    to_extension = partial(_extended_components, ideal)
     rest_dimension = over_prime.rest_dimension
     if rest_dimension is not None:
         rest_dimension = max(rest_dimension - field.transcendence_degree, -1)
     radical = None
     if over_prime.ideal is not None:
-        radical = _like(ideal, from_prime_field(over_prime.ideal, ring=ideal.ring))
+        radical = _tidy_in_class_of(ideal, from_prime_field(over_prime.ideal, ring=ideal.ring))
     return IdealSingularLocus(
         given=ideal,
         title=printable(title),
-        variety=extended(over_prime.variety),
-        components=extended(over_prime.components),
+        variety=to_extension(over_prime.variety),
+        components=to_extension(over_prime.components),
         ideal=radical,
         engine_version=over_prime.engine_version,
         seconds=clock().seconds,
         unfinished=over_prime.unfinished,
-        proved=extended(over_prime.proved) or (),
+        proved=to_extension(over_prime.proved) or (),
         rest_dimension=rest_dimension,
     )
 
@@ -278,81 +281,50 @@ def _extended_components(
     """The components over the extension field of ``given`` from those over the prime field.
 
     Components on which parameters are related have no point over the field: they are left out.
-    ``None`` stands for components that were not found, before and after.
+    ``None``, for components that were not found, stays ``None``.
     """
     if components is None:
         return None
     measured_primes = []
     for component in components:
         prime = from_prime_field(component.ideal, ring=given.ring)
-        if not is_unit(prime):
+        if not is_unit(prime):  # else the component has no point over the field
             series = hilbert_series(prime)
             measured_primes.append((prime, series.dimension, series.degree))
-    return _sorted(given, measured_primes)
+    return _sort_components(given, measured_primes)
 
 
 def most_minors(minors: Minors) -> str:
-    """The number of minors of a component up to which all are taken at once, as Macaulay2 reads it.
+    """The number of minors up to which all of a component are taken at once, as Macaulay2 code.
 
-    Raises InvalidCaseError if there is no such choice of minors.
+    0 means that minors are always selected, ``infinity`` that all are always taken. Raises
+    InvalidCaseError if there is no such choice of minors.
     """
     check_choice("minors", minors, Minors)
     return {"auto": str(MAX_MINORS_BY_AUTO), "selected": "0", "all": "infinity"}[minors]
 
 
-MeasuredPrime = tuple[GeneratingSet, int, int]
-"""A prime ideal with the dimension and the degree of its variety."""
-
-
-def measured(answer: Answer, primes: str, dimensions: str, degrees: str) -> list[MeasuredPrime]:
-    """The prime ideals in an answer, with the dimensions and degrees of their varieties.
-
-    ``primes``, ``dimensions`` and ``degrees`` are the names under which the answer has these lists.
-    """
-    numbers = zip(answer.integers(dimensions), answer.integers(degrees), strict=True)
-    pairs = zip(answer.ideals(primes), numbers, strict=True)
-    return [(prime, dimension, degree) for prime, (dimension, degree) in pairs]
-
-
-def proved_until(answer: Answer) -> tuple[list[MeasuredPrime], int | None]:
-    """Components that were proved before a limit, and an upper bound for the dimension of others.
-
-    Macaulay2 prints a bound after each step, and the components proved so far where they are new:
-    the last ones count. The bound is ``None`` if the limit was reached before the first step.
-    """
-    proved: list[MeasuredPrime] = []
-    rest_dimension = None
-    for step in count():
-        if f"bound_{step}" not in answer:
-            return proved, rest_dimension
-        rest_dimension = answer.integer(f"bound_{step}")
-        if f"proved_{step}" in answer:
-            names = (f"proved_{step}", f"proved_dimensions_{step}", f"proved_degrees_{step}")
-            proved = measured(answer, *names)
-    raise AssertionError("unreachable")
-
-
-def _sorted(
+def _sort_components(
     given: SomeIdeal, primes: Iterable[MeasuredPrime]
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
     """The components with these primes, as ideals of ``given``'s class, large dimensions first."""
     components = []
     for prime, dimension, degree in primes:
-        components.append(IrreducibleComponent(_like(given, prime), dimension, degree))
+        components.append(IrreducibleComponent(_tidy_in_class_of(given, prime), dimension, degree))
     return tuple(sorted(components, key=_sort_key))
 
 
 def _sort_key(component: IrreducibleComponent[Any]) -> tuple[int, int, tuple[int, list[str]]]:
-    """By this key large dimensions come first, then small degrees, then few generators."""
-    return -component.dimension, component.degree, order(component.ideal)
+    """A key by which large dimensions come first, then small degrees, then few generators."""
+    return -component.dimension, component.degree, ideal_sort_key(component.ideal)
 
 
-def _like(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:
-    """The ideal that was found, tidied, as an object of the class of ``given``, in its ring."""
+def _tidy_in_class_of(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:
+    """The ideal ``found``, tidied, as an object of the class of ``given``, in the ring of that."""
     return replace(given, generators=tidy(found).generators)
 
 
-def _dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:
+def _largest_dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:
     """The largest dimension of components, −1 if there are none; ``None`` if they are not known."""
     if components is None:
         return None
@@ -360,9 +332,10 @@ def _dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | 
 
 
 _PROJECTIVE = "dimensions of projective varieties; the irrelevant ideal is left out"
+"""What a sheet says of a projective variety."""
 
 
-def _texts(ideal: GeneratingSet) -> list[str]:
+def _generator_texts(ideal: GeneratingSet) -> list[str]:
     """The texts of the generators of an ideal."""
     return list(map(polynomial_text, ideal.generators))
 
@@ -370,7 +343,10 @@ def _texts(ideal: GeneratingSet) -> list[str]:
 def _components_json(
     components: tuple[IrreducibleComponent[Any], ...] | None,
 ) -> list[dict[str, Any]] | None:
-    """Dimension, degree and generators of each component, for ``json.dumps``; ``None`` for None."""
+    """Dimension, degree and generators of each component, for ``json.dumps``.
+
+    ``None`` if the components are not known.
+    """
     if components is None:
         return None
     listed = []
@@ -382,29 +358,32 @@ def _components_json(
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
     """Names and values of facts about a singular locus; a value ``None`` is not shown."""
-    irreducible = (
+    meaning_of_irreducible = (
         f"means over {locus.given.ring.field}; over a larger field components can decompose"
     )
-    in_words = _dimension_and_number(locus.components, "empty: the variety is smooth")
+    dimension = _dimension_and_number(locus.components, "empty: the variety is smooth")
     return [
-        ("singular locus", in_words or "not decided"),
+        ("singular locus", dimension or "not decided"),
         ("not decided", bound_text(locus.rest_dimension)),
         ("variety", _dimension_and_number(locus.variety, "empty")),
         ("projective", _PROJECTIVE if locus.projective else None),
-        ("irreducible", irreducible),
+        ("irreducible", meaning_of_irreducible),
         ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
         ("not finished", locus.unfinished or None),
     ]
 
 
-def _table(title: str, components: Iterable[IrreducibleComponent[Any]]) -> Table:
+def _table_of_components(title: str, components: Iterable[IrreducibleComponent[Any]]) -> Table:
     """A table of components, their dimensions and degrees; ``title`` is above the first column."""
-    rows = [(_variety(c), c.dimension, c.degree) for c in components]
+    rows = [(_variety_text(c), c.dimension, c.degree) for c in components]
     return Table((title, "dimension", "degree"), rows)
 
 
 def bound_text(rest_dimension: int | None) -> str | None:
-    """The bound for components that were not found before a limit, in words; ``None`` for None."""
+    """In words, an upper bound for the dimension of components that were not found before a limit.
+
+    −1 says that there are no such components; ``None``, without a bound, is returned as it is.
+    """
     if rest_dimension is None:
         return None
     if rest_dimension < 0:
@@ -424,8 +403,8 @@ def _dimension_and_number(
     return f"dimension {components[0].dimension}, {number}"  # the largest ones come first
 
 
-def _variety(component: IrreducibleComponent[Any]) -> str:
-    """The component as ``V(x, y)``, with the equations that a table shows."""
+def _variety_text(component: IrreducibleComponent[Any]) -> str:
+    """The text of a component as ``V(x, y)``, with the equations that a table shows."""
     return f"V({', '.join(_shown_equations(component))})"
 
 
@@ -434,7 +413,7 @@ def _shown_equations(component: IrreducibleComponent[Any]) -> list[str]:
     return generator_texts(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
 
 
-def _is_short(component: IrreducibleComponent[Any]) -> bool:
+def _fits_table(component: IrreducibleComponent[Any]) -> bool:
     """Whether a table shows all equations of a component, and in full."""
     return generator_texts(component.ideal) == _shown_equations(component)
 
@@ -449,7 +428,7 @@ def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:
     varieties = []
     for number, component in enumerate(locus.components, 1):
         name = rf"V_{{{number}}}"
-        if _is_short(component):
+        if _fits_table(component):
             name = rf"V{ideal_latex(component.ideal)}"
         varieties.append(name)
     union = r" \;\cup\; ".join(varieties) or r"\varnothing"
@@ -514,6 +493,8 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
         """
         series = hilbert_series(self.ideal)
+        # The dimension is that of the cone. A cone of dimension 0 is its apex, which is no point of
+        # the scheme.
         return series.degree if series.dimension > 0 else 0
 
     @computation
@@ -536,7 +517,7 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         """
         irrelevant = replace(self.ideal, generators=tuple(self.ideal.ring.sympy_ring.gens))
         answer = ask("ideal_saturation", {"givenIdeal": self.ideal, "otherIdeal": irrelevant})
-        return _like(self.ideal, answer.ideal("saturation"))
+        return _tidy_in_class_of(self.ideal, answer.ideal("saturation"))
 
     @computation
     def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[SomeIdeal, ...]:
@@ -547,7 +528,8 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         """
         answer = ask("ideal_minimal_primes", {"givenIdeal": self.ideal})
         primes = [prime for prime in answer.ideals("minimal_primes") if not _is_irrelevant(prime)]
-        return tuple(sorted([_like(self.ideal, prime) for prime in primes], key=order))
+        tidy_primes = [_tidy_in_class_of(self.ideal, prime) for prime in primes]
+        return tuple(sorted(tidy_primes, key=ideal_sort_key))
 
     @computation
     def singular_locus(
@@ -560,36 +542,43 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         of the cone, the apex left out.
         """
         cone = singular_locus(self.ideal, title=title, minors=minors)
-        components = None if cone.components is None else _projective(cone.components)
+        components = None if cone.components is None else _projective_components(cone.components)
         rest_dimension = cone.rest_dimension
         if rest_dimension is not None:
             rest_dimension = max(rest_dimension - 1, -1)
         radical = cone.ideal
-        if components == ():  # the cone is singular at its apex at most, and X nowhere
+        if components == ():  # the cone is singular at most at its apex, and X is smooth
             radical = replace(self.ideal, generators=(self.ideal.ring.sympy_ring.one,))
         return replace(
             cone,
-            variety=None if cone.variety is None else _projective(cone.variety),
+            variety=None if cone.variety is None else _projective_components(cone.variety),
             components=components,
             ideal=radical,
             projective=True,
-            proved=_projective(cone.proved),
+            proved=_projective_components(cone.proved),
             rest_dimension=rest_dimension,
         )
 
 
 def _is_irrelevant(prime: GeneratingSet) -> bool:
-    """Whether a homogeneous prime ideal is the one that all variables generate.
+    """Whether a homogeneous prime ideal is the irrelevant one, which all variables generate.
 
-    It is exactly if the tangent space at 0 is a point: then all linear forms are in the ideal.
+    Parameters
+    ----------
+    prime : GeneratingSet
+        With homogeneous generators; over an extension field its reduced Gröbner basis.
     """
-    if prime.ring.field.names:  # the reduced Gröbner basis has all variables
+    if isinstance(prime.ring.field, ExtensionField):
+        # The variables are the reduced Gröbner basis of the irrelevant ideal.
         return set(prime.generators) == set(prime.ring.sympy_ring.gens)
+    # Any generators are given. The tangent space at 0 is the set of zeros of all linear forms in
+    # the ideal, because generators of higher degrees have the differential 0 there. So it is the
+    # point 0 if and only if all variables are in the ideal.
     origin = (0,) * len(prime.ring.variables)
     return tangent_dimension(prime.generators, origin, field=prime.ring.field) == 0
 
 
-def _projective(
+def _projective_components(
     components: Iterable[IrreducibleComponent[SomeIdeal]],
 ) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
     """The components of a projective variety, of dimensions one less than those of its affine cone.

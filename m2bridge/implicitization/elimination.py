@@ -25,19 +25,19 @@ import flint
 from m2bridge.algebra.linear_algebra import (
     PRIMES_PER_RATIONAL_ECHELON,
     elimination_price,
-    filled,
+    fill_matrix,
     leading_columns,
     reduced_echelon,
 )
-from m2bridge.algebra.numbers import chinese_remainder, combined, rational_reconstruction
+from m2bridge.algebra.numbers import chinese_remainder, combine_residues, rational_reconstruction
 from m2bridge.algebra.polynomial_map import LinearReduction, reduce_linearly
 from m2bridge.algebra.sparse_polynomial import (
     IntegerPolynomial,
     Monomial,
     Terms,
+    fix_variables,
     gradients,
     packed,
-    restricted,
 )
 from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
 from m2bridge.implicitization.random_points import SPARE_POINTS, FunctionValues, RandomPoints
@@ -174,7 +174,7 @@ class Expansions:
         bits_per_digit = max_exponent.bit_length()
         packed_images = []
         for image in check_deadline_in(images):
-            terms = restricted(image, fixed).items()
+            terms = fix_variables(image, fixed).items()
             packed_images.append({packed(exponents, bits_per_digit): c for exponents, c in terms})
         return cls(tuple(packed_images), prime)
 
@@ -205,7 +205,7 @@ class Expansions:
         """Return the reduced echelon form, modulo the prime, of the matrix of these rows with
         ``width`` columns, and its pivot columns.
         """
-        return reduced_echelon(filled(flint.nmod_mat(len(rows), width, self.prime), rows))
+        return reduced_echelon(fill_matrix(flint.nmod_mat(len(rows), width, self.prime), rows))
 
     def _times_image(self, product: PackedPolynomial, j: int) -> PackedPolynomial:
         """Return a product times the image of coordinate j, over ZZ.
@@ -429,7 +429,7 @@ class Echelon:
             # one vector for each prime: minus the entries of the column
             vectors = [[-int(matrix[row, column]) for row in rows] for matrix in matrices]
             # the vector modulo the product of the primes, and the rational one that it stands for
-            residues = combined(vectors, weights, modulus)
+            residues = combine_residues(vectors, weights, modulus)
             return rational_reconstruction(residues, modulus)
 
         # Modulo any one of the primes the matrix shows which entries are zero, as a guess.

@@ -28,7 +28,7 @@ import flint
 from m2bridge.algebra import linear_algebra
 from m2bridge.algebra.numbers import (
     chinese_remainder,
-    combined,
+    combine_residues,
     primes_from,
     rational_reconstruction,
 )
@@ -181,7 +181,7 @@ def _lift_to_integers(primes: Sequence[int], duals: Sequence[list[list[int]]]) -
     modulus, weights = chinese_remainder(primes)
     lifted = []
     for vectors in check_deadline_in(zip(*duals, strict=True)):
-        residues = combined(vectors, weights, modulus)
+        residues = combine_residues(vectors, weights, modulus)
         # without the common denominator the vector vanishes at the same places
         _, numerators = rational_reconstruction(residues, modulus)
         lifted.append(numerators)
@@ -331,7 +331,7 @@ class GeneratedPart:
                 column.append((row, value))
             columns.append(column)
         transposed = flint.nmod_mat(len(places), len(row_of), self.prime)
-        return linear_algebra.filled(transposed, columns).transpose()
+        return linear_algebra.fill_matrix(transposed, columns).transpose()
 
     def is_annihilated(self, functionals: Sequence[Sequence[int]]) -> bool:
         """Whether functionals over ZZ vanish on all products, and so on what these span over QQ.

@@ -18,7 +18,7 @@ from sympy.solvers.simplex import InfeasibleLPError, lpmin
 
 from m2bridge.algebra.linear_algebra import (
     IntegerVector,
-    connected,
+    connected_groups,
     integer_kernel,
     rank,
     short_basis,
@@ -324,7 +324,7 @@ def average_degrees(degrees: Sequence[int], permutations: Sequence[Permutation])
     and so is their average. It is positive, as the degrees are, and the same on each orbit: the
     average over the orbit.
     """
-    orbits = connected(list(zip(range(len(degrees)), *permutations, strict=True)))
+    orbits = connected_groups(list(zip(range(len(degrees)), *permutations, strict=True)))
     # a multiple of the sizes of all orbits, so that the averages times it are integers
     scale = lcm(*(len(orbit) for orbit in orbits))
     result = [0] * len(degrees)

@@ -30,7 +30,7 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.ideals.varieties import MeasuredPrime, measured
+from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.completeness import linear_reduction
 from m2bridge.maps.model import Model
@@ -190,7 +190,7 @@ def double_points(model: Model) -> list[MeasuredPrime]:
         raise MethodUnavailableError(f"the {model.title} is not birational onto its image")
     reduction = linear_reduction(model)
     # triples of a prime ideal, in independent coordinates, its dimension and its degree
-    components = measured(answer, "minimal_primes", "dimensions", "degrees")
+    components = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
     is_linear = len(reduction.basis) == cone_dimension
     # a cone is smooth at its vertex only if it is a linear space
     if not components and not is_linear:

@@ -22,15 +22,9 @@ from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.ideals.program import factoring
-from m2bridge.ideals.varieties import (
-    IdealSingularLocus,
-    IrreducibleComponent,
-    MeasuredPrime,
-    measured,
-    most_minors,
-    proved_until,
-)
+from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
+from m2bridge.ideals.program import explain_factoring_errors
+from m2bridge.ideals.varieties import IdealSingularLocus, IrreducibleComponent, most_minors
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy
@@ -347,11 +341,11 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
         return LocusFindings("jacobian", dimension, components=())
     if model.polynomial_map.maybe_reducible and not ideal.is_prime():
         return _singular_locus_of_reducible(model, ideal, dimension)
-    with factoring(ideal):
+    with explain_factoring_errors(ideal):
         # the answer so far, and the limit that was reached, or ""
         answer, limit = answer_until_limit(_criterion_script(model, m2_syntax.ring_values(ideal)))
     if limit:
-        primes, rest = proved_until(answer)
+        primes, rest = proved_before_limit(answer)
         return LocusFindings(
             "jacobian",
             dimension,
@@ -360,7 +354,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
             rest_dimension=rest,
         )
     # triples of a prime ideal, its dimension and its degree
-    primes_of_locus = measured(answer, "minimal_primes", "dimensions", "degrees")
+    primes_of_locus = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
     components = _sorted_components(model, primes_of_locus)
     return LocusFindings("jacobian", dimension, components=components)
 

@@ -26,12 +26,12 @@ LAYOUT_SWEEPS = 24
 """Layers become stable after a few sweeps; otherwise the best arrangement found is used."""
 
 
-def placed(
+def lay_out(
     layers: Sequence[Sequence[Node]], edges: Sequence[Edge[Node]]
 ) -> tuple[dict[Node, NodePosition], list[list[NodePosition]]]:
-    """The places of all nodes, and for each edge the places through which it goes.
+    """The positions of all nodes, and for each edge the positions through which it goes.
 
-    A place is a horizontal coordinate, and the number of a layer from 0 on.
+    A position is a horizontal coordinate, and the number of a layer from 0 on.
 
     Parameters
     ----------
@@ -42,10 +42,11 @@ def placed(
 
     Returns
     -------
-    places : dict
-        The place of each node.
-    routes : list of lists of places
-        For each edge its lower node, a bend in each layer between, and its upper node.
+    positions : dict
+        The position of each node.
+    routes : list of lists of positions
+        For each edge those of its lower node, of a bend in each layer between, and of its upper
+        node.
     """
     layer_of = {node: level for level, layer in enumerate(layers) for node in layer}
     # A row has the nodes of a layer, and the bends of edges that go through it.
@@ -54,41 +55,43 @@ def placed(
     for number, (low, high) in enumerate(edges):
         path: list[Hashable] = [low]
         for level in range(layer_of[low] + 1, layer_of[high]):
-            bend = (number, level)
+            bend = (number, level)  # names the bend: no other edge has the number
             rows[level].append(bend)
             path.append(bend)
         paths.append([*path, high])
-    horizontal = _horizontal_places(rows, paths)
-    places: dict[Hashable, NodePosition] = {}
+    x_coordinates = _horizontal_places(rows, paths)
+    positions: dict[Hashable, NodePosition] = {}
     for level, row in enumerate(rows):
-        places |= {item: (horizontal[item], level) for item in row}
-    routes = [[places[item] for item in path] for path in paths]
-    return {node: places[node] for node in layer_of}, routes
+        positions |= {item: (x_coordinates[item], level) for item in row}
+    routes = [[positions[item] for item in path] for path in paths]
+    return {node: positions[node] for node in layer_of}, routes
 
 
-def straightened(
+def straighten_route(
     route: Sequence[NodePosition], nodes: Sequence[NodePosition], left: float, right: float
 ) -> list[NodePosition]:
-    """The places of a route that remain when bends are left out that go round no other node.
+    """Leave out the bends of a route that go round no node, and return the positions that remain.
 
-    From each place the route goes straight to the last one to which the way is free.
+    From each position the route goes straight to the last one to which the way is free.
 
     Parameters
     ----------
-    route : sequence of places
-        From one layer to the next.
-    nodes : sequence of places
-        The nodes of the graph; those at the ends of the route are not in its way.
+    route : sequence of positions
+        One in each layer, from a lower node to an upper node.
+    nodes : sequence of positions
+        Those of the nodes of the graph; the nodes at the ends of the route are not in its way.
     left, right : float
-        How far a node and its name reach to both sides of its place.
+        How far a node and its name reach to the left and to the right of its position.
     """
-    others = [node for node in nodes if node not in (route[0], route[-1])]
+    other_nodes = [node for node in nodes if node not in (route[0], route[-1])]
     remaining = [route[0]]
     start = 0
     while start < len(route) - 1:
-        ends = range(len(route) - 1, start + 1, -1)
-        free = (end for end in ends if _is_free(route[start], route[end], others, left, right))
-        start = next(free, start + 1)  # the next place can always be reached
+        ends = range(len(route) - 1, start + 1, -1)  # from the last position backwards
+        free_ends = (
+            end for end in ends if _is_free(route[start], route[end], other_nodes, left, right)
+        )
+        start = next(free_ends, start + 1)  # the next position can always be reached
         remaining.append(route[start])
     return remaining
 
@@ -113,18 +116,21 @@ def _is_free(
     return True
 
 
-def rounded(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
+def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
     """Return points of a smooth curve through the places of a route, upwards.
 
-    It is made of cubic polynomials x(y). The slope dx/dy in a place between is the harmonic mean of
-    the slopes of the lines before and after, or 0 where these have different signs: then x(y) is
-    monotone between two places, so that the curve turns to a side only where the route does
+    The curve is x(y), a cubic polynomial between two places. Its slope dx/dy at an inner place is
+    the harmonic mean of the slopes of the lines before and after, or 0 where these have different
+    signs. So x(y) is monotone between two places, and turns to a side only where the route does
     (Fritsch, Carlson, *Monotone piecewise cubic interpolation*, SIAM J. Numer. Anal. 17, 1980).
     """
     slopes = [(b[0] - a[0]) / (b[1] - a[1]) for a, b in itertools.pairwise(route)]
     tangents = [slopes[0]]
-    for before, after in itertools.pairwise(slopes):
-        tangents.append(2 * before * after / (before + after) if before * after > 0 else 0.0)
+    for slope_before, slope_after in itertools.pairwise(slopes):
+        tangent = 0.0
+        if slope_before * slope_after > 0:  # of one sign: the harmonic mean
+            tangent = 2 * slope_before * slope_after / (slope_before + slope_after)
+        tangents.append(tangent)
     tangents.append(slopes[-1])
     points = [(float(x), float(y)) for x, y in route[:1]]
     for number, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(route)):
@@ -145,50 +151,59 @@ def rounded(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
 def _horizontal_places(
     rows: list[list[Hashable]], paths: Sequence[Sequence[Hashable]]
 ) -> dict[Hashable, float]:
-    """The horizontal coordinate of each node and bend, in the order with the fewest crossings.
+    """The horizontal coordinate of each node and bend, in the best of the orders that are tried.
 
-    Rows, from below, are sorted anew in each sweep: by their lower neighbours in sweeps upwards, by
-    their upper ones in sweeps downwards. A path is a node, bends, and a node, from below. ``rows``
-    are changed.
+    That is the order with the fewest crossings. In each sweep all rows are sorted anew: in a sweep
+    upwards by their lower neighbours, in a sweep downwards by their upper ones.
+
+    Parameters
+    ----------
+    rows : list of lists of nodes and bends
+        From below. They are changed.
+    paths : sequence of paths
+        Each is a node, bends, and a node, from below.
     """
-    below = defaultdict[Hashable, list[Hashable]](list)
-    above = defaultdict[Hashable, list[Hashable]](list)
+    lower_neighbours = defaultdict[Hashable, list[Hashable]](list)
+    upper_neighbours = defaultdict[Hashable, list[Hashable]](list)
     for path in paths:
         for low, high in itertools.pairwise(path):
-            below[high].append(low)
-            above[low].append(high)
-    best = _centred(rows)
+            lower_neighbours[high].append(low)
+            upper_neighbours[low].append(high)
+    best = _centre_rows(rows)
     fewest = None
     for sweep in range(LAYOUT_SWEEPS):
         if sweep % 2 == 0:  # upwards
             for row in rows:
-                _sort(row, below, _centred(rows))
+                _sort_by_neighbours(row, lower_neighbours, _centre_rows(rows))
         else:
             for row in reversed(rows):
-                _sort(row, above, _centred(rows))
-        crossings = _crossings(rows, below)
+                _sort_by_neighbours(row, upper_neighbours, _centre_rows(rows))
+        crossings = _crossings(rows, lower_neighbours)
         if fewest is None or crossings < fewest:
-            best = _centred(rows)
+            best = _centre_rows(rows)
             fewest = crossings
     return best
 
 
-def _sort(row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable, float]) -> None:
-    """Sort a row by the means of its neighbours' places, which are those of one adjacent row.
+def _sort_by_neighbours(
+    row: list[Hashable], neighbours: Neighbours, places: Mapping[Hashable, float]
+) -> None:
+    """Sort a row, in place, by the mean of the ``places`` of each item's neighbours.
 
-    An item without neighbours is sorted by its own place.
+    These are in one adjacent row, above or below. An item without neighbours is sorted by its own
+    place. Places are horizontal coordinates.
     """
 
     def mean(item: Hashable) -> float:
         """The mean of the places of an item's neighbours."""
-        near = [places[other] for other in neighbours.get(item, ())] or [places[item]]
-        return sum(near) / len(near)
+        neighbour_places = [places[other] for other in neighbours.get(item, ())] or [places[item]]
+        return sum(neighbour_places) / len(neighbour_places)
 
     row.sort(key=mean)
 
 
-def _centred(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
-    """The horizontal coordinates of items: 1 apart in a row, and each row about the middle 0."""
+def _centre_rows(rows: Sequence[Sequence[Hashable]]) -> dict[Hashable, float]:
+    """The horizontal coordinates of items: 1 apart in a row, and the middle of each row is 0."""
     places: dict[Hashable, float] = {}
     for row in rows:
         middle = (len(row) - 1) / 2
@@ -201,14 +216,14 @@ def _crossings(rows: Sequence[Sequence[Hashable]], below: Neighbours) -> int:
 
     ``below`` has the lower neighbours of each item.
     """
-    places = _centred(rows)
+    places = _centre_rows(rows)
     count = 0
     for row in rows:
         ends = []
         for item in row:
             ends += [(places[item], places[other]) for other in below.get(item, ())]
         for (high, low), (other_high, other_low) in itertools.combinations(ends, 2):
-            # They cross if the one that is left above is right below.
+            # Two edges cross if one is to the left at its upper end, and to the right at its lower.
             if (high - other_high) * (low - other_low) < 0:
                 count += 1
     return count

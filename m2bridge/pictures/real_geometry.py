@@ -62,10 +62,10 @@ def to_flint(polynomials: Iterable[PolyElement]) -> list[fmpq_mpoly]:
 
 def degree_in(polynomial: fmpq_mpoly, variable: str) -> int:
     """Return the degree in one variable; 0 for the zero polynomial."""
-    return max(0, int(polynomial.degrees()[_names(polynomial).index(variable)]))
+    return max(0, int(polynomial.degrees()[_variables_of(polynomial).index(variable)]))
 
 
-def _names(polynomial: fmpq_mpoly) -> tuple[str, ...]:
+def _variables_of(polynomial: fmpq_mpoly) -> tuple[str, ...]:
     """The variables of a polynomial's ring."""
     return tuple(polynomial.context().names())
 
@@ -75,7 +75,7 @@ def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
 
     It is in the same ring.
     """
-    place = _names(polynomial).index(variable)
+    place = _variables_of(polynomial).index(variable)
     degree = degree_in(polynomial, variable)
     terms = {}
     for monomial, coefficient in polynomial.to_dict().items():
@@ -86,23 +86,25 @@ def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
 
 def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
     """The different irreducible factors of some polynomials; those that are zero are left out."""
-    irreducible: dict[str, fmpq_mpoly] = {}
+    factors_by_text: dict[str, fmpq_mpoly] = {}
     for polynomial in check_deadline_in(polynomials):
         if not polynomial.is_zero():
-            irreducible |= {str(factor): factor for factor, _ in polynomial.factor()[1]}
-    return list(irreducible.values())
+            _, factors_and_exponents = polynomial.factor()
+            factors_by_text |= {str(factor): factor for factor, _ in factors_and_exponents}
+    return list(factors_by_text.values())
 
 
 def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> list[fmpq_mpoly]:
     """Return polynomials that vanish where the real roots in the interval may change.
 
-    The roots are those of ``polynomial`` as one in ``variable``; they may change in number or in
-    order, as the other variables move. The polynomials, in these, are the leading coefficient, the
-    discriminant, and the values at both ends. Source: Brown, *Improved projection for cylindrical
+    The roots are those of ``polynomial`` as a polynomial in ``variable``. As the other variables
+    move, their number or order may change only where one of these polynomials in the other
+    variables vanishes: the leading coefficient, the discriminant, and the values at both ends of
+    the interval. Source: Brown, *Improved projection for cylindrical
     algebraic decomposition*, J. Symbolic Comput. 32 (2001).
     """
     degree = degree_in(polynomial, variable)
-    if degree == 0:  # it has no roots, or all numbers are
+    if degree == 0:  # there are no roots, or all numbers are roots where the polynomial vanishes
         return [polynomial]
     found = [leading_coefficient(polynomial, variable)]
     if degree > 1:
@@ -116,53 +118,58 @@ def real_roots(
 ) -> list[Any]:
     """The different real roots of a polynomial in an open interval, increasing.
 
-    No variable but this one may occur in it. Roots are balls of FLINT; if ``exact``, those that are
-    rational are rational numbers. A constant, also zero, has none.
+    No variable but ``variable`` may occur in the polynomial. Roots are balls of FLINT; if
+    ``exact``, roots that are rational are given as rational numbers. A constant, also zero, has no
+    roots here.
     """
     univariate = _univariate(polynomial, variable)
     if univariate.degree() < 1:
         return []
     low, high = map(arb, interval)
-    inside = []
+    roots_inside = []
     for root, _ in univariate.numer().complex_roots():
         # FLINT refines roots until those that are real have the exact imaginary part 0.
         if root.imag == 0 and low < root.real < high:
-            inside.append(root.real)
-    inside.sort(key=arb.mid)
+            roots_inside.append(root.real)
+    roots_inside.sort(key=arb.mid)
     if not exact:
-        return inside
+        return roots_inside
     rational = [number for number, _ in univariate.roots()]
     # A ball contains no other root, so a rational root in it is the root that it stands for.
-    return [next(filter(root.contains, rational), root) for root in inside]
+    return [next(filter(root.contains, rational), root) for root in roots_inside]
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
     """A polynomial in which only one variable occurs, as FLINT's polynomial in one variable."""
-    place = _names(polynomial).index(variable)
+    place = _variables_of(polynomial).index(variable)
     coefficients = [fmpq(0)] * (degree_in(polynomial, variable) + 1)
     for monomial, coefficient in polynomial.to_dict().items():
         coefficients[monomial[place]] = coefficient
     return fmpq_poly(coefficients)
 
 
-def pieces(polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval) -> list[Interval]:
-    """The open intervals into which real roots of polynomials cut an interval.
+def root_intervals(
+    polynomials: Iterable[fmpq_mpoly], variable: str, interval: Interval
+) -> list[Interval]:
+    """The open intervals, from left to right, into which real roots of polynomials cut an interval.
 
-    In the polynomials only this variable occurs. They are different and irreducible, so that no two
-    roots are the same. The ends are rational: the roots, rounded to their precision.
+    In the polynomials only ``variable`` occurs. They are different and irreducible, so that no two
+    have a root in common. The ends are rational: the roots, rounded to their precision.
     """
     roots: list[fmpq] = []
     for polynomial in check_deadline_in(polynomials):
-        roots += map(near, real_roots(polynomial, variable, interval))
-    return list(pairwise(dict.fromkeys([interval[0], *sorted(roots), interval[1]])))
+        roots += map(ball_middle, real_roots(polynomial, variable, interval))
+    # A rounded root can be an end of the interval: equal ends are taken once.
+    ends = dict.fromkeys([interval[0], *sorted(roots), interval[1]])
+    return list(pairwise(ends))
 
 
 def nodes(interval: Interval, count: int) -> list[fmpq]:
-    """Places in an open interval, denser at its ends, where roots move fast."""
+    """``count`` rational numbers in an open interval, denser at its ends, where roots move fast."""
     low, high = interval
     # The projections to [0, 1] of points that are equally far apart on a half circle.
-    inner = [near(arb((1 - cos(pi * k / (count - 1))) / 2)) for k in range(1, count - 1)]
-    return [low + (high - low) * part for part in (CLOSE, *inner, 1 - CLOSE)]
+    inner = [ball_middle(arb((1 - cos(pi * k / (count - 1))) / 2)) for k in range(1, count - 1)]
+    return [low + (high - low) * fraction for fraction in (CLOSE, *inner, 1 - CLOSE)]
 
 
 def middle(interval: Interval) -> fmpq:
@@ -175,11 +182,12 @@ def middle(interval: Interval) -> fmpq:
 def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     """``count`` rational numbers in an open interval, with small denominators if there are enough.
 
-    They keep away from its ends, which may be rounded. If there are not as many with denominators
-    up to :data:`MAX_DENOMINATOR`, they divide the interval evenly.
+    They keep away from the ends of the interval, which may be rounded. If there are fewer than
+    ``count`` fractions with denominators up to :data:`MAX_DENOMINATOR`, numbers at equal distances
+    are returned instead.
     """
-    away = (interval[1] - interval[0]) / 100
-    low, high = interval[0] + away, interval[1] - away
+    margin = (interval[1] - interval[0]) / 100
+    low, high = interval[0] + margin, interval[1] - margin
     fractions: list[fmpq] = []
     for denominator in range(1, MAX_DENOMINATOR + 1):
         first = int((low * denominator).floor())
@@ -194,7 +202,7 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     return [low + (high - low) * fmpq(2 * k + 1, 2 * count) for k in range(count)]
 
 
-def near(number: arb) -> fmpq:
+def ball_middle(number: arb) -> fmpq:
     """The middle of a ball, which is a rational number."""
     mantissa, exponent = number.mid().man_exp()
     return fmpq(mantissa) * fmpq(2) ** int(exponent)
@@ -212,7 +220,7 @@ def ball(polynomial: fmpq_mpoly, values: Mapping[str, Any]) -> arb:
 
     ``values`` has for each variable a rational number, or a ball that contains it.
     """
-    point = [arb(values[name]) for name in _names(polynomial)]
+    point = [arb(values[name]) for name in _variables_of(polynomial)]
     value = arb(0)
     for monomial, coefficient in polynomial.to_dict().items():
         term = arb(coefficient)
@@ -297,10 +305,10 @@ class _Branches:
     def eliminated(
         self, remaining: Sequence[str], more: Sequence[PolyElement] = ()
     ) -> list[fmpq_mpoly]:
-        """Generators of an elimination ideal: of all that contains only the remaining variables.
+        """Generators of the elimination ideal in the variables ``remaining``.
 
-        It is that of the prime ideal, or of the ideal that this and the polynomials ``more``
-        generate.
+        It consists of all polynomials in these variables in the ideal that the prime ideal and the
+        polynomials ``more`` generate.
         """
         ring = self.prime.ring.sympy_ring
         symbols = dict(zip(self.names, ring.symbols, strict=True))
@@ -313,12 +321,12 @@ class _Branches:
         return to_flint(map(ring.from_expr, found))
 
     def points(self, over: Spot, *, exact: bool = False) -> list[Spot]:
-        """Return the real points over a point of the base, in the order of the coordinates.
+        """Return the real points over a point of the base, in lexicographic order of coordinates.
 
         ``over`` is ``{base: rational number}``, and empty if there is no base. Coordinates are
         balls; if ``exact``, those that are rational are rational numbers.
         """
-        roots = []
+        roots = []  # for each variable of ``projections`` its values
         for name, equation in self.projections.items():
             section = equation.subs(dict(over))
             roots.append(real_roots(section, name, self.box[name], exact=exact))
@@ -345,7 +353,7 @@ class _Branches:
     def isolated(self) -> Iterator[Cell]:
         """Yield the points of a variety that has finitely many, each as a cell."""
         for spot in self.points({}, exact=True):
-            line = (_point(spot, self.names),)
+            line = (_rounded_point(spot, self.names),)
             yield Cell(points=(line,), sample=spot, rational=self.rational(spot))
 
     def cells(self, base: str, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
@@ -360,24 +368,32 @@ class _Branches:
             critical += boundaries(equation, name, self.box[name])
         for cut in cuts:
             critical += self.eliminated([base], more=[cut])
-        for span in check_deadline_in(pieces(factors(critical), base, self.box[base])):
-            count = max(5, round(2 * fineness * _share(span, self.box[base])))
-            tracks = [self.points({base: place}) for place in check_deadline_in(nodes(span, count))]
-            samples = self.points({base: middle(span)})
-            _same([len(spots) for spots in (*tracks, samples)])
-            rational = self._rational_on(base, span, len(samples))
+        for base_interval in check_deadline_in(
+            root_intervals(factors(critical), base, self.box[base])
+        ):
+            count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
+            # the points over each node; those of one number are on one branch
+            tracks = [
+                self.points({base: place})
+                for place in check_deadline_in(nodes(base_interval, count))
+            ]
+            samples = self.points({base: middle(base_interval)})
+            _common_count([len(spots) for spots in (*tracks, samples)])
+            rational = self._rational_points_over(base, base_interval, len(samples))
             for number, spot in enumerate(samples):
-                line = tuple(_point(spots[number], self.names) for spots in tracks)
+                line = tuple(_rounded_point(spots[number], self.names) for spots in tracks)
                 yield Cell(points=(line,), sample=spot, rational=rational.get(number))
 
-    def _rational_on(self, base: str, span: Interval, count: int) -> dict[int, Spot]:
+    def _rational_points_over(
+        self, base: str, base_interval: Interval, count: int
+    ) -> dict[int, Spot]:
         """A rational point of each branch over an interval, by the number of the branch.
 
         There are ``count`` branches. Points over a few fractions are tried; a branch without a
         rational one among them is left out.
         """
         points: dict[int, Spot] = {}
-        for place in check_deadline_in(fractions_between(span, BRANCH_FRACTIONS_TRIED)):
+        for place in check_deadline_in(fractions_between(base_interval, BRANCH_FRACTIONS_TRIED)):
             for number, spot in enumerate(self.points({base: place}, exact=True)):
                 rational = self.rational(spot)
                 if rational is not None:
@@ -387,12 +403,12 @@ class _Branches:
         return points
 
 
-def _share(span: Interval, whole: Interval) -> float:
-    """The length of an interval, as a part of that of the whole one."""
-    return as_float((span[1] - span[0]) / (whole[1] - whole[0]))
+def _relative_length(base_interval: Interval, whole: Interval) -> float:
+    """The length of an interval divided by that of ``whole``."""
+    return as_float((base_interval[1] - base_interval[0]) / (whole[1] - whole[0]))
 
 
-def _point(spot: Spot, names: Sequence[str]) -> Point:
+def _rounded_point(spot: Spot, names: Sequence[str]) -> Point:
     """The rounded coordinates of a point, in the order of the names."""
     return tuple(as_float(spot[name]) for name in names)
 
@@ -433,7 +449,7 @@ class _Decomposition:
         self.surface = surface
         self.box = box
         self.fineness = fineness
-        self.x, self.y, self.z = _order(surface)
+        self.x, self.y, self.z = _choose_variables(surface)
         # Where these vanish, the surface and a cut may meet over a point of the plane.
         crossings = [surface.resultant(cut, self.z) for cut in cuts]
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
@@ -448,34 +464,38 @@ class _Decomposition:
         # Curves in which y occurs; the others are lines x = constant, which cut already.
         with_y = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
         critical += [p.resultant(q, self.y) for p, q in check_deadline_in(combinations(with_y, 2))]
-        for span in check_deadline_in(pieces(factors(critical), self.x, self.box[self.x])):
-            yield from self._over(span)
+        for base_interval in check_deadline_in(
+            root_intervals(factors(critical), self.x, self.box[self.x])
+        ):
+            yield from self._cells_over(base_interval)
 
-    def _over(self, span: Interval) -> Iterator[Cell]:
+    def _cells_over(self, base_interval: Interval) -> Iterator[Cell]:
         """Yield the cells over an interval of x, strip by strip, and over a strip from below.
 
-        Over each node of the interval they are the same in number.
+        Over all nodes of the interval there are equally many strips, and over all places of a strip
+        equally many points of the surface, one on each cell.
         """
-        count = max(7, round(self.fineness * _share(span, self.box[self.x])))
-        columns = [self._column(x) for x in check_deadline_in(nodes(span, count))]
-        x_inside = middle(span)
+        count = max(7, round(self.fineness * _relative_length(base_interval, self.box[self.x])))
+        columns = [self._column(x) for x in check_deadline_in(nodes(base_interval, count))]
+        x_inside = middle(base_interval)
         strips = self._strips(x_inside)
         section = self.surface.subs({self.x: x_inside})
-        _same([len(strips), *map(len, columns)])
+        _common_count([len(strips), *map(len, columns)])
         for strip, interval in enumerate(strips):
             lines = [column[strip] for column in columns]
-            graphs = _same([len(points) for line in lines for points in line])
+            graphs = _common_count([len(points) for line in lines for points in line])
             samples = self._spots(x_inside, section, middle(interval))
             for graph in range(graphs):
                 grid = tuple(tuple(points[graph] for points in line) for line in lines)
-                rational = self._rational(span, strip, graph)
+                rational = self._rational_point(base_interval, strip, graph)
                 yield Cell(points=grid, sample=samples[graph], rational=rational)
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
-        """For each strip at x, and each node of its interval of y, the points of the surface.
+        """The points of the surface over the line at x: ``[strip][node][point]``.
 
-        They are in the order of z. The number of nodes must not depend on x, where the interval may
-        shrink to a point.
+        Each strip has nodes in its interval of y, and the points over a node are in the order of z.
+        The number of nodes must not depend on x, so that the points form a grid, also where the
+        interval shrinks to a point.
         """
         section = self.surface.subs({self.x: x})
         count = max(5, round(self.fineness / 2))
@@ -487,13 +507,13 @@ class _Decomposition:
 
     def _points(self, x: fmpq, section: fmpq_mpoly, y: fmpq) -> list[Point]:
         """The rounded points of :meth:`_spots`."""
-        names = _names(self.surface)
-        return [_point(spot, names) for spot in self._spots(x, section, y)]
+        names = _variables_of(self.surface)
+        return [_rounded_point(spot, names) for spot in self._spots(x, section, y)]
 
     def _strips(self, x: fmpq) -> list[Interval]:
         """The intervals of y, at x, between the curves of the plane."""
         sections = (curve.subs({self.x: x}) for curve in self.curves)
-        return pieces(sections, self.y, self.box[self.y])
+        return root_intervals(sections, self.y, self.box[self.y])
 
     def _spots(self, x: fmpq, section: fmpq_mpoly, y: fmpq, *, exact: bool = False) -> list[Spot]:
         """The points of the surface over the point (x, y) of the plane, in the order of z.
@@ -504,13 +524,15 @@ class _Decomposition:
         heights = real_roots(section.subs({self.y: y}), self.z, self.box[self.z], exact=exact)
         return [{self.x: x, self.y: y, self.z: z} for z in heights]
 
-    def _rational(self, span: Interval, strip: int, graph: int) -> Mapping[str, fmpq] | None:
+    def _rational_point(
+        self, base_interval: Interval, strip: int, graph: int
+    ) -> Mapping[str, fmpq] | None:
         """Return a rational point of a cell, if there is one among a few candidates.
 
         The cell is given by its interval of x, and the numbers of its strip and its graph.
         """
         # x and y are chosen rational; z is then a root, which is rational for few of them.
-        for x in check_deadline_in(fractions_between(span, BRANCH_FRACTIONS_TRIED)):
+        for x in check_deadline_in(fractions_between(base_interval, BRANCH_FRACTIONS_TRIED)):
             section = self.surface.subs({self.x: x})
             for y in fractions_between(self._strips(x)[strip], BRANCH_FRACTIONS_TRIED // 4):
                 spot = self._spots(x, section, y, exact=True)[graph]
@@ -519,11 +541,11 @@ class _Decomposition:
         return None
 
 
-def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
-    """The names of the variables x, y, z of a decomposition.
+def _choose_variables(surface: fmpq_mpoly) -> tuple[str, str, str]:
+    """The names of the variables x, y, z of a decomposition of a surface.
 
-    z is the one in which the surface is a graph, z = f(x, y), or most like one; the other two keep
-    their order.
+    z is the variable in which the surface is a graph z = f(x, y), or most like one: by the key
+    ``unlike_a_graph``. The other two keep their order.
     """
 
     def unlike_a_graph(name: str) -> tuple[bool, bool, int]:
@@ -534,23 +556,23 @@ def _order(surface: fmpq_mpoly) -> tuple[str, str, str]:
         may_go_to_infinity = not leading_coefficient(surface, name).is_constant()
         return degree == 0, may_go_to_infinity, degree
 
-    names = _names(surface)
+    names = _variables_of(surface)
     last = min(names, key=unlike_a_graph)
     first, second = (name for name in names if name != last)
     return first, second, last
 
 
-def _same(counts: Iterable[int]) -> int:
-    """The number that all counts, of real roots or points over the nodes of a cell, are.
+def _common_count(counts: Iterable[int]) -> int:
+    """The one number to which all counts are equal: of real roots, or points, over nodes of a cell.
 
     Raises
     ------
     ContradictionError
         If they differ, which the theorem of the decomposition excludes.
     """
-    seen = set(counts)
-    if len(seen) != 1:
+    different_counts = set(counts)
+    if len(different_counts) != 1:
         raise ContradictionError(
-            f"the number of real roots over a cell is not constant: {sorted(seen)}"
+            f"the number of real roots over a cell is not constant: {sorted(different_counts)}"
         )
-    return seen.pop()
+    return different_counts.pop()

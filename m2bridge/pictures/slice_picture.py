@@ -66,16 +66,17 @@ def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, Sp
     return right, upwards, towards_the_eye
 
 
-def hidden(
+def are_hidden(
     points: Sequence[SpaceVector],
     squares: Iterable[Sequence[SpaceVector]],
     elevation: float,
     azimuth: float,
 ) -> list[bool]:
-    """For each point whether a square is before it, as one sees them from these angles.
+    """For each point whether a square hides it, as one sees them from these angles.
 
-    Points, and squares by their four corners, are in the coordinates of a cube [−1, 1]³; the angles
-    are those of :func:`axes`.
+    Points, and squares by their four corners one after the other, are in the coordinates of a cube
+    [−1, 1]³; the angles are those of :func:`axes`. A square hides no point that is nearer to it
+    than :data:`NEAR_SURFACE_DISTANCE`, as points of the surface itself are.
     """
     corners = numpy.array(list(squares), dtype=float)
     if not len(points) or not len(corners):
@@ -86,22 +87,22 @@ def hidden(
     u = triangles[:, 1] - triangles[:, 0]
     v = triangles[:, 2] - triangles[:, 0]
     # A triangle that is seen from its edge hides nothing, and has no coordinates r and s.
-    is_seen = abs(_area(u, v)) > 1e-12
+    is_seen = abs(_signed_area(u, v)) > 1e-12  # not 0 but for rounding
     start, u, v = triangles[is_seen, 0], u[is_seen], v[is_seen]
-    area = _area(u, v)
-    behind = []
+    area = _signed_area(u, v)
+    are_behind = []
     for point in numpy.array(points, dtype=float) @ frame:
         # The ray to the eye meets the plane of a triangle in start + r u + s v, by Cramer's rule in
         # the first two coordinates. It meets the triangle if r, s ≥ 0 and r + s ≤ 1.
-        r = _area(point - start, v) / area
-        s = _area(u, point - start) / area
+        r = _signed_area(point - start, v) / area
+        s = _signed_area(u, point - start) / area
         nearness = start[:, 2] + r * u[:, 2] + s * v[:, 2]
         hides = (r >= 0) & (s >= 0) & (r + s <= 1) & (nearness > point[2] + NEAR_SURFACE_DISTANCE)
-        behind.append(bool(hides.any()))
-    return behind
+        are_behind.append(bool(hides.any()))
+    return are_behind
 
 
-def _area(one: Any, other: Any) -> Any:
+def _signed_area(one: Any, other: Any) -> Any:
     """The areas of the parallelograms that pairs of vectors span, as they are seen, with a sign.
 
     Each argument is an array with a vector in each row, or one row for all; their first two
@@ -205,7 +206,9 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
 
     def flat(points: Sequence[SpaceVector]) -> list[float]:
         """The rounded coordinates of points of the box in the cube, one after the other."""
-        return [round(float(value), POINT_DECIMALS) for value in scaled(points, view).ravel()]
+        return [
+            round(float(value), POINT_DECIMALS) for value in scale_to_cube(points, view).ravel()
+        ]
 
     surfaces, lines = [], []
     for piece in view.pieces:
@@ -230,10 +233,10 @@ def draw_surface(view: SurfaceResult) -> Any:
         figure = picture.new_figure(6.4, 6.0, f"{view.model.title}: surface in a slice")
         space = figure.add_subplot(projection="3d", computed_zorder=False, proj_type="ortho")
         figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
-        _axes(space, view)
-        _surface(space, view)
-        _curves(space, view)
-        degree = max(map(sum, view.equation))
+        _draw_axes(space, view)
+        _draw_squares(space, view)
+        _draw_curves(space, view)
+        degree = max(map(sum, view.equation))  # the largest sum of the exponents of a monomial
         words = f"A surface of degree {degree} in the Zariski closure"
         picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
         columns = 2
@@ -246,7 +249,7 @@ def draw_surface(view: SurfaceResult) -> Any:
         return figure
 
 
-def _axes(space: Any, view: SurfaceResult) -> None:
+def _draw_axes(space: Any, view: SurfaceResult) -> None:
     """Draw the axes of the box, with the names of the variables, into axes of matplotlib."""
     space.view_init(elev=view.elevation, azim=view.azimuth)
     space.set_box_aspect((1, 1, 1), zoom=0.95)
@@ -256,11 +259,11 @@ def _axes(space: Any, view: SurfaceResult) -> None:
         letter = f"${polynomial_latex(str(variable))}$"
         getattr(space, f"set_{axis}label")(letter, fontsize=15, labelpad=LABEL_PAD_POINTS)
         getattr(space, f"set_{axis}ticks")([low, (low + high) / 2, high])
-        own = getattr(space, f"{axis}axis")
-        own.set_pane_color((1, 1, 1, 0))
-        own.line.set_color(picture.SOFT)
-        # there is no public way for axes of space
-        own._axinfo["grid"].update(color=picture.FAINT, linewidth=0.6)
+        drawn_axis = getattr(space, f"{axis}axis")
+        drawn_axis.set_pane_color((1, 1, 1, 0))  # white without opacity
+        drawn_axis.line.set_color(picture.SOFT)
+        # Matplotlib has no public way to style the grid of such an axis.
+        drawn_axis._axinfo["grid"].update(color=picture.FAINT, linewidth=0.6)
 
 
 def _separate_labels(figure: Any, space: Any) -> None:
@@ -269,8 +272,8 @@ def _separate_labels(figure: Any, space: Any) -> None:
     figure.draw(renderer)  # which places them
     axes = (space.xaxis, space.yaxis, space.zaxis)
     numbers = [[tick.label1 for tick in axis.majorTicks] for axis in axes]
-    for some, others in combinations(numbers, 2):
-        for one, other in product(some, others):
+    for labels, labels_of_other_axis in combinations(numbers, 2):
+        for one, other in product(labels, labels_of_other_axis):
             first, second = one.get_window_extent(renderer), other.get_window_extent(renderer)
             if not first.padded(NUMBER_GAP_PIXELS).overlaps(second):
                 continue
@@ -285,52 +288,53 @@ def _separate_labels(figure: Any, space: Any) -> None:
                 upper.set_verticalalignment("center")
 
 
-def _surface(space: Any, view: SurfaceResult) -> None:
+def _draw_squares(space: Any, view: SurfaceResult) -> None:
     """Draw all squares of a surface, faint with dots where no weights have the functions."""
     surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
     squares, faces, edges = [], [], []
     for piece in surfaces:
         face_alpha, edge_alpha = 0.88, 0.35
-        if piece.is_dotted:
+        if piece.is_dotted:  # faint, so that its dots are seen
             face_alpha, edge_alpha = 0.16, 0.0
         for square in piece.squares():
             squares.append(square)
-            faces.append(shaded(piece.colour, _brightness(square), face_alpha))
-            edges.append(shaded(piece.colour, 0.55, edge_alpha))
+            faces.append(shade_colour(piece.colour, _brightness(square), face_alpha))
+            edges.append(shade_colour(piece.colour, 0.55, edge_alpha))
     if squares:
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
         # In one collection the near ones hide the far ones.
         space.add_collection3d(picture.polygons(squares, **style))
-    colour = shaded(picture.ORANGE, 0.6, 1)
+    dot_colour = shade_colour(picture.ORANGE, 0.6, 1)
     for piece in surfaces:
         if piece.is_dotted:
             dots = numpy.array(piece.points).reshape(-1, 3).T
-            space.scatter(*dots, s=1.6, color=colour, depthshade=False, zorder=2)
+            space.scatter(*dots, s=1.6, color=dot_colour, depthshade=False, zorder=2)
 
 
-def _curves(space: Any, view: SurfaceResult) -> None:
+def _draw_curves(space: Any, view: SurfaceResult) -> None:
     """Draw curves and points, pale where the surface is before them."""
     surfaces = [piece.squares() for piece in view.pieces if piece.kind == "surface"]
-    squares = [scaled(square, view) for square in chain.from_iterable(surfaces)]
+    squares = [scale_to_cube(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
         if piece.kind == "point":
-            filled = piece.colour
+            fill_colour = piece.colour
             if piece.is_dotted:
-                filled = "white"
-            style = {"color": piece.colour, "markerfacecolor": filled, "zorder": 4}
+                fill_colour = "white"
+            style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
             space.plot(*zip(*piece.points[0], strict=True), "o", **style)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
-            centres = scaled((points[1:] + points[:-1]) / 2, view)
-            behind = hidden(centres, squares, view.elevation, view.azimuth)
+            # The centre of each segment between two points says whether the segment is hidden.
+            centres = scale_to_cube((points[1:] + points[:-1]) / 2, view)
+            are_behind = are_hidden(centres, squares, view.elevation, view.azimuth)
             start = 0
             # Parts of the curve that are all before the surface, or all behind it.
-            for is_behind, run in groupby(behind):
+            for is_behind, run in groupby(are_behind):
                 end = start + len(list(run))
                 alpha = 1.0
                 if is_behind:
                     alpha = HIDDEN_LINE_ALPHA
-                part = points[start : end + 1].T
+                part = points[start : end + 1].T  # one point more than segments
                 space.plot(*part, alpha=alpha, zorder=3, **_line_style(piece))
                 start = end
 
@@ -345,7 +349,7 @@ def _line_style(piece: Piece) -> dict[str, Any]:
     }
 
 
-def scaled(points: Any, view: SurfaceResult) -> Any:
+def scale_to_cube(points: Any, view: SurfaceResult) -> Any:
     """The points of the box as points of the cube [-1, 1]³, in an array with a row for each."""
     low, high = numpy.array([view.box[name] for name in view.variables], dtype=float).T
     return (2 * numpy.array(points, dtype=float) - low - high) / (high - low)
@@ -364,10 +368,10 @@ def _brightness(square: Sequence[SpaceVector]) -> float:
     return 0.62 + 0.4 * scalar_product / length
 
 
-def shaded(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
+def shade_colour(colour: str, brightness: float, alpha: float) -> tuple[float, ...]:
     """A colour ``#rrggbb`` made darker, or paler if the brightness is above 1.
 
-    It is red, green and blue from 0 to 1, and the opacity ``alpha``.
+    Returned are red, green and blue, each from 0 to 1, and the opacity ``alpha``.
     """
     channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
     return *(min(1.0, channel * brightness) for channel in channels), alpha
@@ -379,9 +383,9 @@ def _legend(view: SurfaceResult) -> list[Any]:
     for piece in view.pieces:
         style: dict[str, Any]
         if piece.kind == "surface":
-            style = {"facecolor": shaded(piece.colour, 0.95, 0.88), "edgecolor": piece.colour}
+            style = {"facecolor": shade_colour(piece.colour, 0.95, 0.88), "edgecolor": piece.colour}
             if piece.is_dotted:
-                style |= {"facecolor": shaded(piece.colour, 0.95, 0.2), "hatch": "...."}
+                style |= {"facecolor": shade_colour(piece.colour, 0.95, 0.2), "hatch": "...."}
             entries[piece.name] = picture.patch(label=piece.name, **style)
         else:
             style = _line_style(piece)
@@ -392,13 +396,14 @@ def _legend(view: SurfaceResult) -> list[Any]:
 
 
 def equation_latex(equation: PolyElement) -> str:
-    """The equation polynomial = 0 as ``c^2 = v^2 w``: terms of one sign are on each side.
+    """The equation ``equation`` = 0 in LaTeX, as ``c^2 = v^2 w``, with plus signs only.
 
-    The side with fewer terms is on the left; a side without terms, 0, on the right.
+    Terms with negative coefficients are moved to the other side. The side with fewer terms is on
+    the left; a side without terms, which is 0, is on the right.
     """
 
     def length(side: PolyElement) -> tuple[bool, int, int]:
-        """A key that sorts sides: those with terms first, then by terms, then by degree."""
+        """A key that sorts sides: those with terms first, then by their number, then by degree."""
         return not side, len(side), max(map(sum, side), default=0)
 
     terms = equation.items()

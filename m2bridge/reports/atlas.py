@@ -17,7 +17,14 @@ from m2bridge.errors import CertificateError, ContradictionError
 from m2bridge.families.registry import family
 from m2bridge.limits import check_deadline_in
 from m2bridge.reports.atlas_values import CLOSURE, EQUATIONS, POLAR, STATED_POLAR, VALUES
-from m2bridge.reports.content import VERDICTS, NamedCase, Problem, VerdictRow, all_trusted, crossed
+from m2bridge.reports.content import (
+    VERDICTS,
+    NamedCase,
+    Problem,
+    VerdictRow,
+    all_trusted,
+    cross_table,
+)
 from m2bridge.reports.forms import MARKS, paper_of
 from m2bridge.reports.read import collect
 from m2bridge.results.known import Bounds, intersect_bounds
@@ -131,16 +138,17 @@ class Atlas:
     problems: tuple[Problem, ...]
 
 
-def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]:
+def case_grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]:
     """Tables of the cases that differ in the first two numbers only, and the other cases.
 
     Returns
     -------
-    tables : list of tuples
-        Each is its caption, which gives the other numbers, as ``t = 3``; what the two numbers are
-        called; its columns, the values of the second; and its lines, by :func:`crossed`. Where
-        there are several families, a caption starts with the models of its family.
-    alone : list of Entry
+    tables : list of (caption, headings, columns, lines)
+        The caption gives the numbers after the first two, as ``t = 3``; where there are several
+        families, it starts with the models of its family. The headings are those of the first two
+        numbers. The columns are values of the second number; lines are those of
+        :func:`cross_table`, one for each value of the first.
+    others : list of Entry
         The cases that fewer than two numbers name.
     """
     listed = list(entries)
@@ -150,18 +158,21 @@ def grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]
     for entry in listed:
         headings = tuple(heading for _, heading, _ in entry.case.options)
         groups.setdefault((entry.case.family, headings, entry.case.cells[2:]), []).append(entry)
-    tables, alone = [], []
-    for (name, headings, others), group in sorted(groups.items(), key=lambda item: repr(item[0])):
+    tables, others = [], []
+    # Keys are sorted as text, because numbers and words in them cannot be compared.
+    for (name, headings, further_values), group in sorted(
+        groups.items(), key=lambda item: repr(item[0])
+    ):
         if len(headings) < 2:
-            alone += group
+            others += group
             continue
-        fixed = zip(headings[2:], others, strict=True)
-        caption = ", ".join(f"{heading} = {value}" for heading, value in fixed)
+        common_numbers = zip(headings[2:], further_values, strict=True)
+        caption = ", ".join(f"{heading} = {value}" for heading, value in common_numbers)
         if has_several_families:
             caption = ": ".join(filter(None, (family(name).title, caption)))
-        across, lines = crossed({entry.case.cells[:2]: entry for entry in group})
-        tables.append((caption, headings[:2], across, lines))
-    return tables, alone
+        columns, lines = cross_table({entry.case.cells[:2]: entry for entry in group})
+        tables.append((caption, headings[:2], columns, lines))
+    return tables, others
 
 
 ORBIT_TABLE_HEADER = (
@@ -237,7 +248,9 @@ def _orbit_line(
 def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue, ...]:
     """The singular, smooth and undecided orbits, and the largest dimension of a singular one.
 
-    What does not occur is left out; nothing is returned if no certificate has facts about orbits.
+    A value without any orbit is left out; without facts about orbits in any certificate, no value
+    is returned. The certificates are given by their files, of which the first with such facts is
+    the source.
     """
     sources = [file for file, one in certificates.items() if one.evidence.get("orbits")]
     if not sources:
@@ -251,10 +264,10 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue
             texts[name] = ", ".join(value_text(list(orbit)) for orbit in orbits)
     dimensions = [one["dimension"] for one in facts.values() if one.get("singular") is True]
     if dimensions:
-        largest = f"{max(dimensions)}"
+        largest_dimension = f"{max(dimensions)}"
         if names[None] in texts:  # one of the undecided orbits may be singular and larger
-            largest = f"at least {largest}"
-        texts["largest dimension of a singular orbit"] = largest
+            largest_dimension = f"at least {largest_dimension}"
+        texts["largest dimension of a singular orbit"] = largest_dimension
     return tuple(AtlasValue(name, text, sources[0]) for name, text in texts.items())
 
 
@@ -321,22 +334,23 @@ def _reasons_by_question(
 ) -> dict[str, str]:
     """Why a case lacks values, for each question whose certificate would have them.
 
-    The reason is, if there is one, that of an outcome; else what is found below, the first that
-    applies.
+    The reason is that of an outcome of the question in ``rows``. Else it is, for the closure, that
+    only equations up to a degree are known; for the polar degrees, that the statement about them
+    has no answer or does not apply; and for all questions, what is known about certificates.
     """
     reasons = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
-    scope = _scope(certificates)
-    if scope:
-        reasons.setdefault(CLOSURE, scope)
+    degree_limit = _degree_limit_reason(certificates)
+    if degree_limit:
+        reasons.setdefault(CLOSURE, degree_limit)
     for row in rows:
         if row.question == STATED_POLAR and row.verdict in ("NO_ANSWER", "NOT_APPLICABLE"):
             reasons.setdefault(POLAR, row.reason)
     answered = {certificate.question for certificate in certificates}
-    known = questions(case.family)
+    questions_of_family = questions(case.family)
     for question in {question for question, _ in VALUES.values()}:
         if question in answered:
             reason = f"the certificate of '{question}' does not say it"
-        elif question in known:
+        elif question in questions_of_family:
             reason = f"there is no certificate of '{question}'"
         else:
             reason = f"'{question}' is not asked about {family(case.family).title}"
@@ -364,8 +378,8 @@ def _value(
         if value is not None:
             values[file] = value
     if len(set(values.values())) > 1:
-        different = ", ".join(f"{value} ({file})" for file, value in values.items())
-        raise ContradictionError(f"certificates do not agree about the {name}: {different}")
+        listed_values = ", ".join(f"{value} ({file})" for file, value in values.items())
+        raise ContradictionError(f"certificates do not agree about the {name}: {listed_values}")
     if not values:
         return AtlasValue(name, "", reason=missing[question])
     about_closure = [file for file in values if certificates[file].question == CLOSURE]
@@ -373,7 +387,7 @@ def _value(
     return AtlasValue(name, str(values[source]), source)
 
 
-def _scope(certificates: Iterable[Certificate]) -> str:
+def _degree_limit_reason(certificates: Iterable[Certificate]) -> str:
     """Why only the equations up to a degree are known; empty if no certificate is about these."""
     for certificate in certificates:
         if certificate.question == EQUATIONS:
@@ -382,20 +396,22 @@ def _scope(certificates: Iterable[Certificate]) -> str:
 
 
 def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
-    """Write ``index.html`` and a page for each case next to the folder of certificates.
+    """Write ``index.html`` and a page ``cases/NAME.html`` for each case.
 
     Parameters
     ----------
     atlas : Atlas
     folder : Path
+        Where they are written. The certificates, to which the pages link, have to be in its folder
+        :data:`CERTIFICATES`.
     documentation : str
-        Address of the site, or its folder, seen from the pages of cases; what they cite there are
-        links then.
+        The address of the documentation, or the path of its folder as seen from the pages of cases:
+        what these cite of it are links then. If it is empty, they are not.
 
     Returns
     -------
     Path
-        Of the overview.
+        The file of the overview, ``index.html``.
 
     Raises
     ------
@@ -403,14 +419,15 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
         If a page cannot be written.
     """
     cases = folder / "cases"
-    entries_before = [None, *atlas.entries]
+    entries_before = [None, *atlas.entries[:-1]]
     entries_after = [*atlas.entries[1:], None]
+    # Without entries the other two lists still have their None, and there are no triples.
     triples = zip(entries_before, atlas.entries, entries_after, strict=False)
     for before, entry, after in check_deadline_in(triples):
         write_aside(_case_page(entry, before, after, documentation), cases / entry.file)
     target = folder / "index.html"
     write_aside(_overview(atlas), target)
-    # Links to pages that were deleted meanwhile would lead nowhere.
+    # A page may have been deleted while others were written: links to it would lead nowhere.
     missing = [entry.file for entry in atlas.entries if not (cases / entry.file).is_file()]
     if missing:
         raise FileNotFoundError(
@@ -419,13 +436,17 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
     return target
 
 
-def dashes(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """The reasons why the overview has dashes in place of numbers, each with the cases that it is
-    for: those without a dimension, a degree or, where equations were computed, all generators.
+def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """The reasons why the overview has dashes in place of numbers, each with its cases.
+
+    These numbers are the dimension, the degree and, in cases whose equations were computed, the
+    number of all generators.
     """
     cases: dict[str, list[Entry]] = {}
     for entry in entries:
-        names = ["dimension", "degree", *(["generators"] if entry.equations else [])]
+        names = ["dimension", "degree"]
+        if entry.equations:
+            names.append("generators")
         for reason in dict.fromkeys(entry.value(name).reason for name in names):
             if reason:
                 cases.setdefault(reason, []).append(entry)
@@ -453,15 +474,16 @@ def _case_page(entry: Entry, before: Entry | None, after: Entry | None, document
 
 def _overview(atlas: Atlas) -> str:
     """The page with tables of all cases, and lists of those that are in no table."""
-    tables, alone = grids(atlas.entries)
-    without_values = {entry.file for entry in alone}  # of these only the verdict is shown
+    tables, entries_without_table = case_grids(atlas.entries)
+    # Of the cases without a table only the verdict is shown.
+    without_values = {entry.file for entry in entries_without_table}
     with_values = [entry for entry in atlas.entries if entry.file not in without_values]
     values = {
         "title": enumeration(sorted({family(entry.case.family).title for entry in atlas.entries})),
         "atlas": atlas,
         "grids": tables,
-        "alone": alone,
-        "dashes": dashes(with_values),
+        "alone": entries_without_table,
+        "dashes": cases_by_missing_reason(with_values),
         "verdicts": {entry.verdict for entry in atlas.entries},
         "marks": MARKS,
     }

@@ -27,7 +27,7 @@ STATED_POLAR = "polar"
 """The statement about polar degrees, whose verdict has them as they were computed."""
 
 
-def _either(name: str) -> CertificateReader:
+def _answer_or_evidence_reader(name: str) -> CertificateReader:
     """The reader of the value of this name in the answer of a certificate, else in its evidence."""
     return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
 
@@ -37,15 +37,18 @@ def _dimension(certificate: Certificate) -> int | None:
 
     Families that observe several dimensions keep each with its bounds.
     """
-    value = _either("dimension")(certificate)
+    value = _answer_or_evidence_reader("dimension")(certificate)
     if isinstance(value, Mapping):
         value = Bounds(value["lower_bound"], value["upper_bound"]).exact
     dimension: int | None = value
     return dimension
 
 
-def _answer(name: str, text: Callable[[Any], str]) -> CertificateReader:
-    """The reader of the value of this name in the answer of a certificate, made ``text``."""
+def _answer_reader(name: str, text: Callable[[Any], str]) -> CertificateReader:
+    """The reader of the value of this name in the answer of a certificate, as text.
+
+    The function ``text`` makes the text of the value.
+    """
 
     def read(certificate: Certificate) -> str | None:
         """The text of the value; ``None`` if the answer has none."""
@@ -58,7 +61,10 @@ def _answer(name: str, text: Callable[[Any], str]) -> CertificateReader:
 
 
 def _coordinates(certificate: Certificate) -> int | None:
-    """The number of coordinates: the value of the Hilbert function at 1, or of names of them."""
+    """The number of coordinates: the value of the Hilbert function at 1, or the number of names.
+
+    ``None`` if a certificate has neither the function nor names of coordinates.
+    """
     values = certificate.answer.get("hilbert_function")
     if values:
         return values[1]  # type: ignore[no-any-return]
@@ -71,7 +77,7 @@ def _coordinates(certificate: Certificate) -> int | None:
 def _degrees(certificate: Certificate) -> str | None:
     """The degrees of the generators in words, if a certificate has all of them, proved."""
     degrees = certificate.answer.get("generator_degrees")
-    if certificate.answer.get("all_generators"):
+    if certificate.answer.get("all_generators"):  # there are none above that degree
         degrees = certificate.answer.get("generators_up_to_degree")
     if degrees is None:
         return None
@@ -106,7 +112,7 @@ def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
 def _polar(certificate: Certificate) -> str | None:
     """The polar degrees in a certificate, with commas; ``None`` if it has none."""
     degrees = _polar_degrees(certificate)
-    return None if degrees is None else _numbers(degrees)
+    return None if degrees is None else _join_numbers(degrees)
 
 
 def _generic_ed_degree(certificate: Certificate) -> int | None:
@@ -115,21 +121,21 @@ def _generic_ed_degree(certificate: Certificate) -> int | None:
     Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
     algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.
     """
-    stated: int | None = _either("generic_ed_degree")(certificate)
+    stated: int | None = _answer_or_evidence_reader("generic_ed_degree")(certificate)
     degrees = _polar_degrees(certificate)
     if stated is None and degrees is not None:
         return sum(degrees)
     return stated
 
 
-def _numbers(values: Iterable[int]) -> str:
+def _join_numbers(values: Iterable[int]) -> str:
     """Numbers with commas between them."""
     return ", ".join(map(str, values))
 
 
-def _numbers_of_more(values: Iterable[int]) -> str:
+def _join_first_numbers(values: Iterable[int]) -> str:
     """The first of infinitely many numbers, with commas and an ellipsis."""
-    return f"{_numbers(values)}, …"
+    return f"{_join_numbers(values)}, …"
 
 
 def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
@@ -138,7 +144,7 @@ def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
     Each has its degree, its multiplicity, and a partition for each of the spaces X, H and Y.
     """
     spaces = ("X", "H", "Y")
-    written = []
+    texts = []
     for part in parts:
         representation = Representation(
             degree=part["degree"],
@@ -147,8 +153,8 @@ def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
             shapes=tuple(tuple(part[space]) for space in spaces),
             multiplicity=part["multiplicity"],
         )
-        written.append(f"degree {part['degree']}: {representation}")
-    return "; ".join(written) or "none"
+        texts.append(f"degree {part['degree']}: {representation}")
+    return "; ".join(texts) or "none"
 
 
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
@@ -158,12 +164,12 @@ def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
     """
     text = ""
     for i, coefficient in enumerate(coefficients):
-        signed = (-1) ** i * coefficient
-        if signed == 0:
+        signed_coefficient = (-1) ** i * coefficient
+        if signed_coefficient == 0:
             continue
         k = len(coefficients) - 1 - i
-        sign = "−" if signed < 0 else "+"
-        text += f" {sign} {abs(signed)} C(n + {k}, {k})"
+        sign = "−" if signed_coefficient < 0 else "+"
+        text += f" {sign} {abs(signed_coefficient)} C(n + {k}, {k})"
     return text.removeprefix(" + ").removeprefix(" ") or "0"
 
 
@@ -181,13 +187,16 @@ def _series(series: Mapping[str, Any]) -> str:
 
 VALUES: dict[str, tuple[str, CertificateReader]] = {
     "dimension": (CLOSURE, _dimension),
-    "degree": (CLOSURE, _either("degree")),
-    "Hilbert polynomial": (EQUATIONS, _answer("hilbert_coefficients", hilbert_polynomial_text)),
-    "Hilbert series": (CLOSURE, _answer("hilbert_series", _series)),
-    "Hilbert function": (EQUATIONS, _answer("hilbert_function", _numbers_of_more)),
+    "degree": (CLOSURE, _answer_or_evidence_reader("degree")),
+    "Hilbert polynomial": (
+        EQUATIONS,
+        _answer_reader("hilbert_coefficients", hilbert_polynomial_text),
+    ),
+    "Hilbert series": (CLOSURE, _answer_reader("hilbert_series", _series)),
+    "Hilbert function": (EQUATIONS, _answer_reader("hilbert_function", _join_first_numbers)),
     "generators": (CLOSURE, _degrees),
     "generators of low degree": (EQUATIONS, _low_degrees),
-    "representations": (EQUATIONS, _answer("representations", _representations)),
+    "representations": (EQUATIONS, _answer_reader("representations", _representations)),
     "coordinates": (CLOSURE, _coordinates),
     "polar degrees": (POLAR, _polar),
     "generic ED degree": (POLAR, _generic_ed_degree),

@@ -29,14 +29,16 @@ def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
     """
     its_family = family(name)
     model = its_family.from_json(dict(numbers))
-    given = [option for option in its_family.options if option.name in numbers]
-    options = [(option.name, option.heading, _cell(numbers[option.name])) for option in given]
+    given_options = [option for option in its_family.options if option.name in numbers]
+    options = [
+        (option.name, option.heading, _table_cell(numbers[option.name])) for option in given_options
+    ]
     return NamedCase(
         family=name, name=its_family.label(model), title=model.title, options=tuple(options)
     )
 
 
-def _cell(value: Any) -> TableCell:
+def _table_cell(value: Any) -> TableCell:
     """The cell of an option: the value itself, or a list of numbers as on the command line, 3,2."""
     if not isinstance(value, list):
         return value  # type: ignore[no-any-return]
@@ -114,13 +116,13 @@ class NamedCase:
     @property
     def rank(self) -> tuple[object, ...]:
         """A key that orders cases: by family, then by the values of options, numbers as numbers."""
-        return self.family, tuple(map(_rank, self.cells)), self.name
+        return self.family, tuple(map(_cell_sort_key, self.cells)), self.name
 
     def __str__(self) -> str:
         return self.name
 
 
-def _rank(cell: TableCell) -> tuple[bool, TableCell]:
+def _cell_sort_key(cell: TableCell) -> tuple[bool, TableCell]:
     """A key that orders cells, numbers before words."""
     return isinstance(cell, str), cell
 
@@ -253,13 +255,13 @@ class Report:
 
         They are the options if all cases have the same ones, else :data:`NAMES`.
         """
-        different = set()
+        columns_of_cases = set()
         for case in self.cases:
-            different.add(tuple((option, heading) for option, heading, _ in case.options))
-        if len(different) != 1:
+            columns_of_cases.add(tuple((option, heading) for option, heading, _ in case.options))
+        if len(columns_of_cases) != 1:
             return NAMES
-        (columns,) = different
-        return columns or NAMES
+        (columns,) = columns_of_cases
+        return columns or NAMES  # of a case without options
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -307,8 +309,8 @@ class Report:
     @property
     def answer(self) -> str:
         """The verdicts in numbers, and what they are about."""
-        before, names, after = self.answer_and_names
-        return f"{before} {', '.join(names)}{after}"
+        text_before, names, text_after = self.answer_and_names
+        return f"{text_before} {', '.join(names)}{text_after}"
 
     @property
     def answer_and_names(self) -> tuple[str, list[str], str]:
@@ -324,11 +326,11 @@ class Report:
             if ranges:
                 cases += f" ({', '.join(ranges)})"
         numbers = f"Verdicts: {', '.join(verdicts) or 'none'}. {cases}."
-        before = f"{numbers} {plural(len(self.details), 'certificate')} about:"
-        after = ". The certificates were read, not verified ('m2bridge verify' does that)."
+        text_before = f"{numbers} {plural(len(self.details), 'certificate')} about:"
+        text_after = ". The certificates were read, not verified ('m2bridge verify' does that)."
         if self.problems:
-            after += f" {plural(len(self.problems), 'file')} could not be used."
-        return before, self.summary["statements"] or ["nothing"], after
+            text_after += f" {plural(len(self.problems), 'file')} could not be used."
+        return text_before, self.summary["statements"] or ["nothing"], text_after
 
     def _ranges_in_words(self) -> list[str]:
         """Return the ranges of the numbers in words, such as ``d = 3``, ``1 ≤ a ≤ 4``."""
@@ -382,10 +384,10 @@ class Report:
         Statements about one case rest on one observation and share its seconds, which count once in
         the total.
         """
-        measured = set()
+        measurements = set()
         memory = []
         for detail in self.details:
-            measured.add((detail.case, detail.observation, detail.reported["seconds"]))
+            measurements.add((detail.case, detail.observation, detail.reported["seconds"]))
             if detail.reported["peak_memory"] is not None:
                 memory.append(detail.reported["peak_memory"])
         versions: dict[str, set[str]] = {}
@@ -393,7 +395,7 @@ class Report:
             for name, version in row.reported["versions"].items():
                 versions.setdefault(name, set()).add(version)
         return {
-            "seconds": round(sum(seconds for *_, seconds in measured), 3),
+            "seconds": round(sum(seconds for *_, seconds in measurements), 3),
             "peak_memory": max(memory, default=None),
             "versions": {name: sorted(releases) for name, releases in sorted(versions.items())},
         }
@@ -402,7 +404,8 @@ class Report:
         """The smallest and the largest number of each column that has numbers, by its name."""
         ranges = {}
         rows = [self.cells(case) for case in self.cases]
-        columns = zip(*rows, strict=True)  # none if there are no cases
+        # Without cases there are no cells, but ``self.columns`` has one column.
+        columns = zip(*rows, strict=True)
         for (option, _), column in zip(self.columns, columns, strict=False):
             # A bool is also an int in Python, but not a number here.
             values = [cell for cell in column if type(cell) is int]
@@ -421,7 +424,7 @@ def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
     lines: dict[object, VerdictRow] = {}
     for number, row in enumerate(rows):
         groups = family(row.case.family).same_fact
-        # A statement that shares its fact with no other one has a number that nothing else has.
+        # The fact of a statement that shares it with no other one is the number of the row alone.
         fact = next((names for names in groups if row.statement in names), number)
         key = (row.case, fact, row.verdict, row.reason, row.witness, row.seconds)
         line = lines.get(key)
@@ -441,7 +444,7 @@ def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
 
 def all_trusted(certificates: Iterable[Detail | Certificate]) -> list[str]:
     """The lemmas and computations on which some certificate rests, each once."""
-    return sorted(set(chain.from_iterable(one.trusted for one in certificates)))
+    return sorted(set(chain.from_iterable(certificate.trusted for certificate in certificates)))
 
 
 def _paragraph(sentences: Iterable[str]) -> str:
@@ -449,10 +452,13 @@ def _paragraph(sentences: Iterable[str]) -> str:
     return ". ".join(sentences) + "."
 
 
-def crossed(
+def cross_table(
     placed: Mapping[tuple[TableCell, ...], AnyT],
 ) -> tuple[tuple[TableCell, ...], list[tuple[TableCell, list[AnyT | None]]]]:
     """Return a table of things that are named by pairs of cells.
+
+    For ``{(1, "a"): x, (2, "b"): y}`` the columns are ``("a", "b")``, and the rows
+    ``[(1, [x, None]), (2, [None, y])]``.
 
     Returns
     -------
@@ -461,8 +467,8 @@ def crossed(
     rows : list of (first, things)
         For each first member, in order, what each column has there; ``None`` for nothing.
     """
-    firsts = sorted({first for first, _ in placed}, key=_rank)
-    seconds = sorted({second for _, second in placed}, key=_rank)
+    firsts = sorted({first for first, _ in placed}, key=_cell_sort_key)
+    seconds = sorted({second for _, second in placed}, key=_cell_sort_key)
 
     def row(first: TableCell) -> list[AnyT | None]:
         """What each column has in the row of this first member."""

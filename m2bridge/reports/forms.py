@@ -31,7 +31,7 @@ from m2bridge.reports.content import (
     TableCell,
     VerdictRow,
     all_trusted,
-    crossed,
+    cross_table,
     table_lines,
     verdict_words,
 )
@@ -71,17 +71,17 @@ def to_html(report: Report, documentation: str = "") -> str:
     parts = [
         sheets[i : i + CASES_PER_HTML_PART] for i in range(0, len(sheets), CASES_PER_HTML_PART)
     ]
-    more = {
+    page_values = {
         "title": enumeration(sorted({family(case.family).title for case in cases})),
         "marks": MARKS,
         "table": pack(_page_table(report)),
         "parts": [pack(part) for part in parts],
         "cases_in_a_part": CASES_PER_HTML_PART,
     }
-    return page("report", _values(report, documentation) | more)
+    return page("report", _template_values(report, documentation) | page_values)
 
 
-def _values(report: Report, documentation: str) -> dict[str, Any]:
+def _template_values(report: Report, documentation: str) -> dict[str, Any]:
     """The values that templates of all forms take; ``documentation`` is that of :func:`to_html`."""
     return {
         "report": report,
@@ -97,13 +97,18 @@ def latex_answer(report: Report, documentation: str) -> str:
 
     ``documentation`` is that of :func:`to_html`.
     """
-    before, names, after = report.answer_and_names
-    listed = ", ".join(map(latex, names))
-    return f"{latex_links(before, documentation)} {listed}{latex_links(after, documentation)}"
+    text_before, names, text_after = report.answer_and_names
+    latex_before = latex_links(text_before, documentation)
+    latex_names = ", ".join(map(latex, names))
+    latex_after = latex_links(text_after, documentation)
+    return f"{latex_before} {latex_names}{latex_after}"
 
 
 def titles(documentation: str) -> str:
-    """Say in print what titles in quotation marks are, and where the documentation is."""
+    """A sentence for print on what titles in quotation marks are, and where the documentation is.
+
+    Its address is ``documentation`` if that is one on the web, else that of the project.
+    """
     address = documentation if documentation.startswith("http") else M2BRIDGE.url
     place = f", {address}" if address else ""
     return f"Titles in quotation marks are of the documentation of m2bridge{place}."
@@ -160,21 +165,21 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """The table of a page: its lines refer to lists of cases, statements and so on by places.
+    """The table of a page: its ``rows`` refer to its other lists by places, from 0 on.
 
-    A line is the places of case, statement, verdict, reason and witness, and its seconds. A line
-    may be about several statements, and is shown where one of them is chosen: ``members`` has their
-    names, for each text in ``statements``.
+    A row has the places of its case in ``cases``, of its statement in ``statements``, of its
+    verdict in ``verdicts``, and of its reason and witness in ``texts``; and its seconds. A row may
+    be about several statements, and is shown where one of them is chosen: ``members`` has for each
+    text in ``statements`` the list of their names.
     """
-    alone = {row.statement for row in report.rows}
+    single_statements = {row.statement for row in report.rows}
     names = sorted({row.statement for row in report.lines})
-    members = [[name] if name in alone else name.split(", ") for name in names]
-    texts = {row.reason for row in report.rows} | {row.witness for row in report.rows}
-    listed = sorted(texts)
-    case_number = _numbered(report.cases)
-    statement_number = _numbered(names)
-    verdict_number = _numbered(VERDICTS)
-    text_number = _numbered(listed)
+    members = [[name] if name in single_statements else name.split(", ") for name in names]
+    texts = sorted({text for row in report.rows for text in (row.reason, row.witness)})
+    case_number = _places(report.cases)
+    statement_number = _places(names)
+    verdict_number = _places(VERDICTS)
+    text_number = _places(texts)
     rows = []
     for row in report.lines:
         numbers = (
@@ -194,12 +199,12 @@ def _page_table(report: Report) -> dict[str, Any]:
         "members": members,
         "verdicts": VERDICTS,
         "marks": list(MARKS.values()),
-        "texts": listed,
+        "texts": texts,
         "rows": rows,
     }
 
 
-def _numbered(things: Iterable[HashableT]) -> dict[HashableT, int]:
+def _places(things: Iterable[HashableT]) -> dict[HashableT, int]:
     """The place of each thing in a list, from 0 on."""
     return {thing: number for number, thing in enumerate(things)}
 
@@ -209,8 +214,8 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
 
     Tables of orbits and scripts that certificates share appear once, with their questions.
     """
-    orbits = _shared((detail.orbits, detail.question) for detail in details)
-    scripts = _shared((detail.script, detail.question) for detail in details)
+    orbits = _questions_by_thing((detail.orbits, detail.question) for detail in details)
+    scripts = _questions_by_thing((detail.script, detail.question) for detail in details)
     verdict = attrgetter("statement", "verdict", "reason", "witness", "file")
     return {
         "verdicts": list(map(verdict, table_lines(rows))),
@@ -221,10 +226,13 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
     }
 
 
-def _shared(pairs: Iterable[tuple[HashableT | None, str]]) -> dict[HashableT, list[str]]:
-    """The different things, each with its questions, from pairs of a thing and a question.
+def _questions_by_thing(
+    pairs: Iterable[tuple[HashableT | None, str]],
+) -> dict[HashableT, list[str]]:
+    """For each different thing the list of its questions, from pairs (thing, question).
 
-    Things that are empty or ``None`` are left out.
+    ``{"S": ["a", "b"]}`` for the pairs ("S", "a"), ("", "c"), ("S", "b"): things that are empty or
+    ``None`` are left out.
     """
     questions: dict[HashableT, list[str]] = {}
     for thing, question in pairs:
@@ -249,11 +257,11 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
     Links are as in :func:`to_latex`. Cases that are not named by two numbers stand below one
     another, by their names.
     """
-    families = []
+    families = []  # for each family the headings of what names its cases, and its grids
     for name in sorted({case.family for case in report.cases}):
         rows = tuple(row for row in report.rows if row.case.family == name)
-        of_family = replace(report, rows=rows)
-        families.append((of_family.headings, list(_grids(of_family))))
+        report_of_family = replace(report, rows=rows)
+        families.append((report_of_family.headings, list(_grids(report_of_family))))
     return _document(
         "report_grid.tex",
         report,
@@ -267,13 +275,14 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
 def _grids(
     report: Report,
 ) -> Iterator[tuple[str, tuple[TableCell, ...], list[tuple[TableCell, list[str]]]]]:
-    """Yield each statement with its grid of verdicts: columns, and rows, by :func:`crossed`.
+    """Yield each statement with its grid of verdicts: columns, and rows, by :func:`cross_table`.
 
     The first cell of a case gives its row, the second its column; a case with one cell is in the
     column "". Cases that differ in further cells share a place, with several signs.
     """
     cases_by_place: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
     for case in report.cases:
+        # The "" is the second cell of a case that has only one.
         first, second, *_ = *report.cells(case), ""
         cases_by_place.setdefault((first, second), []).append(case)
     for statement in sorted({row.statement for row in report.rows}):
@@ -283,16 +292,16 @@ def _grids(
             signs = _signs([verdicts.get(case) for case in cases])
             if signs:
                 signs_by_place[place] = signs
-        columns, rows = crossed(signs_by_place)
+        columns, rows = cross_table(signs_by_place)
         yield statement, columns, [(first, [signs or "" for signs in row]) for first, row in rows]
 
 
 def _signs(verdicts: list[str | None]) -> str:
     """The signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a verdict.
 
-    Only one sign if all are the same; empty if all are ``None``.
+    Only one sign if all are the same; empty if all verdicts are ``None``.
     """
-    if not any(verdicts):
+    if all(verdict is None for verdict in verdicts):
         return ""
     signs = [SIGNS.get(verdict or "", r"$\cdot$") for verdict in verdicts]
     if len(set(signs)) == 1:
@@ -313,7 +322,7 @@ def to_text(report: Report) -> str:
         if isinstance(block, Table):
             rows = table(block.header, block.rows)
             # Reasons may be long; the rule below the header need not be.
-            parts.append(re.sub("^ +─.*", _cut, rows, flags=re.MULTILINE))
+            parts.append(re.sub("^ +─.*", _shorten_rule, rows, flags=re.MULTILINE))
     parts.append(fill(line(report.notes)))
     trust = report.trust
     if report.trusted:
@@ -324,8 +333,8 @@ def to_text(report: Report) -> str:
     return text.replace("\nwitness: ", f"\n{WITNESS_INDENT}witness: ") + "\n"
 
 
-def _cut(rule: re.Match[str]) -> str:
-    """The line below a header, no longer than a line of text."""
+def _shorten_rule(rule: re.Match[str]) -> str:
+    """The match of the rule below a header as text, no longer than a line of text."""
     return rule[0][:TEXT_LINE_CHARS]
 
 
@@ -370,7 +379,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
     # The column of names is as wide as the longest one, up to a share of the line, of which a
     # character takes about 0.0115.
     longest = max((len(case.name) for case in report.cases), default=0)
-    of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
+    share_of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
     return _document(
         "report.tex",
         report,
@@ -378,14 +387,17 @@ def to_latex(report: Report, documentation: str = "") -> str:
         answer=latex_answer(report, documentation),
         by_name=by_name,
         width=width,
-        of_names=of_names,
+        of_names=share_of_names,
         keep_with_next=keep_with_next(),
     )
 
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:
-    """A report by the template of this name, with the values of all forms and ``more``."""
-    return document(template, _values(report, documentation) | more)
+    """A report by the template of this name.
+
+    The template gets the values of :func:`_template_values` and those in ``more``.
+    """
+    return document(template, _template_values(report, documentation) | more)
 
 
 def _width(report: Report) -> int:
@@ -408,7 +420,7 @@ def to_csv(report: Report) -> str:
     lines: list[list[Any]] = []
     for row in report.rows:
         words = [row.statement, row.verdict, row.reason, row.witness]
-        reported = row.reported["versions"] | row.reported
+        reported = row.reported["versions"] | row.reported  # versions by programs, and figures
         numbers = [reported.get(name) for name in figures]
         lines.append([*report.cells(row.case), *words, *numbers, row.file])
     for problem in report.problems:

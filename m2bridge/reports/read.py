@@ -49,13 +49,16 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
         names = question_of(outcome.family, outcome.question).names()
         verdict, reason = "NOT_APPLICABLE", outcome.reason
         if outcome.kind != "not-applicable":
-            verdict, reason = "NO_ANSWER", f"{outcome.kind}{_limit(outcome)}: {outcome.reason}"
+            verdict, reason = (
+                "NO_ANSWER",
+                f"{outcome.kind}{_limit_words(outcome)}: {outcome.reason}",
+            )
         reason.encode()  # half of a pair of surrogates is not text, and raises a ValueError
         versions = {str(name): str(version) for name, version in outcome.versions.items()}
     except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
         raise CertificateError(f"not an outcome of a batch: {error!r}") from None
     reported = {"versions": versions, "seconds": None, "peak_memory": None}
-    row = partial(
+    row_of_statement = partial(
         VerdictRow,
         case=case,
         question=outcome.question,
@@ -66,11 +69,11 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
         reported=reported,
         file=file,
     )
-    return [row(statement=name) for name in names]
+    return [row_of_statement(statement=name) for name in names]
 
 
-def _limit(outcome: Unanswered) -> str:
-    """The limit of the batch that was reached, a blank and ``(limit 60 s)``; empty if none was.
+def _limit_words(outcome: Unanswered) -> str:
+    """The text `` (limit 60 s)`` for a limit of the batch that was reached; empty if none was.
 
     The reason of an outcome may name a smaller limit, what was left for the question.
     """
@@ -102,16 +105,18 @@ def collect(folder: Path) -> Report:
     details: list[Detail] = []
     problems: list[Problem] = []
     unanswered: list[VerdictRow] = []
-    tables: dict[Table, Table] = {}  # each by itself, so that equal ones are kept once
-    files: dict[str, str] = {}  # the file of each name
+    tables: dict[Table, Table] = {}  # maps each table to itself, so that equal ones are kept once
+    files: dict[str, str] = {}  # name of a file without its folders → its path
     for path in check_deadline_in(sorted(check_deadline_in(folder.rglob("*.json")))):
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
-                unanswered += _once(outcome_rows(read_json(text_of(path)), name), SUFFIX, files)
+                unanswered += _check_file_name(
+                    outcome_rows(read_json(text_of(path)), name), SUFFIX, files
+                )
             else:
                 certificate = read(path)
-                found = _once(certificate_rows(certificate, name), ".json", files)
+                found = _check_file_name(certificate_rows(certificate, name), ".json", files)
                 details.append(_detail(certificate, found[0].case, tables))
                 rows += found
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
@@ -123,8 +128,12 @@ def collect(folder: Path) -> Report:
     return Report(tuple(rows), tuple(details), tuple(problems))
 
 
-def _once(rows: list[VerdictRow], suffix: str, files: dict[str, str]) -> list[VerdictRow]:
-    """The same rows of a file, after a check of its name; no other file may have had the name.
+def _check_file_name(
+    rows: list[VerdictRow], suffix: str, files: dict[str, str]
+) -> list[VerdictRow]:
+    """Check the name of a file with these rows, and return the rows unchanged.
+
+    The name has to be made of case and question, and no file that was read before may have had it.
 
     Parameters
     ----------
@@ -178,26 +187,28 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
     rows = []
     for answer in answers:
-        words = answer._asdict()
+        # A VerdictRow has the fields of an AnswerRow, but calls its name ``statement``.
+        fields = answer._asdict()
+        statement = fields.pop("name")
         rows.append(
             VerdictRow(
                 case=case,
                 question=certificate.question,
-                statement=words.pop("name"),
+                statement=statement,
                 reported=certificate.reported,
                 file=file,
-                **words,
+                **fields,
             )
         )
     return rows
 
 
 def _has_other_program(certificate: Certificate) -> bool:
-    """Whether another release wrote a certificate, with another program than this one's.
+    """Whether another release wrote a certificate, with another program than this release's.
 
-    What this release wrote has this release's program, or is wrong.
-    :func:`m2bridge.certification.verify.verify` calls the one ``program-not-checked`` and the other
-    ``rejected``.
+    It is false for a certificate of this release with another program: that is wrong, and
+    :func:`m2bridge.certification.verify.verify` rejects it, while a certificate of another release
+    is ``program-not-checked``.
     """
     if certificate.release == __version__:
         return False

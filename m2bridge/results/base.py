@@ -58,7 +58,7 @@ class Result(ABC):
         return html(self.to_sheet())
 
     def _repr_latex_(self) -> str | None:
-        """Return LaTeX for a notebook as PDF; ``None``, which means the text, if it is long."""
+        """Return LaTeX for a notebook as PDF; ``None``, for text in its place, if it is long."""
         text = self.to_latex()
         if len(text.encode()) > MAX_PAGE_BYTES:
             return None

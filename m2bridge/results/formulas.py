@@ -148,9 +148,9 @@ def _split(pattern: str | re.Pattern[str], text: str) -> Iterator[tuple[str, boo
 
 
 def spelled(text: str) -> str:
-    """Return a formula as LaTeX, in which ``C(n, k)`` is a binomial coefficient.
+    """Return a formula of running text as LaTeX; ``C(n, k)`` is a binomial coefficient in it.
 
-    The steps depend on one another: subscripts and exponents get their braces first, so that all
+    The order of the steps matters: subscripts and exponents get their braces first, so that all
     other braces are those of sets.
     """
     text = _with_scripts(text)
@@ -170,15 +170,15 @@ def spelled(text: str) -> str:
 
 
 def _binomials(text: str) -> str:
-    """Return a text with each ``C(n, k)`` as one number above the other, inside of others too.
+    r"""Return a text with ``\\binom{n}{k}`` for each ``C(n, k)``, also where they are nested.
 
-    Without exactly one comma, C is a function as any other.
+    Where there is not exactly one comma between its parentheses, C is a function and stays.
     """
     call = re.search(r"(?<![A-Za-z\\])C\(", text)
     if call is None:
         return text
-    depth = 0
-    commas = []
+    depth = 0  # of parentheses and braces inside of the call
+    commas = []  # the places of those that separate arguments
     for place in range(call.end(), len(text)):
         sign = text[place]
         if sign == ")" and depth == 0:
@@ -189,14 +189,14 @@ def _binomials(text: str) -> str:
         depth += "({".count(sign) - ")}".count(sign)
     else:
         return text  # the parenthesis is not closed
-    before = text[: call.start()]
-    after = _binomials(text[end + 1 :])
+    text_before = text[: call.start()]
+    text_after = _binomials(text[end + 1 :])
     if len(commas) != 1:
-        return f"{before}C({_binomials(text[call.end() : end])}){after}"
+        return f"{text_before}C({_binomials(text[call.end() : end])}){text_after}"
     (comma,) = commas
     upper = _binomials(text[call.end() : comma].strip())
     lower = _binomials(text[comma + 1 : end].strip())
-    return rf"{before}\binom{{{upper}}}{{{lower}}}{after}"
+    return rf"{text_before}\binom{{{upper}}}{{{lower}}}{text_after}"
 
 
 def _with_scripts(text: str) -> str:
@@ -205,16 +205,17 @@ def _with_scripts(text: str) -> str:
 
 
 def _letter_with_scripts(base: str, scripts: str) -> str:
-    """Return a letter with its subscripts and exponents, such as ``_k_1^2``, as LaTeX.
+    """Return the letter ``base`` with its subscripts and exponents ``scripts`` as LaTeX.
 
-    Several subscripts become one, with commas, and so do exponents: ``A_{k,1}^{2}``.
+    Several subscripts become one, with commas, and so do exponents: ``A_{k,1}^{2}`` for the letter
+    ``A`` and ``_k_1^2``.
     """
     marks = re.findall(rf"[_^]{PART}", scripts)
     latex = base
     for sign in "_^":
-        inside = [_script(mark[1:]) for mark in marks if mark[0] == sign]
-        if inside:
-            latex += f"{sign}{{{','.join(inside)}}}"
+        scripts_of_sign = [_script(mark[1:]) for mark in marks if mark[0] == sign]
+        if scripts_of_sign:
+            latex += f"{sign}{{{','.join(scripts_of_sign)}}}"
     return latex
 
 

@@ -75,12 +75,12 @@ class Bounds:
 
     @property
     def least(self) -> float:
-        """The lower bound; −∞ if it is unknown."""
+        """The lower bound, for comparisons; −∞ if it is unknown."""
         return -inf if self.lower is None else self.lower
 
     @property
     def most(self) -> float:
-        """The upper bound; ∞ if it is unknown."""
+        """The upper bound, for comparisons; ∞ if it is unknown."""
         return inf if self.upper is None else self.upper
 
     @property
@@ -90,13 +90,13 @@ class Bounds:
 
     @property
     def status(self) -> Literal["proved", "lower bound", "unfinished"]:
-        """How far the computation of the number, which begins with a lower bound, has come."""
+        """How far the computation of the number has come; it begins with a lower bound."""
         if self.exact is not None:
             return "proved"
         return "unfinished" if self.lower is None else "lower bound"
 
     def sides(self) -> list[str]:
-        """Return the number in words if it is exact, else each known bound in words."""
+        """Return the number if it is exact, else each known bound in words: ``["at least 5"]``."""
         if self.exact is not None:
             return [str(self.exact)]
         bounds = {"at least": self.lower, "at most": self.upper}
@@ -156,17 +156,17 @@ def intersect_bounds(*several: Bounds) -> Bounds:
         If a lower bound exceeds an upper bound.
     """
     # ``max`` and ``min`` take the first among equal ones.
-    with_lower = max(several, key=lambda bounds: bounds.least, default=UNKNOWN)
-    with_upper = min(several, key=lambda bounds: bounds.most, default=UNKNOWN)
-    lower, upper = with_lower.lower, with_upper.upper
+    best_below = max(several, key=lambda bounds: bounds.least, default=UNKNOWN)
+    best_above = min(several, key=lambda bounds: bounds.most, default=UNKNOWN)
+    lower, upper = best_below.lower, best_above.upper
     reasons = []
     if lower is not None:
-        reasons.append(with_lower.because)
+        reasons.append(best_below.because)
     if upper is not None:
-        reasons.append(with_upper.because)
+        reasons.append(best_above.because)
     # Equal reasons are given once, and empty ones are omitted.
     because = "; ".join(filter(None, dict.fromkeys(reasons)))
-    if not agree(with_lower, with_upper):
+    if not agree(best_below, best_above):
         raise ContradictionError(
             f"the lower bound {lower} exceeds the upper bound {upper}: {because}"
         )

@@ -89,11 +89,12 @@ _UNKNOWN = re.compile(r"[^\x20-\x7e\xa1-\u017f]|[ĦħĸĿŀŉŦŧſ]")  # all bu
 def cell(text: str) -> str:
     """Return text for a cell of a spreadsheet, in which it is never read as a formula.
 
-    An apostrophe before a sign such as = says that it is text.
+    Text that begins with a sign such as = gets an apostrophe before it, which spreadsheets read as
+    the mark of text.
     """
-    shown = "\n".join(map(visible, text.splitlines()))
-    could_be_formula = shown.startswith(tuple("=+-@＝＋－＠"))
-    return f"'{shown}" if could_be_formula else shown
+    visible_text = "\n".join(map(visible, text.splitlines()))
+    could_be_formula = visible_text.startswith(tuple("=+-@＝＋－＠"))
+    return f"'{visible_text}" if could_be_formula else visible_text
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -123,14 +124,14 @@ def latex_links(text: str, documentation: str = "") -> str:
     ``documentation`` is the address that pages of the documentation begin with; empty, these are
     no links.
     """
-    written = []
+    latex_parts = []
     for part, address in references(" ".join(text.split()), documentation):
-        shown = _latex(part)
+        part_latex = _latex(part)
         if address:
             escaped = re.sub("[%#]", r"\\\g<0>", address)
-            shown = rf"\href{{{escaped}}}{{{shown}}}"
-        written.append(shown)
-    return "".join(written)
+            part_latex = rf"\href{{{escaped}}}{{{part_latex}}}"
+        latex_parts.append(part_latex)
+    return "".join(latex_parts)
 
 
 @cache
@@ -142,23 +143,23 @@ def _signs() -> dict[int, str]:
 
 def _latex(text: str) -> str:
     """Return words and formulas in LaTeX; shell commands are set in typewriter."""
-    written = []
+    latex_parts = []
     for place, part in enumerate(_COMMAND.split(text)):
-        if place % 2:  # every second part is a command
-            written.append(rf"\texttt{{{_escaped_words(part)}}}")
+        if place % 2:  # ``split`` gives text and the group of the pattern by turns
+            latex_parts.append(rf"\texttt{{{_escaped_words(part)}}}")
         else:
-            written.append(_sentence(part))
-    return "".join(written)
+            latex_parts.append(_sentence(part))
+    return "".join(latex_parts)
 
 
 def _sentence(text: str) -> str:
     """Return a sentence in LaTeX, with formulas as mathematics and titles for cited pages."""
-    written = []
+    latex_parts = []
     for part, is_formula in pieces(_PAGE.sub(_title, text)):
         mathematics = _formula(part) if is_formula else ""
         # What only looked like a formula is set as words.
-        written.append(mathematics or _words(part))
-    return "".join(written)
+        latex_parts.append(mathematics or _words(part))
+    return "".join(latex_parts)
 
 
 def _formula(text: str) -> str:
@@ -168,22 +169,23 @@ def _formula(text: str) -> str:
     """
     if not _FORMULA.fullmatch(text):
         return ""
-    named = r"\\mathop{\\mathrm\1}\\penalty500 "  # a line of a narrow column may end after a name
-    written = re.sub(r"\\operatorname(\{\w+\})", named, spelled(text))
+    # A line of a narrow column may end after a name.
+    upright_name = r"\\mathop{\\mathrm\1}\\penalty500 "
+    formula = re.sub(r"\\operatorname(\{\w+\})", upright_name, spelled(text))
     for for_site, for_print in ((", ", r",\allowbreak{} "), (r"\lt ", "< "), (r"\gt ", "> ")):
-        written = written.replace(for_site, for_print)
+        formula = formula.replace(for_site, for_print)
     # Greek letters, and signs that ``spelled`` left.
-    for sign in set(written) & set(_MATHEMATICS):
-        written = written.replace(sign, f"{_MATHEMATICS[sign]} ")
-    written = re.sub(" +", " ", written)
-    has_bad_scripts = _TWO_SCRIPTS.search(written) or _BARE.search(written)
-    if has_bad_scripts or not written.isascii() or not _has_paired_braces(written):
+    for sign in set(formula) & set(_MATHEMATICS):
+        formula = formula.replace(sign, f"{_MATHEMATICS[sign]} ")
+    formula = re.sub(" +", " ", formula)
+    has_bad_scripts = _TWO_SCRIPTS.search(formula) or _BARE.search(formula)
+    if has_bad_scripts or not formula.isascii() or not _has_paired_braces(formula):
         return ""
-    return f"${written.strip()}$"
+    return f"${formula.strip()}$"
 
 
 def _has_paired_braces(formula: str) -> bool:
-    """Whether each brace of LaTeX, not one of a set, is closed by a later one."""
+    """Whether the braces that group parts of a formula are paired; those of sets do not count."""
     depth = 0
     for brace in re.findall(r"(?<!\\)[{}]", formula):
         depth += 1 if brace == "{" else -1
@@ -194,9 +196,10 @@ def _has_paired_braces(formula: str) -> bool:
 
 @cache
 def cited_titles() -> dict[str, dict[str, str]]:
-    """Return the titles of cited pages and of cited sections of the documentation.
+    """Return the titles that are cited in print, read from ``titles.json`` of the package.
 
-    A file of the package has two dictionaries: of pages by their names, and of sections by theirs.
+    There are two dictionaries: the titles of pages of the documentation by the names of their
+    files, and those of sections by their anchors.
     """
     text = Path(__file__).with_name("titles.json").read_text(encoding="utf-8")
     titles: dict[str, dict[str, str]] = json.loads(text)
@@ -208,24 +211,24 @@ def _title(citation: re.Match[str]) -> str:
 
     A citation without a known title stays as it is.
     """
-    pages, places = cited_titles().values()
+    titles_of_pages, titles_of_sections = cited_titles().values()
     page, place = citation["page"], citation["place"] or ""
-    title = places.get(place.removeprefix("#"))
+    title = titles_of_sections.get(place.removeprefix("#"))
     if title:
         return title
-    if page in pages:
-        return f"“{pages[page]}”"
+    if page in titles_of_pages:
+        return f"“{titles_of_pages[page]}”"
     return citation[0]
 
 
 def _words(text: str) -> str:
-    """Return words in LaTeX, with single letters as variables."""
-    if len(text) == 1 and text.isascii() and text.islower():  # alone, a is no article
+    """Return words in LaTeX; a letter between words, as A in "the rank of A", is a formula."""
+    if len(text) == 1 and text.isascii() and text.islower():  # as the whole text, a is no article
         return f"${text}$"
-    written = []
+    latex_parts = []
     for part, is_letter in letters(text):
-        written.append(f"${part}$" if is_letter else _escaped_words(part))
-    return "".join(written)
+        latex_parts.append(f"${part}$" if is_letter else _escaped_words(part))
+    return "".join(latex_parts)
 
 
 def _escaped_words(text: str) -> str:
@@ -248,13 +251,13 @@ def markdown_links(text: str, documentation: str = "") -> str:
 
     ``documentation`` is that of :func:`references`.
     """
-    written = []
+    markdown_parts = []
     for part, address in references(line(text), documentation):
-        shown = _markdown(part)
+        part_markdown = _markdown(part)
         if address:
-            shown = f"[{shown}]({address})"
-        written.append(shown)
-    return "".join(written)
+            part_markdown = f"[{part_markdown}]({address})"
+        markdown_parts.append(part_markdown)
+    return "".join(markdown_parts)
 
 
 def _markdown(text: str) -> str:
@@ -336,13 +339,13 @@ def parts(text: str) -> Iterator[FormulaPart]:
 _BRACKETS = re.compile(r"(\([^()]*\)|/(?![0-9]))")
 """Sums in brackets and divisors in coefficients, as in ``(a + 1)/b*x``."""
 _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
-"""Brackets of functions and pairs."""
+"""Brackets that are not those of a sum: f( of a function, and the comma of a pair."""
 
 
-def _bracketed(piece: str) -> str:
-    """One of the pieces into which :data:`_BRACKETS` cuts a polynomial, in LaTeX.
+def _bracket_latex(piece: str) -> str:
+    """The LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial.
 
-    It is a sum in brackets, the sign of a division, or what stands between two of these.
+    ``piece`` is a sum in brackets, the sign of a division, or what stands between two of these.
     """
     if piece.startswith("("):
         return rf"\left({polynomial_latex(piece[1:-1])}\right)"
@@ -359,19 +362,23 @@ def polynomial_latex(text: str) -> str:
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
+    # Coefficients may be sums in brackets, as in (a + 1)/b*x.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
-        return "".join(map(_bracketed, _BRACKETS.split(text)))
-    written = []
+        return "".join(map(_bracket_latex, _BRACKETS.split(text)))
+    latex_terms = []
     for sign, factors in terms(text):
-        between = " "
+        separator = " "
         if sum(map(len, factors)) > BREAKABLE_AFTER_CHARS:
-            between = BREAK
-        written.append(sign + between.join(factors))
-    return "".join(written)
+            separator = BREAK
+        latex_terms.append(sign + separator.join(factors))
+    return "".join(latex_terms)
 
 
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield each term as its sign (empty for a positive first term) and its factors, in LaTeX."""
+    """Yield each term of a polynomial as its sign and its factors, in LaTeX.
+
+    The sign of the first term is ``-`` or empty; that of others has blanks around it.
+    """
     sign = ""
     factors: list[str] = []
     for part in parts(text):
@@ -406,12 +413,12 @@ def _digits(number: str) -> str:
 
 def variable_latex(part: FormulaPart) -> str:
     """Return a power of a variable in LaTeX; letters of other alphabets are set as text."""
-    written = _letters(part.text)
+    variable = _letters(part.text)
     if part.indices:
-        written += f"_{{{','.join(map(_letters, part.indices))}}}"
+        variable += f"_{{{','.join(map(_letters, part.indices))}}}"
     if part.power:
-        written += f"^{{{part.power}}}"
-    return written
+        variable += f"^{{{part.power}}}"
+    return variable
 
 
 def _letters(word: str) -> str:

@@ -62,9 +62,10 @@ def styled() -> Any:
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
-    """Return an empty figure, with sizes in inches, independent of windows and global state.
+    """Return an empty figure of this width and height in inches.
 
-    ``title`` is kept for the metadata of a file, and is not shown.
+    It does not depend on windows and on matplotlib's global state. ``title`` is written into the
+    metadata of a file with the figure, and is not shown.
     """
     figure = _library("matplotlib.figure").Figure(figsize=(width, height), facecolor="white")
     _library("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
@@ -95,12 +96,14 @@ def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: f
     ----------
     figure : matplotlib.figure.Figure
     text, otherwise : str
-        The title, and a shorter one that takes its place if the letters would be too small.
+        The title, and a shorter one that takes its place if letters would be smaller than
+        ``least``.
     size, least : float
-        The size of letters in points, and the least one.
+        The size of letters in points, where there is space, and the smallest one that is allowed.
     """
     title = figure.suptitle(text, y=0.965, fontsize=size)
-    # as a part of the width of the figure, in letters of this size
+    # The width of the title in letters of this size, to which it is proportional, as a part of that
+    # of the figure.
     width = title.get_window_extent(figure.canvas.get_renderer()).width / figure.bbox.width
     if width * least > 0.95 * size:
         title.set_text(otherwise)
@@ -108,7 +111,7 @@ def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: f
         title.set_fontsize(0.95 * size / width)
 
 
-def written(figure: Any, form: str) -> bytes:
+def file_content(figure: Any, form: str) -> bytes:
     """Return the content of a file with the figure, reproducible byte for byte.
 
     ``form`` is ``svg``, ``pdf`` or ``png``.
@@ -159,11 +162,11 @@ class PictureResult(Result):
             If matplotlib is not installed.
         """
         form = picture_format(path)
-        save(written(self.figure(), form), Path(path))
+        save(file_content(self.figure(), form), Path(path))
 
     def to_svg(self) -> str:
         """Return the picture as SVG; raise as :meth:`figure`."""
-        return written(self.figure(), "svg").decode()
+        return file_content(self.figure(), "svg").decode()
 
     def page_svg(self) -> str:
         """Return the picture as SVG for a page; empty if matplotlib is not installed."""

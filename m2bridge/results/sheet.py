@@ -23,7 +23,7 @@ def plural(count: int, noun: str) -> str:
 
 def enumeration(items: Sequence[str]) -> str:
     """Return items in one phrase: ``a``, ``a and b``, ``a, b and c``; empty if there is none."""
-    *first, last = items or [""]
+    *first, last = items or [""]  # at least one item, which may be empty
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -33,15 +33,18 @@ def printable(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return text in which characters that may control a terminal are escaped."""
-    if text.isprintable():  # most are, and some have megabytes
+    r"""Return text in which characters that are not printable are escaped: ``\n`` for a line break.
+
+    Among these are all that may control a terminal.
+    """
+    if text.isprintable():  # most texts are, and some have megabytes
         return text
-    signs = []
-    for sign in text:
-        if not sign.isprintable():
-            sign = sign.encode("unicode_escape").decode()
-        signs.append(sign)
-    return "".join(signs)
+    shown = []
+    for character in text:
+        if not character.isprintable():
+            character = character.encode("unicode_escape").decode()
+        shown.append(character)
+    return "".join(shown)
 
 
 def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
@@ -56,17 +59,17 @@ def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
     """
     if readable:
         return '"' + "".join(map(_readable_character, os.fsdecode(text))) + '"'
-    return f'"{_escaped(os.fsencode(text))}"'
+    return f'"{_escape_bytes(os.fsencode(text))}"'
 
 
 def _readable_character(character: str) -> str:
-    """A character for a string of Macaulay2: as it is if it is a printable one beyond ASCII."""
+    """A character inside a string of Macaulay2, unchanged if it is printable and not ASCII."""
     if character.isprintable() and not character.isascii():
         return character
-    return _escaped(character.encode("utf-8", "surrogatepass"))
+    return _escape_bytes(character.encode("utf-8", "surrogatepass"))
 
 
-def _escaped(text: bytes) -> str:
+def _escape_bytes(text: bytes) -> str:
     r"""Bytes for a string of Macaulay2: quotes, backslashes, and others than ASCII as ``\ooo``."""
     return re.sub(rb"[^ !#-\[\]-~]", lambda byte: b"\\%03o" % byte[0][0], text).decode()
 
@@ -97,7 +100,7 @@ def first_terms(text: str, width: int) -> str:
         return text
     end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
     terms = 1 + text.count(" + ") + text.count(" - ")
-    # Without a sign within the width, −1, the first term alone is too long, and none is shown.
+    # −1 says that no sign is within the width: the first term is too long, and no term is shown.
     return f"{text[: max(end, 0)]} …  ({plural(terms, 'term')})"
 
 
@@ -115,7 +118,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | N
     lines = [[str(cell) for cell in row] for row in rows]
     are_numeric = numeric(lines, len(names))
     if most is not None:
-        lines = list(_broken(lines, most))
+        lines = list(_wrap_cells(lines, most))
     columns = zip(names, *lines, strict=True)
     aligned = []
     for column, is_numeric in zip(columns, are_numeric, strict=True):
@@ -127,16 +130,19 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | N
     return "\n".join([head, rule, *body])
 
 
-def _broken(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]:
-    """Yield the lines of each row, several if a cell has more than ``most`` characters."""
+def _wrap_cells(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]:
+    """Yield the lines of each row, several if a cell has more than ``most`` characters.
+
+    The row ``("a b", "c")`` with ``most`` 2 has the lines ``["a", "c"]`` and ``["b", ""]``.
+    """
     for row in rows:
-        cells = []
+        lines_of_cells = []
         for cell in row:
             lines = [cell]
             if len(cell) > most:
                 lines = wrap(cell, most, break_long_words=False, break_on_hyphens=False)
-            cells.append(lines)
-        for line in zip_longest(*cells, fillvalue=""):
+            lines_of_cells.append(lines)
+        for line in zip_longest(*lines_of_cells, fillvalue=""):
             yield list(line)
 
 
@@ -151,6 +157,7 @@ def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
 
 
 _NUMBER = re.compile(r"-?\d+|–")
+"""A number in a table, or the dash for one that is not known."""
 
 
 def duration(seconds: float) -> str:
@@ -160,13 +167,13 @@ def duration(seconds: float) -> str:
     """
     if seconds < 0.1:
         return "less than 0.1 s"
-    if seconds < 9.95:
+    if seconds < 9.95:  # two digits, which would round more to 10 s
         return f"{seconds:.2g} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
+    whole_seconds = round(seconds)
+    if whole_seconds < 60:
+        return f"{whole_seconds} s"
+    if whole_seconds < 3600:
+        return f"{whole_seconds // 60} min {whole_seconds % 60} s"
     minutes = round(seconds / 60)
     return f"{minutes // 60} h {minutes % 60} min"
 
@@ -174,12 +181,13 @@ def duration(seconds: float) -> str:
 def computed_by(engine: str | None, seconds: float, method: str = "") -> str:
     """Return the program, the method and the duration of a computation in words.
 
-    ``engine`` is the version of Macaulay2; without one FLINT computed.
+    ``engine`` is the version of Macaulay2; ``None`` means that FLINT computed. ``method`` is in
+    words, and left out if it is empty.
     """
-    worker = "exact linear algebra (FLINT)"
+    program = "exact linear algebra (FLINT)"
     if engine:
-        worker = f"Macaulay2 {engine}"
-    return ", ".join(filter(None, (worker, method, duration(seconds))))
+        program = f"Macaulay2 {engine}"
+    return ", ".join(filter(None, (program, method, duration(seconds))))
 
 
 def matrix_text(matrix: Sequence[Sequence[object]]) -> str:
@@ -335,9 +343,11 @@ class Finding:
 
     def text(self) -> str:
         """Return the verdict at the left, and the other lines indented."""
-        first, *rest = self.lines
+        first, *other_lines = self.lines
         indent = " " * 18
-        return "\n".join([f"  {self.verdict:14}  {first}", *(indent + line for line in rest)])
+        return "\n".join(
+            [f"  {self.verdict:14}  {first}", *(indent + line for line in other_lines)]
+        )
 
 
 @dataclass(frozen=True, slots=True)

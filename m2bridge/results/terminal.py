@@ -45,7 +45,7 @@ STYLES = {
 
 
 def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int) -> str:
-    """Return the text of a sheet in lines of ``width`` columns, with colours.
+    """Return the text of a sheet for a terminal of ``width`` columns, with colours.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int
         file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False
     )
 
-    def fitted(parts: Iterable[RenderableType]) -> list[str]:
+    def lay_out(parts: Iterable[RenderableType]) -> list[str]:
         """The lines that rich makes of some parts."""
         with console.capture() as captured:
             for part in parts:
@@ -72,13 +72,13 @@ def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int
 
     lines = []
     if sheet.title:
-        lines = fitted([_text(sheet.title, style="bold")])
+        lines = lay_out([_text(sheet.title, style="bold")])
     for block in sheet.blocks:
         if isinstance(block, Polynomials) and most is None:
             # They have megabytes, which the terminal wraps faster than rich does.
             lines.append(visible_lines(block.text(most)))
         else:
-            lines += fitted(_parts(block, most, width))
+            lines += lay_out(_parts(block, most, width))
     return "\n".join(lines)
 
 
@@ -101,14 +101,14 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
                 yield ""
                 yield _grid([(finding.verdict, "\n".join(finding.lines))], width)
         case _:
-            yield from map(_hanging, (block.text(most) or "").splitlines())
+            yield from map(_hang_indent, (block.text(most) or "").splitlines())
 
 
 def _heading(caption: str) -> list[RenderableType]:
     """An empty line and the caption; nothing if there is no caption."""
     if not caption:
         return []
-    return ["", _hanging(f"  {caption}")]
+    return ["", _hang_indent(f"  {caption}")]
 
 
 def _text(text: str, **options: Any) -> Text:
@@ -137,7 +137,7 @@ def _grid(rows: Sequence[tuple[str, str]], width: int) -> RenderableType:
     return Padding(grid, (0, 0, 0, INDENT_COLUMNS), expand=False)
 
 
-def _hanging(line: str) -> RenderableType:
+def _hang_indent(line: str) -> RenderableType:
     """Return a line whose continuation is indented like its beginning."""
     text = line.lstrip(" ")
     return Padding(_text(text, overflow="fold"), (0, 0, 0, len(line) - len(text)))
@@ -176,8 +176,8 @@ def _widths(columns: Sequence[Sequence[str]], available: int) -> tuple[int, list
     gap : int
         3 if whole lines fit, else 1.
     widths : list
-        At least the longest word of each column; ``None``, which leaves them to rich, if even these
-        do not fit.
+        For each column at least the length of its longest word; ``None`` for each, which leaves the
+        widths to rich, if even the longest words do not fit side by side.
     """
     line_widths, word_widths = [], []
     for column in columns:
@@ -189,11 +189,14 @@ def _widths(columns: Sequence[Sequence[str]], available: int) -> tuple[int, list
     spare = available - sum(word_widths) - gaps
     if spare < 0:
         return 1, [None] * len(columns)
-    missing = [whole - word for whole, word in zip(line_widths, word_widths, strict=True)]
+    missing = [
+        line_width - word_width
+        for line_width, word_width in zip(line_widths, word_widths, strict=True)
+    ]
     widths: list[int | None] = [*word_widths]
     # Columns that lack least are completed first, so that as few as possible are wrapped.
-    for place in sorted(range(len(columns)), key=lambda place: missing[place]):
-        more = min(spare, missing[place])
-        widths[place] = word_widths[place] + more
-        spare -= more
+    for place in sorted(range(len(columns)), key=missing.__getitem__):
+        extra_columns = min(spare, missing[place])
+        widths[place] = word_widths[place] + extra_columns
+        spare -= extra_columns
     return 1, widths

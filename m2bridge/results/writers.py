@@ -57,8 +57,8 @@ def keep_with_next(lines: int = LINES_TOGETHER) -> str:
     So no heading is left alone at the end of a page. Directly after a heading of the paper, where
     LaTeX allows no break (``if@nobreak``), it does nothing.
     """
-    rest = r"\dimexpr\pagegoal-\pagetotal\relax"
-    begin_page = rf"\ifdim{rest}<{lines}\baselineskip\vfil\break\fi"
+    space_left = r"\dimexpr\pagegoal-\pagetotal\relax"
+    begin_page = rf"\ifdim{space_left}<{lines}\baselineskip\vfil\break\fi"
     return rf"\par\csname if@nobreak\endcsname\else{begin_page}\fi"
 
 
@@ -81,11 +81,13 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
     match block:
         case Facts():
             rows = [[latex(name), _value(value)] for name, value in block.pairs]
-            yield from _table([], rows, _shares(_FACTS), block.caption)
+            yield from _table([], rows, _column_specification(_FACTS), block.caption)
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]
             rows = [[_value(cell) for cell in row] for row in block.rows]
-            yield from _table(block.header, rows, _columns(block.header, cells), block.caption)
+            yield from _table(
+                block.header, rows, _specification_for_texts(block.header, cells), block.caption
+            )
         case Polynomials():
             yield from _polynomials(block, most)
         case Findings():
@@ -94,7 +96,9 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
                 verdict = finding.verdict.replace("_", " ").lower()
                 grounds = "; ".join(map(latex, finding.grounds))
                 rows.append([latex(finding.name), latex(verdict), grounds])
-            yield from _table(["statement", "verdict", "reason"], rows, _shares(_FINDINGS), "")
+            yield from _table(
+                ["statement", "verdict", "reason"], rows, _column_specification(_FINDINGS), ""
+            )
         case Picture():  # an SVG, which LaTeX cannot read
             return
 
@@ -131,11 +135,11 @@ _FACTS = (0.24, 0.76)
 _FINDINGS = (0.18, 0.16, 0.66)
 
 
-def _shares(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> str:
+def _column_specification(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> str:
     """Return LaTeX's column specification for columns with these shares of the line.
 
-    Text wraps in them. Columns at the places ``numeric_columns``, from 0, are even at the right,
-    others at the left.
+    Text wraps in the columns. It is aligned at the right in the columns with the numbers
+    ``numeric_columns``, from 0 on, and at the left in others.
     """
     columns = []
     for place, share in enumerate(shares):
@@ -145,11 +149,12 @@ def _shares(shares: Sequence[float], numeric_columns: Collection[int] = ()) -> s
     return f"@{{}}{''.join(columns)}@{{}}"
 
 
-def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return LaTeX's column specification for a table with these texts.
 
-    Columns are as wide as their cells if all fit into a line. Otherwise each has the width of its
-    longest word, and all have the same part of what they lack to their cells.
+    If all columns fit into a line, each is as wide as its widest cell. Otherwise each gets the
+    width of its longest word, and the space that is left over is divided: each column gets the same
+    share of what it lacks to the width of its widest cell.
     """
     cell_widths, word_widths = [], []
     for column in zip(header, *rows, strict=True):
@@ -167,11 +172,11 @@ def _columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lacking = max(sum(cell_widths) - sum(word_widths), 1)
     share = left_over / lacking
     widths = []
-    for word, whole in zip(word_widths, cell_widths, strict=True):
-        widths.append(word + share * (whole - word) + LATEX_COLUMN_GAP_CHARS)
-    line = max(sum(widths), LATEX_LINE_CHARS)
+    for word_width, cell_width in zip(word_widths, cell_widths, strict=True):
+        widths.append(word_width + share * (cell_width - word_width) + LATEX_COLUMN_GAP_CHARS)
+    line_width = max(sum(widths), LATEX_LINE_CHARS)
     numeric_columns = [place for place, number in enumerate(is_numeric) if number]
-    return _shares([width / line for width in widths], numeric_columns)
+    return _column_specification([width / line_width for width in widths], numeric_columns)
 
 
 def _table(
@@ -195,13 +200,13 @@ def _table(
     yield f"{{{letters}{space}"
     yield rf"\begin{{longtable}}[l]{{{columns}}}"
     if header:
-        cells = [unbroken(name) for name in header]
+        cells = [header_latex(name) for name in header]
         yield rf"{' & '.join(cells)} \\ \hline\endhead"
     yield " \\\\\n".join(" & ".join(row) for row in rows)
     yield r"\end{longtable}}"
 
 
-def unbroken(header: str) -> str:
+def header_latex(header: str) -> str:
     """Return the header of a column in LaTeX; a short one stays on one line."""
     written = latex(header)
     return rf"\mbox{{{written}}}" if len(header) <= SHORT_HEADER else written
@@ -224,28 +229,30 @@ OPEN = {"polynomials": 12, "facts": 25, "table": 25, "findings": 25}
 def html(sheet: Sheet) -> str:
     """Return a ``<div>`` without scripts of at most :data:`MAX_PAGE_BYTES`.
 
-    Each block has as many rows as fit, and the number of those that are left out.
+    The number of rows of each block is halved until the page is small enough; a block says how many
+    rows are left out.
     """
-    most = MAX_HTML_ROWS
-    text = _html(sheet, most)
-    while len(text.encode()) > MAX_PAGE_BYTES and most:
-        most //= 2
-        text = _html(sheet, most)
+    rows_per_block = MAX_HTML_ROWS
+    text = _html_of_rows(sheet, rows_per_block)
+    while len(text.encode()) > MAX_PAGE_BYTES and rows_per_block:
+        rows_per_block //= 2
+        text = _html_of_rows(sheet, rows_per_block)
     return text
 
 
-def _html(sheet: Sheet, most: int) -> str:
+def _html_of_rows(sheet: Sheet, most: int) -> str:
     """Return a ``<div>`` with at most ``most`` rows of each block."""
     title = [_cell(line) for line in sheet.title.splitlines()[:3]]
-    blocks = [_items(block, most) for block in sheet.blocks]
+    blocks = [_template_values(block, most) for block in sheet.blocks]
     return page("result", {"title": title, "blocks": blocks, "open": OPEN}).strip()
 
 
-def _items(block: Block, most: int) -> dict[str, Any]:
-    """Return the values of a block for the template.
+def _template_values(block: Block, most: int) -> dict[str, Any]:
+    """Return what the template of a page shows of a block, as a dictionary.
 
-    They are its kind, its caption, at most ``most`` rows, the number of ``missing`` rows, and for a
-    table its header; for a picture its ``svg``, empty if it is large or ``most`` is 0.
+    The keys are ``kind``, ``caption``, ``rows``, at most ``most`` of them, and ``missing``, the
+    number of rows that are left out; for a table ``header`` and ``numeric``, which columns have
+    numbers; for a picture ``svg``, empty if it is large or ``most`` is 0.
     """
     values: dict[str, Any] = {"kind": type(block).__name__.lower(), "caption": ""}
     if isinstance(block, Facts | Table | Polynomials):
@@ -270,7 +277,7 @@ def _items(block: Block, most: int) -> dict[str, Any]:
                 svg = ""
             values["svg"] = svg
     left_out = max(len(rows) - most, 0)
-    # Polynomials, of which only the first were made, have their own number of missing ones.
+    # ``values`` of polynomials, of which only the first were made, has its own number ``missing``.
     return {"missing": left_out} | values | {"rows": rows[:most]}
 
 
@@ -280,10 +287,15 @@ def _cell(value: object) -> str:
 
 
 def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
-    """Return what a page shows of a polynomial: first terms, number of terms, all terms.
+    """Return what a page shows of a polynomial.
 
-    The number is empty if the first terms are all. All terms, which can be unfolded, are there only
-    if there are more than the first ones, but not very many.
+    Returns
+    -------
+    first terms : list of FormulaPart
+    number of all terms : str
+        As ``(5 terms)``; empty if the first terms are all.
+    all terms : list of FormulaPart
+        To be unfolded; empty if the first terms are all, or the text is very long.
     """
     shown_terms, _, number = first_terms(text, FOLDED_POLYNOMIAL_CHARS).partition(" …  ")
     all_terms: list[FormulaPart] = []

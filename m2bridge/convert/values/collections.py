@@ -161,16 +161,17 @@ class Reference:
 
 
 def stand_in(value: Any) -> Hashable:
-    """Return a key for a value, which hashes also if the value does not, as a list.
+    """Return a key for a value, which can be hashed also if the value cannot, as a list.
 
-    Keys are equal exactly for equal values of the same type: those of 1 and True differ.
+    Two keys are equal if and only if the values are equal and of one type: the keys of 1 and True
+    differ.
     """
     if isinstance(value, list | tuple):
         return type(value).__name__, tuple(map(stand_in, value))
     if isinstance(value, set | frozenset):
         return "set", frozenset(map(stand_in, value))
     if type(value) is dict or isinstance(value, HashTable):
-        pairs = [(stand_in(key), stand_in(held)) for key, held in value.items()]
+        pairs = [(stand_in(key), stand_in(entry)) for key, entry in value.items()]
         return type(value).__name__, frozenset(pairs)
     if is_dataclass(value):  # its fields may hold lists, or 1 and True
         parts = [stand_in(getattr(value, field.name)) for field in fields(value)]
@@ -204,14 +205,14 @@ class HashTable(Mapping[Any, Any]):
 
     def __getitem__(self, key: Any) -> Any:
         """The value of a key; :meth:`_missing` says what it is for keys that are not here."""
-        place = stand_in(key)
-        if place not in self._table:
+        hashable_key = stand_in(key)
+        if hashable_key not in self._table:
             return self._missing(key)
-        _, value = self._table[place]
+        _, value = self._table[hashable_key]
         return value
 
     def _missing(self, key: Any) -> Any:
-        """The value of a key that is not in the table: none, which is a KeyError."""
+        """Raise KeyError for a key that is not in the table; subclasses may return a value."""
         raise KeyError(key)
 
     def __iter__(self) -> Iterator[Any]:
@@ -250,7 +251,7 @@ class VirtualTally(HashTable):
     """
 
     def _missing(self, key: Any) -> int:
-        """The multiplicity of what is not in the tally."""
+        """The multiplicity 0 of what is not in the tally."""
         return 0
 
 
@@ -307,7 +308,7 @@ def evaluate(value: Any) -> Any:
         case Factorization():
             return prod(evaluate(base) ** exponent for base, exponent in value)
         case Expression():
-            return _computed(value.kind, [evaluate(part) for part in value.parts])
+            return _compute(value.kind, [evaluate(part) for part in value.parts])
         case bool():  # which is an int to Python, but not a number to Macaulay2
             return value
         case int() | Fraction():
@@ -317,7 +318,7 @@ def evaluate(value: Any) -> Any:
     return value
 
 
-def _computed(kind: str, parts: list[Any]) -> Any:
+def _compute(kind: str, parts: list[Any]) -> Any:
     """Return the value of an expression of a class of Macaulay2; its parts are computed already.
 
     Raises

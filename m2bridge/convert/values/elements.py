@@ -19,22 +19,25 @@ from m2bridge.convert.values import rings
 from m2bridge.errors import ConversionError
 
 
-def _refused(what: str, code: str) -> Callable[..., Any]:
-    """An operator that refuses with the way to compute in Macaulay2.
+def _refusing_operator(what: str, code: str) -> Callable[..., Any]:
+    """An operator, such as ``__add__``, that refuses and says how to compute in Macaulay2.
 
-    ``what`` is the result in the plural, as "sums", and ``code`` what computes it there, as
-    "x + y".
+    ``what`` names the results in the plural, as "sums", and ``code`` is the Macaulay2 code that
+    computes one, as "x + y".
     """
 
     def operator(self: Any, *_: Any) -> Any:
         """Raise ConversionError, whatever the operands."""
-        raise _needs_engine(self.ring, what, code)
+        raise _macaulay2_needed(self.ring, what, code)
 
     return operator
 
 
-def _needs_engine(ring: Any, what: str, code: str) -> ConversionError:
-    """The error that only Macaulay2 can make ``what``, such as "sums", in a ring, by this code."""
+def _macaulay2_needed(ring: Any, what: str, code: str) -> ConversionError:
+    """The error that says that only Macaulay2 can compute in a ring.
+
+    ``what`` and ``code`` are those of :func:`_refusing_operator`.
+    """
     return ConversionError(
         f'{what} in {ring_text(ring)} need Macaulay2: m2.value("{code}", x=x, y=y)'
     )
@@ -46,11 +49,11 @@ class _Element(AsText):
     __slots__ = ()
     ring: Any
 
-    __add__ = __radd__ = _refused("sums", "x + y")
-    __sub__ = __rsub__ = __neg__ = _refused("differences", "x - y")
-    __mul__ = __rmul__ = _refused("products", "x * y")
-    __truediv__ = __rtruediv__ = _refused("quotients", "x / y")
-    __pow__ = __rpow__ = _refused("powers", "x ^ y")
+    __add__ = __radd__ = _refusing_operator("sums", "x + y")
+    __sub__ = __rsub__ = __neg__ = _refusing_operator("differences", "x - y")
+    __mul__ = __rmul__ = _refusing_operator("products", "x * y")
+    __truediv__ = __rtruediv__ = _refusing_operator("quotients", "x / y")
+    __pow__ = __rpow__ = _refusing_operator("powers", "x ^ y")
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -89,7 +92,7 @@ class RingElement(_Element):
     def __eq__(self, other: object) -> bool:
         """Whether it is the same element of the same ring, or this integer or fraction in it."""
         if isinstance(other, int | Fraction):
-            return _is_number(self, other)
+            return _is_image_of_number(self, other)
         return (
             isinstance(other, RingElement)
             and self.ring == other.ring
@@ -127,20 +130,20 @@ class RingElement(_Element):
         return " + ".join(summands).replace("+ -", "- ") or "0"
 
 
-def _is_number(element: RingElement, number: int | Fraction) -> bool:
+def _is_image_of_number(element: RingElement, number: int | Fraction) -> bool:
     """Whether an element is the image of a number in its ring.
 
-    Of a fraction whose denominator is no unit there is no image.
+    It is not if the denominator of the number is no unit in the ring, and there is no image.
     """
-    p = rings.characteristic(element.ring)  # or any n, of ZZ/n
+    p = rings.characteristic(element.ring)  # any n for ZZ/n; 0 means characteristic 0
     if p:
         if gcd(number.denominator, p) > 1:
             return False
         number = number.numerator * pow(number.denominator, -1, p) % p
     if not element.terms:
         return number == 0
-    (exponents, constant), *others = element.terms
-    if others or any(exponents):  # it is not constant
+    (exponents, constant), *other_terms = element.terms
+    if other_terms or any(exponents):  # it is not constant
         return False
     if p and isinstance(constant, int):  # an element of ZZ/p, which is written by a residue
         constant %= p
@@ -148,10 +151,14 @@ def _is_number(element: RingElement, number: int | Fraction) -> bool:
 
 
 def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:
-    """The text of a term; its coefficient is in parentheses if it is a sum and not alone."""
+    """The text of a term, such as ``(a + 1)*x``: a sum as coefficient of a power is in parentheses.
+
+    ``exponents`` has one exponent for each of the variables ``names``.
+    """
     number = entry_text(coefficient)
-    is_sum = any(exponents) and any(sign in number[1:] for sign in "+-")
-    return term(exponents, f"({number})" if is_sum else number, names)
+    is_sum = any(sign in number[1:] for sign in "+-")  # a sign after the first character
+    needs_parentheses = is_sum and any(exponents)
+    return term(exponents, f"({number})" if needs_parentheses else number, names)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -203,17 +210,17 @@ class RingFraction(_Element):
             return element
         ring = element.ring
         if not isinstance(ring, rings.Algebra) or ring.inverses:
-            raise _needs_engine(self.ring, "comparisons", "x == y")
+            raise _macaulay2_needed(self.ring, "comparisons", "x == y")
         # Products do not depend on degrees and on the order of monomials, so these are left out.
         plain = rings.Algebra(ring.coefficients, ring.variables).sympy_ring
         if plain is None:
-            raise _needs_engine(self.ring, "comparisons", "x == y")
+            raise _macaulay2_needed(self.ring, "comparisons", "x == y")
         coefficients = plain.domain
         terms = {exponents: coefficients.convert(number) for exponents, number in element.terms}
         return plain.from_dict(terms)
 
     def __hash__(self) -> int:
-        return hash(self.ring)
+        return hash(self.ring)  # equal fractions may have different numerators
 
     def __bool__(self) -> bool:
         return bool(self.numerator)

@@ -39,7 +39,7 @@ _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan, "-0": -0.0}
 Operation = Callable[[Any, Any], Any]
 
 
-def _operators(operation: Operation) -> tuple[Operation, Operation]:
+def _operator_pair(operation: Operation) -> tuple[Operation, Operation]:
     """The methods for an operation with the number on the left, and with it on the right.
 
     For ``operator.add`` these are ``__add__`` and ``__radd__``.
@@ -47,11 +47,11 @@ def _operators(operation: Operation) -> tuple[Operation, Operation]:
 
     def on_the_left(self: Inexact, other: Any) -> Any:
         """``operation(self, other)``."""
-        return self._computed(operation, other, swapped=False)
+        return self._compute(operation, other, swapped=False)
 
     def on_the_right(self: Inexact, other: Any) -> Any:
         """``operation(other, self)``."""
-        return self._computed(operation, other, swapped=True)
+        return self._compute(operation, other, swapped=True)
 
     return on_the_left, on_the_right
 
@@ -67,11 +67,11 @@ class Inexact:
 
     __slots__ = ()
 
-    __add__, __radd__ = _operators(operator.add)
-    __sub__, __rsub__ = _operators(operator.sub)
-    __mul__, __rmul__ = _operators(operator.mul)
-    __truediv__, __rtruediv__ = _operators(operator.truediv)
-    __pow__, __rpow__ = _operators(operator.pow)
+    __add__, __radd__ = _operator_pair(operator.add)
+    __sub__, __rsub__ = _operator_pair(operator.sub)
+    __mul__, __rmul__ = _operator_pair(operator.mul)
+    __truediv__, __rtruediv__ = _operator_pair(operator.truediv)
+    __pow__, __rpow__ = _operator_pair(operator.pow)
 
     @property
     def precision(self) -> int:
@@ -90,14 +90,15 @@ class Inexact:
 
     def __eq__(self, other: object) -> bool:
         """Whether it is the same number, whatever the precision; NaN is equal to NaN."""
-        if isinstance(other, Expr):
+        if isinstance(other, Expr):  # SymPy compares then
             return NotImplemented
         if isinstance(other, Inexact):
             return bool(self._parts == other._parts)
         if isinstance(other, Fraction):
-            # Only a binary fraction can be equal; with so many bits it is not rounded.
+            # Only a binary fraction can be equal. One more bit than its numerator has is enough to
+            # convert it without rounding.
             bits = other.numerator.bit_length()
-            return _is_binary(other) and bool(self.to_mpmath() == _mpmath(other, bits + 1))
+            return _is_binary(other) and bool(self.to_mpmath() == _to_mpmath(other, bits + 1))
         return bool(self.to_mpmath() == other)
 
     def __hash__(self) -> int:
@@ -113,12 +114,13 @@ class Inexact:
         return self
 
     def __abs__(self) -> Any:
-        return self._computed(lambda number, _: abs(number), 0, swapped=False)
+        return self._compute(lambda number, _: abs(number), 0, swapped=False)
 
-    def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+    def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """``operation(self, other)``, or ``operation(other, self)`` if they are swapped.
 
-        ``NotImplemented`` for values that are not numbers of Python or this module.
+        The result is a :class:`Real` or a :class:`ComplexNumber` in the lower of both precisions;
+        ``NotImplemented`` if ``other`` is not a number of Python or this module.
         """
         if isinstance(other, float | complex):
             precision = min(self.precision, _DOUBLE_BITS)
@@ -129,7 +131,7 @@ class Inexact:
         else:
             return NotImplemented
         with workprec(precision):
-            left, right = self.to_mpmath(), _mpmath(other, precision)
+            left, right = self.to_mpmath(), _to_mpmath(other, precision)
             number = operation(right, left) if swapped else operation(left, right)
         kind = Real if hasattr(number, "_mpf_") else ComplexNumber
         return kind.of(number, precision)
@@ -140,11 +142,12 @@ def _is_binary(number: Fraction) -> bool:
     return number.denominator & (number.denominator - 1) == 0
 
 
-def _mpmath(number: Any, precision: int) -> Any:
+def _to_mpmath(number: Any, precision: int) -> Any:
     """The number in mpmath: a fraction rounded to this many bits, other numbers exactly."""
     if isinstance(number, Fraction):
+        to_nearest = "n"
         return mp.make_mpf(
-            libmp.from_rational(number.numerator, number.denominator, precision, "n")
+            libmp.from_rational(number.numerator, number.denominator, precision, to_nearest)
         )
     return number if isinstance(number, int) else mp.mpmathify(number)
 
@@ -221,7 +224,7 @@ class Real(Inexact):
                 return cls(0, 0, precision, special)
         if hasattr(number, "_mpf_"):
             sign, mantissa, exponent, _ = number._mpf_
-            if not mantissa and exponent:  # infinities and NaN
+            if not mantissa and exponent:  # mpmath's form of infinities and NaN
                 return cls.of(float(number), precision)
             return cls(int(-mantissa if sign else mantissa), int(exponent), precision)
         exact = Fraction(number)
@@ -241,7 +244,7 @@ class Real(Inexact):
 
     @property
     def _mpf_(self) -> Any:
-        """The number as mpmath's tuple, by which mpmath takes it as a number."""
+        """The number as mpmath's tuple; an object with this attribute is a number for mpmath."""
         if self.special:
             return libmp.from_float(_SPECIAL[self.special])
         return libmp.from_man_exp(self.mantissa, self.exponent)
@@ -250,17 +253,17 @@ class Real(Inexact):
         """The number as SymPy takes it, a ``Float`` of the same precision."""
         return Float(self.to_mpmath(), precision=self.precision)
 
-    def _computed(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """As for all inexact numbers; with a fraction exactly, and then rounded, as in Macaulay2.
+    def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
+        """As in :class:`Inexact`; with a fraction exactly, and then rounded, as in Macaulay2.
 
-        Powers are excepted, which could have any size.
+        Powers with a fraction are excepted: an exact power could have any size.
         """
         with_fraction = isinstance(other, Fraction) and operation is not operator.pow
         is_small = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
         if not with_fraction or not is_small:
-            return Inexact._computed(self, operation, other, swapped=swapped)
+            return Inexact._compute(self, operation, other, swapped=swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
-        return Real.of(_mpmath(exact, self.precision), self.precision)
+        return Real.of(_to_mpmath(exact, self.precision), self.precision)
 
     __lt__, __le__ = _comparison(operator.lt), _comparison(operator.le)
     __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
@@ -335,7 +338,8 @@ class ComplexNumber(Inexact):
         if all(part.precision == _DOUBLE_BITS and not part.special for part in parts):
             number = complex(self)
             if ComplexNumber.of(number) == self:
-                # Python reads -1j as −(0 + 1j), whose real part is −0.
+                # Python reads -1j as −(0 + 1j), whose real part is −0: that text would make another
+                # number.
                 is_negative_imaginary = number.real == 0 > number.imag
                 value = repr(number)
                 if is_negative_imaginary:
@@ -345,7 +349,7 @@ class ComplexNumber(Inexact):
 
     @property
     def _mpc_(self) -> Any:
-        """The number as mpmath's pair of tuples, by which mpmath takes it as a number."""
+        """The number as mpmath's pair of tuples, real and imaginary part, as in ``Real._mpf_``."""
         return self.real._mpf_, self.imaginary._mpf_
 
     def _sympy_(self) -> Any:

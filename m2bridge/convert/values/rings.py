@@ -91,7 +91,7 @@ class Algebra(AsText):
     inverses : bool
         Laurent polynomials.
     weyl : tuple of pairs
-        Positions of x and ∂/∂x in the variables.
+        For each pair of variables x and ∂/∂x of a Weyl algebra their positions in ``variables``.
     skew : tuple of int
         Positions of the variables that anticommute.
     rank : int
@@ -161,7 +161,7 @@ class Algebra(AsText):
 
     def __str__(self) -> str:
         """Coefficients and variables, and options where the ring differs from a plain one."""
-        if not (self.variables or self.joined):
+        if not self.variables and not self.joined:  # what toField makes
             return f"toField({ring_text(self.coefficients)})"
         parts = list(self.variables)
         if self.degrees != ((1,),) * len(self.variables):
@@ -172,8 +172,8 @@ class Algebra(AsText):
         if self.inverses:
             parts.append("Inverses => true")
         if self.weyl:
-            named = [f"{self.variables[x]} => {self.variables[dx]}" for x, dx in self.weyl]
-            parts.append(f"WeylAlgebra => ({', '.join(named)})")
+            variable_pairs = [f"{self.variables[x]} => {self.variables[dx]}" for x, dx in self.weyl]
+            parts.append(f"WeylAlgebra => ({', '.join(variable_pairs)})")
         if self.skew:
             names = [self.variables[place] for place in self.skew]
             parts.append(f"SkewCommutative => ({', '.join(names)})")
@@ -277,7 +277,10 @@ class FractionField(AsText):
 
 
 def ambient_ring(ring: Any) -> Any:
-    """Return the ring of which a ring is a quotient, itself no quotient; else the ring itself."""
+    """Return the ring without relations of which a ring is a quotient, perhaps in several steps.
+
+    A ring that is no quotient is returned itself.
+    """
     while isinstance(ring, QuotientRing | GaloisField):
         ring = ring.quotient if isinstance(ring, GaloisField) else ring.ambient
     return ring
@@ -293,6 +296,7 @@ def characteristic(ring: Any) -> int:
     """Return the characteristic of a ring of polynomials, of a quotient of one, or of ZZ/n."""
     ambient = ambient_ring(ring)
     if isinstance(ambient, IntegerRing):
+        # ZZ/n has the only relation n.
         return int(ring.relations[0]) if isinstance(ring, QuotientRing) else 0
     if isinstance(ambient, CoefficientField):
         return ambient.characteristic

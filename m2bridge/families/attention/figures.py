@@ -31,7 +31,7 @@ from m2bridge.families.base import CaseOption, Figure, integer
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.hilbert_function import hilbert_function
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
-from m2bridge.pictures.graph_layout import placed, rounded, straightened
+from m2bridge.pictures.graph_layout import lay_out, smooth_curve, straighten_route
 from m2bridge.results import picture
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
@@ -203,10 +203,10 @@ class OrbitDiagram(picture.PictureResult):
             levels.setdefault(node.dimension, []).append(node)
         # the place (x, number of the layer) of each orbit, and for each line from orbit to orbit
         # the places that it passes in the layers
-        places, routes_by_layer = placed(list(levels.values()), self.covers)
+        places, routes_by_layer = lay_out(list(levels.values()), self.covers)
         positions = list(places.values())
         routes = [
-            rounded(straightened(route, positions, left=NODE_LEFT, right=NODE_RIGHT))
+            smooth_curve(straighten_route(route, positions, left=NODE_LEFT, right=NODE_RIGHT))
             for route in routes_by_layer
         ]
         # how far the picture reaches to both sides of its middle, in steps from orbit to orbit

@@ -7,7 +7,7 @@ import pytest
 from m2bridge import ideal
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.errors import MemoryLimitError, TimeLimitError
-from m2bridge.ideals.second_order import in_either_order
+from m2bridge.ideals.second_order import decompose_in_either_order
 from m2bridge.limits import clock, limited
 
 
@@ -42,7 +42,7 @@ GIVEN = ideal("x^2 - y^3*z", variables="x y z")
 )
 def test_turns(done: tuple[str, int], orders: list[str]) -> None:
     compute = Late(done)
-    (found,) = in_either_order(GIVEN, compute)
+    (found,) = decompose_in_either_order(GIVEN, compute)
     assert found == GIVEN
     assert found.ring.variables == ("x", "y", "z")
     assert [name for name, _ in compute.asked] == orders
@@ -54,7 +54,7 @@ def test_turns(done: tuple[str, int], orders: list[str]) -> None:
 def test_the_last_turn_has_the_rest_of_the_time() -> None:
     compute = Late(("xyz", 9))
     with limited(4.0), pytest.raises(TimeLimitError, match="4 seconds"):
-        in_either_order(GIVEN, compute)
+        decompose_in_either_order(GIVEN, compute)
     assert [name for name, _ in compute.asked] == ["xyz"]
 
 
@@ -90,7 +90,7 @@ class Simulated:
 def test_turns_within_a_limit(limit: float, seconds: list[float]) -> None:
     compute = Simulated()
     with limited(limit, now=compute.now), pytest.raises(TimeLimitError, match=f"{limit} seconds"):
-        in_either_order(GIVEN, compute)
+        decompose_in_either_order(GIVEN, compute)
     assert [taken for _, taken in compute.taken] == pytest.approx(seconds)
 
 
@@ -98,7 +98,7 @@ def test_each_order_has_an_eighth_of_the_time_at_least() -> None:
     for limit in (6, 10, 14, 15, 16, 20, 21, 40, 41, 89, 90, 91, 150, 160, 161, 640, 4000):
         compute = Simulated()
         with limited(limit, now=compute.now), pytest.raises(TimeLimitError):
-            in_either_order(GIVEN, compute)
+            decompose_in_either_order(GIVEN, compute)
         assert compute.time == pytest.approx(limit)
         for order in ("xyz", "zyx"):
             total = sum(seconds for name, seconds in compute.taken if name == order)
@@ -120,14 +120,14 @@ def test_memory_of_one_order_leaves_the_time_to_the_other(full: tuple[str, ...])
 
     if len(full) == 2:
         with pytest.raises(MemoryLimitError, match="zyx"):
-            in_either_order(GIVEN, compute)
+            decompose_in_either_order(GIVEN, compute)
     else:
-        assert in_either_order(GIVEN, compute) == (GIVEN,)
+        assert decompose_in_either_order(GIVEN, compute) == (GIVEN,)
     assert asked == {"xyz": ["xyz", "zyx"], "zyx": ["xyz", "zyx", "xyz"]}[full[0]]
 
 
 def test_one_variable_has_one_order() -> None:
     compute = Late(("x", 1))
     line = ideal("x^2 - 1")
-    assert in_either_order(line, compute) == (line,)
+    assert decompose_in_either_order(line, compute) == (line,)
     assert compute.asked == [("x", None)]

@@ -42,7 +42,7 @@ from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import limited
 from m2bridge.maps.slice_space import SliceSpace
 from m2bridge.pictures import real_geometry as real_surface
-from m2bridge.pictures.graph_layout import HALF_HEIGHT, placed, rounded, straightened
+from m2bridge.pictures.graph_layout import HALF_HEIGHT, lay_out, smooth_curve, straighten_route
 from m2bridge.pictures.real_geometry import (
     Cell,
     ball,
@@ -50,8 +50,8 @@ from m2bridge.pictures.real_geometry import (
     fractions_between,
     nodes,
     patches,
-    pieces,
     real_roots,
+    root_intervals,
 )
 from m2bridge.results.picture import add_title, check_available, new_figure, picture_format
 from tests.limits import Looks
@@ -115,7 +115,7 @@ def test_edges_of_a_layered_graph_go_round_nodes(pairs: list[tuple[int, int]]) -
     layers = [[0, 1, 2], [3, 4, 5, 6], [7, 8], [9, 10, 11]]
     level = {node: number for number, layer in enumerate(layers) for node in layer}
     edges = sorted({(a, b) for a, b in pairs if level[a] < level[b]})
-    places, routes = placed(layers, edges)
+    places, routes = lay_out(layers, edges)
     assert len(set(places.values())) == len(places)
     for (low, high), route in zip(edges, routes, strict=True):
         assert (route[0], route[-1]) == (places[low], places[high])
@@ -132,17 +132,17 @@ def test_bends_that_are_kept_go_round_a_node(pairs: list[tuple[int, int]]) -> No
     layers = [[0, 1, 2], [3, 4, 5, 6], [7, 8], [9, 10, 11]]
     level = {node: number for number, layer in enumerate(layers) for node in layer}
     edges = sorted({(a, b) for a, b in pairs if level[a] < level[b]})
-    places, routes = placed(layers, edges)
+    places, routes = lay_out(layers, edges)
     nodes = list(places.values())
     for route in routes:
-        short = straightened(route, nodes, left=0.2, right=0.6)
+        short = straighten_route(route, nodes, left=0.2, right=0.6)
         assert (short[0], short[-1]) == (route[0], route[-1])
         assert set(short) <= set(route)
         for low, high in pairwise(short):
             if high[1] - low[1] > 1:  # bends are left out in between
                 others = [node for node in nodes if node not in (route[0], route[-1])]
                 assert not any(meets(low, high, node) for node in others)
-        curve = rounded(short)
+        curve = smooth_curve(short)
         assert set(short) <= {(round(x, 9), round(y, 9)) for x, y in curve}
         assert all(after[1] > before[1] for before, after in pairwise(curve))
 
@@ -159,12 +159,12 @@ def meets(low: tuple[float, int], high: tuple[float, int], node: tuple[float, in
 
 def test_a_curve_turns_only_at_its_places() -> None:
     """Between two places it goes to one side, and it is a line where the places are on one."""
-    curve = rounded([(0.0, 0), (2.0, 1), (2.0, 3), (1.0, 4)])
+    curve = smooth_curve([(0.0, 0), (2.0, 1), (2.0, 3), (1.0, 4)])
     sides = [after[0] - before[0] for before, after in pairwise(curve)]
     assert all(side >= 0 for side in sides[:16])
     assert all(side == 0 for side in sides[16:32])
     assert all(side <= 0 for side in sides[32:])
-    assert all(abs(x - y / 2) < 1e-12 for x, y in rounded([(0.0, 0), (1.0, 2), (1.5, 3)]))
+    assert all(abs(x - y / 2) < 1e-12 for x, y in smooth_curve([(0.0, 0), (1.0, 2), (1.5, 3)]))
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_a_title_that_is_too_long_is_replaced() -> None:
 
 def test_few_edges_cross() -> None:
     """Two chains that are listed crosswise are drawn side by side."""
-    places, _ = placed([["a", "b"], ["B", "A"]], [("a", "A"), ("b", "B")])
+    places, _ = lay_out([["a", "b"], ["B", "A"]], [("a", "A"), ("b", "B")])
     assert (places["a"][0] < places["b"][0]) == (places["A"][0] < places["B"][0])
 
 
@@ -575,7 +575,7 @@ def test_roots_nodes_and_fractions() -> None:
     assert [
         float(root.mid()) for root in real_roots(X**3 - 2 * X**2 + X, "x", (fmpq(-1), fmpq(2)))
     ] == [0.0, 1.0]
-    parts = pieces([X, X - fmpq(1, 2), X**2 + 1], "x", (fmpq(-1), fmpq(1)))
+    parts = root_intervals([X, X - fmpq(1, 2), X**2 + 1], "x", (fmpq(-1), fmpq(1)))
     assert parts == [(-1, 0), (0, fmpq(1, 2)), (fmpq(1, 2), 1)]
     assert nodes(parts[1], 9) == sorted(nodes(parts[1], 9))
     assert fractions_between((fmpq(3, 10), fmpq(7, 10)), 3) == [fmpq(1, 2), fmpq(1, 3), fmpq(2, 3)]

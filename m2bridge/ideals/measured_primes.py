@@ -1,0 +1,40 @@
+"""Prime ideals in the answers of Macaulay2, with the dimensions and degrees of their varieties."""
+
+from itertools import count
+
+from m2bridge.algebra.ring import GeneratingSet
+from m2bridge.convert.answers import Answer
+
+MeasuredPrime = tuple[GeneratingSet, int, int]
+"""A prime ideal with the dimension and the degree of its variety."""
+
+
+def measured_primes_in(
+    answer: Answer, primes: str, dimensions: str, degrees: str
+) -> list[MeasuredPrime]:
+    """The prime ideals in an answer, with the dimensions and degrees of their varieties.
+
+    ``primes``, ``dimensions`` and ``degrees`` are the names under which the answer has these lists.
+    """
+    numbers = zip(answer.integers(dimensions), answer.integers(degrees), strict=True)
+    pairs = zip(answer.ideals(primes), numbers, strict=True)
+    return [(prime, dimension, degree) for prime, (dimension, degree) in pairs]
+
+
+def proved_before_limit(answer: Answer) -> tuple[list[MeasuredPrime], int | None]:
+    """Components that were proved before a limit, and an upper bound for the dimension of others.
+
+    After step n Macaulay2 prints the bound as ``bound_n``, and the components proved so far as
+    ``proved_n``, ``proved_dimensions_n`` and ``proved_degrees_n`` if the step proved new ones: the
+    last values count. The bound is ``None`` if the limit was reached before the first step.
+    """
+    proved: list[MeasuredPrime] = []
+    rest_dimension = None
+    for step in count():
+        if f"bound_{step}" not in answer:
+            return proved, rest_dimension
+        rest_dimension = answer.integer(f"bound_{step}")
+        if f"proved_{step}" in answer:
+            names = (f"proved_{step}", f"proved_dimensions_{step}", f"proved_degrees_{step}")
+            proved = measured_primes_in(answer, *names)
+    raise AssertionError("unreachable")  # count() does not end; mypy does not know it
