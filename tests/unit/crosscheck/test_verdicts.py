@@ -321,7 +321,7 @@ def test_a_wrong_number_is_no_certificate_of_the_checker(
         assert decided() == "REFUTED"
     methods = ["localized_polar_degrees"]
     if "slices" in said["observed"]:
-        methods.append("counted_polar_degrees")
+        methods.append("count_polar_degrees")
     for name in methods:
         with monkeypatch.context() as patch:
             patch.setattr(checker, name, lambda case: wrong)

@@ -257,7 +257,7 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
 def _values_at_random_weights(candidate: Candidate, seed: int) -> list[int]:
     """The coordinates of a point of the closure: those of weights that are random integers.
 
-    It is another point for each ``seed``, and the same for the same.
+    The weights, and so the point, are determined by ``seed``.
     """
     random = Random(seed)
     number_of_weights = candidate.images[0].context().nvars()
@@ -266,9 +266,9 @@ def _values_at_random_weights(candidate: Candidate, seed: int) -> list[int]:
 
 
 def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | None:
-    """A difference if in some degree there are more, or fewer, generators of J than are needed.
+    """A difference if in some degree J has more, or fewer, generators than a minimal set has.
 
-    Needed in degree n are dim J_n less the dimension of what the generators of lower degree
+    The number in degree n of a minimal set is dim J_n less the dimension of what the generators of lower degree
     generate in it: the rank of their multiples by monomials. As QQ[c]/J has the Hilbert function H,
     which ``series`` gives, dim J_n is the number of monomials of degree n less H(n). None if all
     numbers are right; TooExpensiveError if there are too many multiples.
@@ -402,7 +402,7 @@ def incomplete_on_slice(candidate: Candidate) -> Difference | None:
     restricted = [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
     restricted_basis = algebra.groebner_basis(restricted, slice_ring)
 
-    # the restriction of I to Σ: what does not have v in the ideal of the graph
+    # the restriction of I to Σ: the elements without v of the ideal of the graph
     graph_ring = algebra.ring(len(from_two) + len(free), "lex")  # with v first
     for element in algebra.groebner_basis(_graph_over_slice(case, free, graph_ring), graph_ring):
         terms = element.to_dict()

@@ -77,7 +77,7 @@ def is_counted_always(case: Case) -> bool:
     return case.d_out <= MAX_CHEAP_OUTPUTS
 
 
-def counted_polar_degrees(case: Case) -> list[int | None] | None:
+def count_polar_degrees(case: Case) -> list[int | None] | None:
     """The polar degrees δ_n, …, δ_0 of a case, by counting; None where nothing is counted.
 
     Points are counted for d = 2 and the (d', α) of LARGE_MULTIDEGREES.

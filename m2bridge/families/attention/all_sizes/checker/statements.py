@@ -61,7 +61,7 @@ from m2bridge.families.attention.checker.integrals import (
     localized_polar_degrees,
     stated_polar_degrees,
 )
-from m2bridge.families.attention.checker.slices import counted_polar_degrees, is_counted_always
+from m2bridge.families.attention.checker.slices import count_polar_degrees, is_counted_always
 
 FOLDER = Path(__file__).parents[1]
 SAID = wording(FOLDER.parent / "words.toml")
@@ -175,7 +175,7 @@ def polar_degrees() -> Seen:
         case = cases.Case(d=d, d_out=d_out, a=alpha, t=2)
         stated = stated_polar_degrees(case)
         localized = localized_polar_degrees(case)
-        counted = counted_polar_degrees(case) if is_counted_always(case) else None
+        counted = count_polar_degrees(case) if is_counted_always(case) else None
         counted_differs = counted is not None and counted != stated
         if localized != stated or counted_differs:
             values_of_a = f"a = {alpha}" if alpha < d else f"a >= {d}"

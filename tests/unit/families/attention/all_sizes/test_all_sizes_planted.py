@@ -237,7 +237,7 @@ def test_a_wrong_number_is_refuted_by_the_checker_for_all_sizes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The formula, the localization and the count are compared with each other."""
-    for name in ("stated_polar_degrees", "localized_polar_degrees", "counted_polar_degrees"):
+    for name in ("stated_polar_degrees", "localized_polar_degrees", "count_polar_degrees"):
         right = getattr(checked, name)
         with monkeypatch.context() as patch:
             patch.setattr(checked, name, partial(_one_more, right))
