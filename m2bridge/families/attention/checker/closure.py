@@ -268,10 +268,10 @@ def _values_at_random_weights(candidate: Candidate, seed: int) -> list[int]:
 def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if in some degree J has more, or fewer, generators than a minimal set has.
 
-    The number in degree n of a minimal set is dim J_n less the dimension of what the generators of lower degree
-    generate in it: the rank of their multiples by monomials. As QQ[c]/J has the Hilbert function H,
-    which ``series`` gives, dim J_n is the number of monomials of degree n less H(n). None if all
-    numbers are right; TooExpensiveError if there are too many multiples.
+    The number in degree n of a minimal set is dim J_n less the dimension of what the generators of
+    lower degree generate in it: the rank of their multiples by monomials. As QQ[c]/J has the
+    Hilbert function H, which ``series`` gives, dim J_n is the number of monomials of degree n less
+    H(n). None if all numbers are right; TooExpensiveError if there are too many multiples.
     """
     count = len(candidate.indices)
     for n, number_of_generators in sorted(candidate.degrees.items()):

@@ -233,13 +233,12 @@ def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
     """δ_n, …, δ_0 from the integrals of the first factor of Y, where the second one is P^(size−1).
 
     ``of_A`` has the integrals ∫ c_j(T) h_1^(n_1−j) for j = 0, …, n_1. δ_i is the degree of a polar
-    class (Piene; Holme): Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j}.
-    So δ_i is the coefficient of T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}, where T is
-    a variable. For α = d' = 1 the bundle N stands for the tangent bundle T_Y, and the second factor
-    is that of q, not of V. c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both
-    factors with j_1 + j_2 = j, and H^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with a binomial
-    coefficient. The integral of c_{j_2} h_2^{n_2−j_2} over the second factor, a projective space,
-    is C(size, j_2).
+    class (Piene; Holme): Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j}. So δ_i is the coefficient of
+    T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}, where T is a variable. For α = d' = 1
+    the bundle N stands for the tangent bundle T_Y, and the second factor is that of q, not of V.
+    c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both factors with j_1 + j_2 = j,
+    and H^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with a binomial coefficient. The integral of c_{j_2}
+    h_2^{n_2−j_2} over the second factor, a projective space, is C(size, j_2).
     """
     n_1 = len(of_A) - 1
     n_2 = size - 1
@@ -364,8 +363,8 @@ def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
 def _integrals_of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
     """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals ``of_A`` and ``of_V`` of both factors.
 
-    Entry j of such a list belongs to c_j. The entries j_1 and j_2 contribute to j = j_1 + j_2 with the binomial coefficient at
-    h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
+    Entry j of such a list belongs to c_j. The entries j_1 and j_2 contribute to j = j_1 + j_2 with
+    the binomial coefficient at h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
     """
     n_1 = len(of_A) - 1
     n = n_1 + len(of_V) - 1

@@ -41,7 +41,7 @@ SLICE_PRIME = 2**31 - 1
 Monomial = tuple[tuple[int, ...], ...]  # for each factor of Y its variables, in increasing order
 # a multilinear form: coefficients, by one variable of each factor
 Form = dict[tuple[int, ...], int]
-# a row of a matrix by its nonzero entries
+# a row of a matrix: {column: entry}, without zeros
 Row = dict[int, int]
 
 DETERMINANT_POWER = 2
@@ -85,16 +85,17 @@ def count_polar_degrees(case: Case) -> list[int | None] | None:
     sizes = (case.d_out, case.alpha)
     if case.d != 2 or sizes not in LARGE_MULTIDEGREES:
         return None
-    return list(counted(case.d_out, case.alpha, LARGE_MULTIDEGREES[sizes]))
+    return list(degrees_by_cokernels(case.d_out, case.alpha, LARGE_MULTIDEGREES[sizes]))
 
 
 @cache
-def counted(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
-    """δ_n, …, δ_0 for d = 2, counted by dimensions of cokernels in this multidegree.
+def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
+    """δ_n, …, δ_0 for d = 2, as dimensions of cokernels in the multidegree ``degree``.
 
-    Y has a factor for A, or for k and q, and one for V; ``degree`` has an entry for each. For α =
-    d' = 1 the cokernel lives also where k and v are proportional. Elsewhere this locus adds no
-    points, as its codimension, d' + 1 or d', is larger than the dimension of the kernel there, one.
+    ``degree`` has an entry for each factor of Y: for A and V, or, for α = 1, for k, q and V. For
+    α = d' = 1 the cokernel lives also where k and v are proportional, so that only the pairs of
+    points elsewhere are counted. In the other cases this locus adds no points, as its codimension,
+    d' + 1 or d', is larger than the dimension of the kernel there, one.
     """
     sizes: tuple[int, ...] = (4, 2 * d_out)
     if alpha == 1:
@@ -127,8 +128,8 @@ class Source:
         return sum(self.sizes) - len(self.sizes)
 
     @cached_property
-    def number(self) -> dict[Monomial, int]:
-        """The number of each monomial of the multidegree: its column in matrices."""
+    def column_of(self) -> dict[Monomial, int]:
+        """The column that each monomial of the multidegree has in the matrices of this class."""
         return {monomial: j for j, monomial in enumerate(monomials(self.sizes, self.degree))}
 
     def number_of_points(self, hyperplanes: int) -> int:
@@ -196,7 +197,8 @@ class Source:
         entries one after the other, each by its coefficients in the basis that ``restriction``
         takes functions to.
         """
-        # for each form a matrix with a row for each variable and multiple, all in the same order
+        # For each form a matrix of derivatives, by variables and multiples as rows. Row j is the
+        # same variable and multiple in all of them: together these rows are one relation.
         matrices = [self._derivatives(form) * restriction for form in spanning]
         relations = []
         for entries in zip(*(derivatives.tolist() for derivatives in matrices), strict=True):
@@ -227,9 +229,9 @@ class Source:
                     multiple = times(multiple, {0: 0, 2: 1})  # k_1 v_2
                 for _ in range(s):
                     multiple = times(multiple, {0: 1, 2: 0})  # k_2 v_1
-                row[self.number[multiple]] = (-1) ** s * comb(DETERMINANT_POWER, s)
+                row[self.column_of[multiple]] = (-1) ** s * comb(DETERMINANT_POWER, s)
             rows.append(row)
-        return matrix(rows, len(self.number))
+        return matrix(rows, len(self.column_of))
 
     def _general_form(self, random: Random) -> Form:
         """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
@@ -264,9 +266,10 @@ class Source:
         for form, monomial in product(equations, monomials(self.sizes, degree_of_multiplier)):
             multiple: Row = {}
             for variables, coefficient in form.items():
-                multiple[self.number[times(monomial, dict(enumerate(variables)))]] = coefficient
+                variable_by_factor = dict(enumerate(variables))
+                multiple[self.column_of[times(monomial, variable_by_factor)]] = coefficient
             multiples.append(multiple)
-        size = len(self.number)
+        size = len(self.column_of)
         reduced, rank = matrix(multiples, size).rref()
         leading = []  # the columns in which the rows of the echelon form begin
         column = 0
@@ -274,7 +277,7 @@ class Source:
             while int(reduced[row, column]) == 0:
                 column += 1
             leading.append(column)
-        basis = sorted(set(range(size)).difference(leading))
+        basis = sorted(set(range(size)).difference(leading))  # columns, as ``leading``
         restriction = flint.nmod_mat(size, len(basis), SLICE_PRIME)
         for position, column in enumerate(basis):
             restriction[column, position] = 1
@@ -294,18 +297,20 @@ class Source:
             degree_of_multiplier = [e - 1 for e in self.degree]
             degree_of_multiplier[factor] += 1
             for variable in range(size):
-                # of the derivative: the variables of the other factors, and the coefficient
+                # the terms of the derivative: those with this variable, which is taken out
                 terms = []
                 for variables, coefficient in form.items():
-                    variables_by_factor = dict(enumerate(variables))
-                    if variables_by_factor.pop(factor) == variable:
-                        terms.append((variables_by_factor, coefficient))
+                    if variables[factor] != variable:
+                        continue
+                    other_variables = dict(enumerate(variables))  # {factor: variable of it}
+                    del other_variables[factor]
+                    terms.append((other_variables, coefficient))
                 for monomial in monomials(self.sizes, degree_of_multiplier):
                     row: Row = {}
-                    for variables_by_factor, coefficient in terms:
-                        row[self.number[times(monomial, variables_by_factor)]] = coefficient
+                    for other_variables, coefficient in terms:
+                        row[self.column_of[times(monomial, other_variables)]] = coefficient
                     rows.append(row)
-        return matrix(rows, len(self.number))
+        return matrix(rows, len(self.column_of))
 
 
 def rank_of(rows: Sequence[Sequence[int]]) -> int:

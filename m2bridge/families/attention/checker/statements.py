@@ -166,9 +166,9 @@ GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int]
     ("degree", ""): (TOKENS, degree),
     ("polar", ""): (TWO_DIMENSIONS, stated_polar_degrees),
 }
-# Predictions of former words, by key, part and version, where they are others than in GLOBAL. Former
-# words on polar degrees leave out α = d' = 1, and their prediction is "yes, they are those of the
-# formula" in place of numbers.
+# Predictions of former words, by key, part and version, where they are others than in GLOBAL.
+# Former words on polar degrees leave out α = d' = 1, and their prediction is "yes, they are those
+# of the formula" in place of numbers.
 FORMER: dict[tuple[str, str, int], tuple[Hypotheses, Callable[[Case], bool]]] = {
     ("polar", "", 1): (NONDEGENERATE, always)
 }

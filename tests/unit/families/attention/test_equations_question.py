@@ -229,7 +229,7 @@ def test_weights_that_are_skipped_have_no_generators() -> None:
     generators.
     """
     ideal = Products(rows=2, columns=2, variables=2, alpha=2)
-    alone = {weight: ideal.generators(weight) for weight in ideal.weights(4)}
+    alone = {weight: ideal.count_generators(weight) for weight in ideal.weights(4)}
     assert (
         {weight: count for weight, count in alone.items() if count}
         == ideal.generator_numbers(4)
