@@ -52,7 +52,9 @@ Place = tuple[int, int]  # row and column of an entry of A or V
 WeightPlace = tuple[str, int, int]  # the name of a matrix, K, Q or V, and the place in it
 
 MOST_STEPS = 10**9
-"""The most types, times the square of the weights, times the coordinates: minutes of ranks."""
+"""The largest number of types times the square of the number of weights times the number of
+coordinates: ranks of all types then take minutes.
+"""
 
 
 def exposed(certificate: Certificate) -> Content | Difference:
@@ -69,12 +71,12 @@ def exposed(certificate: Certificate) -> Content | Difference:
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
-    facts = [dict(about) for about in facts_of_types(case)]  # copies, as these are cached
+    facts = list(map(dict, facts_of_types(case)))  # copies, as the dictionaries are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
-    return compared(predicted, facts, listed)
+    return compare_types(predicted, facts, listed)
 
 
-def compared(
+def compare_types(
     predicted: list[list[int]], facts: list[dict[str, Any]], listed: Sequence[Words]
 ) -> Content:
     """The content with the facts about all types, and the verdicts on the listed statements.
@@ -91,13 +93,14 @@ def compared(
     listed : sequence of Words
         The statements that a certificate lists.
     """
-    observed = sorted(about["type"] for about in facts if about["exposed"])
-    undecided = sorted(about["type"] for about in facts if about["exposed"] is None)
+    observed = sorted(facts_here["type"] for facts_here in facts if facts_here["exposed"] is True)
+    undecided = sorted(facts_here["type"] for facts_here in facts if facts_here["exposed"] is None)
     predicted = sorted(predicted)
     predicted_of_decided = [kind for kind in predicted if kind not in undecided]
     outcome = "CONFIRMED"
     if undecided:
         outcome = "UNDECIDED"
+    # a type that is decided otherwise refutes the theorem, whether others are decided or not
     if observed != predicted_of_decided:
         outcome = "REFUTED"
     values = {
@@ -189,7 +192,8 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
     functions = rank(images_of_type)
     images_with_spaces = []
     for x, image in zip(chart.tangents, images_of_type, strict=True):
-        # the indices of moved_spaces are negative, so the two have none in common
+        # an image is {(k, i, p, q): entry}, and moved_spaces has indices of three numbers, so the
+        # two have no index in common
         images_with_spaces.append(image | chart.moved_spaces(x))
     with_spaces = rank(images_with_spaces)
     nu = random_functional(all_images, case, Random(f"{case} {kind}"))
@@ -351,11 +355,12 @@ def coordinates(case: Case) -> list[tuple[int, ...]]:
 def random_functional(images: Sequence[Function], case: Case, random: Random) -> Function:
     """A random linear functional ν modulo the prime that vanishes on all these images.
 
-    It is given by its values on the coordinates of functions, by their indices.
+    It is {(k, i, p, q): factor}: ν of a function c is the sum of these factors times the
+    coordinates c_{k,i,p,q}.
     """
     indices = coordinates(case)
     # FLINT's square matrix has a basis of the kernel in its first columns, and zeros in the others
-    kernel, dimension = modular(images, indices).nullspace()
+    kernel, dimension = matrix_modulo_prime(images, indices).nullspace()
     factors = [random.randrange(PRIME) for _ in range(dimension)]
     factors += [0] * (len(indices) - dimension)
     entries = (kernel * flint.nmod_mat(len(indices), 1, factors, PRIME)).entries()
@@ -371,16 +376,17 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
     """The matrix of B, T (D G Dᵀ − H), modulo the prime.
 
     It has a row for each tangent vector of the type, and a column for each entry of weights. G is
-    Σ g c² over the coordinates c, with random g > 0; ``all_images`` are the rows of D.
+    Σ g c² over the coordinates c, with random g > 0, which are the same for all forms of one type;
+    ``all_images`` are the rows of D.
     """
     random = Random(str(chart.kind))
     indices = coordinates(chart.case)
     g = {index: random.randrange(1, PRIME) for index in indices}
-    D = modular(all_images, indices)
-    D_times_G = modular([_scaled(image, g) for image in all_images], indices)
+    D = matrix_modulo_prime(all_images, indices)
+    D_times_G = matrix_modulo_prime([_scaled(image, g) for image in all_images], indices)
     form_on_entries = D_times_G * D.transpose() - hessian(chart, nu)
     places = weight_places(chart.case)
-    T = modular([x.entries() for x in chart.tangents], places)
+    T = matrix_modulo_prime([x.entries() for x in chart.tangents], places)
     return T * form_on_entries
 
 
@@ -394,7 +400,7 @@ def hessian(chart: Chart, nu: Function) -> Any:
     """
     case = chart.case
     values = _values_of_products(case, nu)
-    # by the place of an entry of A: ν(f(E, V)), where E is the unit matrix of this entry
+    # {place of an entry of A: ν(f(E, V))}, where E is the unit matrix of this entry
     values_at_v: dict[Place, int] = {}
     for (place_in_a, place_in_v), y in values.items():
         if place_in_v in chart.V:
@@ -421,7 +427,7 @@ def hessian(chart: Chart, nu: Function) -> Any:
             if place[0] == "V":
                 rows.setdefault(place, {})[place_of_w] = y
     places = weight_places(case)
-    return modular([rows.get(place, {}) for place in places], places)
+    return matrix_modulo_prime([rows.get(place, {}) for place in places], places)
 
 
 def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], int]:
@@ -452,7 +458,7 @@ def weight_places(case: Case) -> list[WeightPlace]:
     return found
 
 
-def modular(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any]) -> Any:
+def matrix_modulo_prime(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any]) -> Any:
     """The matrix modulo the prime with these rows, each a map from labels of columns to entries.
 
     ``columns`` has the labels of all columns in their order, such as indices of coordinates.
@@ -478,8 +484,9 @@ def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:
 
 
 def times(left: Sparse, right: Sparse) -> Sparse:
-    """The product of two matrices."""
-    rows_of_right: dict[int, list[tuple[int, Any]]] = {}  # columns and entries, by row
+    """The product of two sparse matrices."""
+    # {row: [(column, entry), …]}
+    rows_of_right: dict[int, list[tuple[int, Any]]] = {}
     for (j, column), y in right.items():
         rows_of_right.setdefault(j, []).append((column, y))
     found: dict[tuple[int, int], Any] = {}

@@ -46,7 +46,7 @@ from m2bridge.families.attention.checker.case import (
     orbit_dimension,
 )
 from m2bridge.families.attention.checker.exposed import (
-    compared,
+    compare_types,
     coordinates,
     first_columns,
     first_rows,
@@ -60,7 +60,9 @@ from m2bridge.families.attention.checker.exposed import (
 from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
 
 MOST_STEPS = 10**10
-"""The most types, times the square of the weights, times the coordinates: minutes of ranks."""
+"""The largest number of types times the square of the number of weights times the number of
+coordinates: ranks of all types then take minutes.
+"""
 
 
 class HeadType(NamedTuple):
@@ -94,9 +96,9 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types of heads take {steps:.0e} steps")
-    facts = [dict(about) for about in facts_of_types(case)]  # copies, as these are cached
+    facts = list(map(dict, facts_of_types(case)))  # copies, as the dictionaries are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
-    return compared(predicted, facts, listed)
+    return compare_types(predicted, facts, listed)
 
 
 QUESTIONS = {"exposed-heads": exposed_heads}
@@ -114,8 +116,9 @@ def _number_of_types_at_most(case: Case) -> int:
     k, q and r are at most α, o at most min(a, d'), v at most α, s at most min(d, d'), and m is one
     of 0, …, α.
     """
-    of_values = min(case.a, case.d_out) * case.alpha * min(case.d, case.d_out)
-    return case.alpha**3 * of_values * (case.alpha + 1)
+    choices_of_k_q_r = case.alpha**3
+    choices_of_o_v_s = min(case.a, case.d_out) * case.alpha * min(case.d, case.d_out)
+    return choices_of_k_q_r * choices_of_o_v_s * (case.alpha + 1)
 
 
 def ranks_of_products(rows: int, inner: int, columns: int) -> list[tuple[int, int, int]]:
@@ -446,10 +449,10 @@ def moves_of_factors(
 def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[list[int]]:
     """The matrix of B modulo the prime, as rows.
 
-    It has a row for each tangent vector of the type, and a column for each entry of weights.
-    ``images`` are those of ``chart.all_directions`` under the differential, in their order. G is
-    Σ g c² over the coordinates c, with random g > 0. B is bilinear, so its rows are combinations of
-    those for the single entries of weights.
+    It has a row for each tangent vector of the type, and a column for each entry of weights, in the
+    order of ``chart.all_directions``. ``images`` are those of ``chart.all_directions`` under the
+    differential, in their order. G is Σ g c² over the coordinates c, with random g > 0. B is
+    bilinear, so its rows are combinations of those for the single entries of weights.
     """
     random = Random(str(chart.kind))
     g = {index: random.randrange(1, PRIME) for index in coordinates(chart.case)}
@@ -464,11 +467,11 @@ def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[lis
             row.append((product_of_images - second) % PRIME)
         on_entries.append(row)
     tangents = [entries_of(x, chart) for x in chart.tangents()]
-    form_on_tangents = modular(tangents) * modular(on_entries)
+    form_on_tangents = matrix_modulo_prime(tangents) * matrix_modulo_prime(on_entries)
     return [list(map(int, row)) for row in form_on_tangents.tolist()]
 
 
-def modular(rows: Sequence[Sequence[int]]) -> Any:
+def matrix_modulo_prime(rows: Sequence[Sequence[int]]) -> Any:
     """The matrix modulo the prime with these rows."""
     return flint.nmod_mat([[x % PRIME for x in row] for row in rows], PRIME)
 
