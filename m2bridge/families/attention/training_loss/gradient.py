@@ -30,7 +30,7 @@ from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check_deadline_in
 
 Entries = list[list[Any]]
-"""A matrix of polynomials, or of numbers."""
+"""A matrix of polynomials, or of numbers, as a list of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class WeightChart:
     form : tuple of int
         The coefficients of the linear form that is 1, without the first one, which is 1.
     turn : tuple of tuple of int
-        The square matrix R for a < d; empty for a ≥ d.
+        The rows of the square matrix R for a < d; empty for a ≥ d.
     """
 
     form: tuple[int, ...]
@@ -85,16 +85,17 @@ def random_chart(shape: LayerSizes, largest: int, random: Random) -> WeightChart
     columns of K.
     """
 
-    def number() -> int:
-        """A random entry of the chart."""
+    def random_number() -> int:
+        """A random integer from 1 to ``largest``."""
         return random.randint(1, largest)
 
     entries = shape.d * shape.d if is_scaled_in_A(shape) else shape.d_out * shape.d
-    form = tuple(number() for _ in range(entries - 1))
+    # the first coefficient of the form is 1, and not listed
+    form = tuple(random_number() for _ in range(entries - 1))
     turn: list[tuple[int, ...]] = []
     if shape.alpha < shape.d:
         for p in range(shape.d):
-            below_diagonal = [number() for _ in range(p)]
+            below_diagonal = [random_number() for _ in range(p)]
             above_diagonal = [0] * (shape.d - p - 1)
             turn.append((*below_diagonal, 1, *above_diagonal))
     return WeightChart(form, tuple(turn))
@@ -103,8 +104,8 @@ def random_chart(shape: LayerSizes, largest: int, random: Random) -> WeightChart
 def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     """The weights in a chart, whose entries are unknowns but for those that the chart fixes.
 
-    The first entry of V, or of A, is what makes the linear form of the chart 1: its other factors
-    are those of the chart. Where a < d, K is (1 | k) R with the unknowns k.
+    The first entry of V, or of A, is 1 less the other entries times the coefficients of the chart's
+    linear form: so this form is 1. Where a < d, K is (1 | k) R with the unknowns k.
     """
     d, alpha, d_out = shape.d, shape.alpha, shape.d_out
     if alpha == d:
@@ -145,7 +146,7 @@ def _names(letter: str, rows: int, columns: int) -> list[str]:
 
 
 def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
-    """The nonzero entries of the gradient, times one number that makes coefficients integers.
+    """The nonzero entries of the gradient, all times one number, with integer coefficients.
 
     First come the derivatives along the entries of A, or for a < d of K and of Q, then along those
     of V, as polynomials in the coordinates of the chart.
@@ -182,7 +183,7 @@ def _errors(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
     shape = loss.shape
     count = shape.independent_count
     numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
-    divisor = gcd(*numbers) or 1  # it is 0 if all numbers are
+    divisor = gcd(*numbers) or 1  # gcd is 0 if all numbers are 0
     numbers = [number // divisor for number in numbers]
     gram, linear = numbers[: count * count], numbers[count * count :]
     coordinates = []
@@ -230,7 +231,7 @@ def multiplied(left: Entries, right: Sequence[Sequence[Any]]) -> Entries:
         entries = []
         for column in columns:
             first_term, *other_terms = [x * y for x, y in zip(row, column, strict=True)]
-            # polynomials are added to a polynomial, as there is no zero of all rings
+            # the sum starts with a polynomial, and not with 0, which belongs to no ring
             entries.append(sum(other_terms, start=first_term))
         rows.append(entries)
     return rows
