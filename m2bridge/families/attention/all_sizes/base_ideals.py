@@ -108,25 +108,26 @@ def base_ideals_script() -> Script:
         "unknowns": "z_2",
         "zeros": "{}",
         "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
-        "cases": [_in_the_program(base) for base in BASE_CASES],
+        "cases": [_program_values(base) for base in BASE_CASES],
     }
     return render("all_sizes", ("wire", "fibres"), values)
 
 
-def _in_the_program(base: BaseCase) -> tuple[Any, ...]:
-    """A base case, the nonzero parts of A and V of its representative, and its unknowns.
+def _program_values(base: BaseCase) -> tuple[Any, ...]:
+    """What the program has of a base case: itself, parts of A and V, and its unknowns.
 
-    The unknowns are one text, ``z_2, …, z_d``.
+    The parts are the nonzero ones of the representative (A, V); the unknowns are one text,
+    ``z_2, …, z_d``.
     """
     nonzero_a, nonzero_v = nonzero_part(base.orbit, base.model)
-    return base, nonzero_a, nonzero_v, ", ".join(_unknowns(base))
+    return base, nonzero_a, nonzero_v, ", ".join(_unknown_names(base))
 
 
-# The family of boundary points tends to the functions of this orbit.
+# The base case to whose orbit the family of boundary points tends.
 BOUNDARY = BaseCase(Orbit(1, 1, 1), 2)
 
 
-def _unknowns(base: BaseCase) -> tuple[str, ...]:
+def _unknown_names(base: BaseCase) -> tuple[str, ...]:
     """The names z_2, …, z_d of the unknowns of the fibre ideal: z_q stands for V_1q."""
     return tuple(f"z_{q}" for q in range(2, base.d + 1))
 
@@ -137,7 +138,7 @@ def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
     Raises ParseError if the answer is in other unknowns.
     """
     ideal = answer.ideal(str(base))
-    if ideal.ring.variables != _unknowns(base):
+    if ideal.ring.variables != _unknown_names(base):
         raise ParseError(
             f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}"
         )
@@ -174,7 +175,8 @@ class SizeOrbitSets:
     one_point : set of orbits
         The fibre is one reduced point.
     two_points : set of orbits
-        The fibre is two reduced points: that of the representative, and with k and v exchanged.
+        The fibre is two reduced points: the representative A = k qᵀ, V = h vᵀ, and the weights with
+        k and v exchanged.
     critical : set of orbits
         The fibre is one point that is not reduced.
     basis : ComputedCases
@@ -197,7 +199,7 @@ class SizeOrbitSets:
         """
 
         def of_length(length: str, condition: str = "1 = 1") -> isl.Set:
-            """The orbits of the strata with fibres of this length, where a condition holds."""
+            """The orbits with a property, ``condition``, in the strata with fibres of a length."""
             with_length = [stratum for stratum in strata if stratum.length == length]
             conditions = [f"({stratum.orbits}) and {condition}" for stratum in with_length]
             return integer_sets.orbits(" or ".join(conditions) or "1 = 0")
@@ -217,17 +219,22 @@ class SizeOrbitSets:
     @property
     def birational(self) -> isl.Set:
         """The sizes whose generic fibre is one reduced point."""
-        return integer_sets.with_some(integer_sets.orbits(GENERIC).intersect(self.one_point))
+        return integer_sets.sizes_with_orbits(
+            integer_sets.orbits(GENERIC).intersect(self.one_point)
+        )
 
     @property
     def two_to_one(self) -> isl.Set:
         """The sizes whose generic fibre is two points."""
-        return integer_sets.with_some(integer_sets.orbits(GENERIC).intersect(self.two_points))
+        return integer_sets.sizes_with_orbits(
+            integer_sets.orbits(GENERIC).intersect(self.two_points)
+        )
 
     @property
     def symmetric(self) -> isl.Set:
-        """The sizes whose functions are those of symmetric matrices of rank at most two:
-        α = d' = 1, where each has two weights, in another order.
+        """The sizes α = d' = 1 whose functions are those of symmetric matrices of rank at most two.
+
+        There A = k qᵀ and V = vᵀ, and a general function has two weights: k and v can be exchanged.
         """
         return integer_sets.sizes("a = 1 and dp = 1").intersect(self.two_to_one)
 
@@ -262,7 +269,7 @@ class SizeOrbitSets:
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
         large_kernels = self.critical.subtract(integer_sets.orbits(positive))
-        return self.birational.subtract(integer_sets.with_some(large_kernels))
+        return self.birational.subtract(integer_sets.sizes_with_orbits(large_kernels))
 
     @property
     def special(self) -> isl.Set:
@@ -305,17 +312,20 @@ class ObservedSizes:
         return bool(self.true.n_dim() == ALL.n_dim())
 
 
-# The d for which functions and products are compared; see
-# :mod:`m2bridge.families.attention.orbits.fibres`.
-UP_TO_THREE = (1, 2, 3)
+# The d for which functions and products are compared: a term has three indices, so that these
+# decide for all d. See :mod:`m2bridge.families.attention.orbits.fibres`.
+DIMENSIONS_OF_PRODUCTS = (1, 2, 3)
 
 
-def _all_or_none(known: bool) -> isl.Set:
-    """All sizes if something is known, which does not depend on the size, and none if it is not."""
+def _all_sizes_if(known: bool) -> isl.Set:
+    """The set of all sizes if a fact is known, and the empty set if it is not.
+
+    The fact is one that does not depend on the size.
+    """
     return ALL if known else NONE
 
 
-# For each observable of orbits, and then of sizes, where it is true.
+# {observable: where it is true}, first for those of orbits, then for those of sizes.
 OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     "fibre_exchanged": lambda seen: ObservedSizes(
         seen.two_points.union(integer_sets.orbits("r = 1 and s = 1 and m = 1"))
@@ -324,26 +334,28 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     "singular": lambda seen: ObservedSizes(
         seen.singular,
         seen.birational.union(seen.symmetric).intersect(
-            _all_or_none(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
+            _all_sizes_if(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
         ),
     ),
     "critical": lambda seen: ObservedSizes(seen.critical),
-    "boundary": lambda seen: ObservedSizes(seen.critical, _all_or_none(seen.basis.boundary_family)),
+    "boundary": lambda seen: ObservedSizes(
+        seen.critical, _all_sizes_if(seen.basis.boundary_family)
+    ),
     # both are ``critical``
     "boundary_critical": lambda seen: ObservedSizes(
-        EVERY_ORBIT, _all_or_none(seen.basis.boundary_family)
+        EVERY_ORBIT, _all_sizes_if(seen.basis.boundary_family)
     ),
     "special_fibre_points": lambda seen: ObservedSizes(seen.two_points, about=seen.special),
-    "closed": lambda seen: ObservedSizes(ALL, _all_or_none(seen.basis.base_locus_empty)),
-    "zero_fibre": lambda seen: ObservedSizes(ALL, _all_or_none(seen.basis.base_locus_empty)),
+    "closed": lambda seen: ObservedSizes(ALL, _all_sizes_if(seen.basis.base_locus_empty)),
+    "zero_fibre": lambda seen: ObservedSizes(ALL, _all_sizes_if(seen.basis.base_locus_empty)),
     "products": lambda seen: ObservedSizes(
-        _all_or_none(all(map(products_determine_functions, UP_TO_THREE)))
+        _all_sizes_if(all(map(products_determine_functions, DIMENSIONS_OF_PRODUCTS)))
     ),
     "birational": lambda seen: ObservedSizes(
-        seen.birational, _all_or_none(seen.basis.base_locus_empty)
+        seen.birational, _all_sizes_if(seen.basis.base_locus_empty)
     ),
     "smooth_manifold": lambda seen: ObservedSizes(
-        integer_sets.sizes("d = 1"), _all_or_none(integer_sets.ambient_exceeds_dimension())
+        integer_sets.sizes("d = 1"), _all_sizes_if(integer_sets.ambient_exceeds_dimension())
     ),
 }
 
@@ -356,7 +368,7 @@ def with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
     empty if the base locus is not, or kernels are not what the theorem needs.
     """
     is_verified = seen.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
-    return seen.small_kernels.union(seen.symmetric).intersect(_all_or_none(is_verified))
+    return seen.small_kernels.union(seen.symmetric).intersect(_all_sizes_if(is_verified))
 
 
 # The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.
@@ -370,10 +382,11 @@ COMPARED = tuple(starmap(LayerSizes, SMALL_SIZES))
 def compared_polar_degrees(
     seen: SizeOrbitSets,
 ) -> list[tuple[isl.Set, LayerSizes, NumbersByMethod]]:
-    """For each size of :data:`COMPARED`: the sizes with the same functions, it, its polar degrees.
+    """For each size of :data:`COMPARED` the triple (sizes, size, polar degrees).
 
-    The polar degrees are given by two methods: by the theorem, "integrals", and, where they were
-    counted, in "slices". ``seen`` has the counted ones.
+    The first is the set of all sizes with the same functions: for α = d those with any a ≥ d. The
+    polar degrees are given by two methods: "integrals", those of the theorem, and "slices", where
+    points were counted. ``seen`` has the counted ones.
     """
     compared = []
     for shape in COMPARED:
@@ -390,18 +403,18 @@ def compared_polar_degrees(
     return compared
 
 
-# For each number that is observed: sizes, and its value there.
+# {number that is observed: pairs of a set of sizes and its value there, as a function}
 FORMULAS: dict[str, Callable[[SizeOrbitSets], tuple[tuple[isl.Set, SizeFormula], ...]]] = {
     "dimension": lambda seen: (
         (ALL, lambda d, dp, alpha, D: integer_sets.source_dimension(d, dp, alpha) - 1),
     ),
     "degree": lambda seen: (
         (
-            seen.birational.intersect(_all_or_none(seen.basis.base_locus_empty)),
+            seen.birational.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
             lambda d, dp, alpha, D: D,
         ),
         (
-            seen.two_to_one.intersect(_all_or_none(seen.basis.base_locus_empty)),
+            seen.two_to_one.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
             lambda d, dp, alpha, D: D / 2,
         ),
     ),
