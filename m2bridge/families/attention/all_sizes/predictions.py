@@ -169,11 +169,11 @@ class FormulaPrediction:
         agree, differ = NONE, NONE
         values_of_alpha = (("a <= d", a), ("a > d", d))  # min(a, d) is no polynomial
         combinations = product(FORMULAS[self.observable](facts), self.cases, values_of_alpha)
-        for (where, observed), (condition, predicted), (of_alpha, alpha) in combinations:
+        for (where, observed), (condition, predicted), (alpha_condition, alpha) in combinations:
             equal = zeros(predicted(d, dp, alpha, D) - observed(d, dp, alpha, D))
-            if equal is None:  # isl has no such set, so these sizes stay open
+            if equal is None:  # they are not known to be a set of isl, so these sizes stay open
                 continue
-            size_set = where.intersect(sizes(condition)).intersect(sizes(of_alpha))
+            size_set = where.intersect(sizes(condition)).intersect(sizes(alpha_condition))
             agree = agree.union(size_set.intersect(equal))
             differ = differ.union(size_set.subtract(equal))
         return _conclusion_from(agree, differ)

@@ -146,9 +146,12 @@ class SizeSets(VerdictScope):
         Where a hypothesis fails, the sets say where the conclusion holds: so they are called
         ``conclusion_holds_for`` and so on.
         """
-        data = self.data(
-            lambda some: {"words": integer_sets.words(some), "isl": integer_sets.text(some)}
-        )
+
+        def both_forms(size_set: isl.Set) -> dict[str, str]:
+            """A set of sizes in words, and in the library's language."""
+            return {"words": integer_sets.words(size_set), "isl": integer_sets.text(size_set)}
+
+        data = self.data(both_forms)
         outside = []
         for exclusion in data["not_applicable"]:
             renamed = {"reason": exclusion.pop("hypothesis"), "sizes": exclusion.pop("sizes")}

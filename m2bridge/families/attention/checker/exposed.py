@@ -343,7 +343,7 @@ class Chart:
         return moves
 
 
-def coordinates(case: Case) -> list[tuple[int, ...]]:
+def coordinate_indices(case: Case) -> list[tuple[int, ...]]:
     """The indices (k, i, p, q) of all coordinates of functions."""
     found: list[tuple[int, ...]] = []
     for k, i in product(range(case.d_out), range(case.d)):
@@ -358,7 +358,7 @@ def random_functional(images: Sequence[Function], case: Case, random: Random) ->
     It is {(k, i, p, q): factor}: ν of a function c is the sum of these factors times the
     coordinates c_{k,i,p,q}.
     """
-    indices = coordinates(case)
+    indices = coordinate_indices(case)
     # FLINT's square matrix has a basis of the kernel in its first columns, and zeros in the others
     kernel, dimension = matrix_modulo_prime(images, indices).nullspace()
     factors = [random.randrange(PRIME) for _ in range(dimension)]
@@ -380,7 +380,7 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
     ``all_images`` are the rows of D.
     """
     random = Random(str(chart.kind))
-    indices = coordinates(chart.case)
+    indices = coordinate_indices(chart.case)
     g = {index: random.randrange(1, PRIME) for index in indices}
     D = matrix_modulo_prime(all_images, indices)
     D_times_G = matrix_modulo_prime([_scaled(image, g) for image in all_images], indices)

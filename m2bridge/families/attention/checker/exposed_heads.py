@@ -47,7 +47,7 @@ from m2bridge.families.attention.checker.case import (
 )
 from m2bridge.families.attention.checker.exposed import (
     compare_types,
-    coordinates,
+    coordinate_indices,
     first_columns,
     first_rows,
     moves_of_product,
@@ -176,9 +176,11 @@ def is_stated(kind: HeadType, case: Case) -> bool:
 def dimension_with_spaces(kind: HeadType, case: Case) -> int:
     """The dimension of all (f, row K, row Q, col O, row V): functions f with these four spaces.
 
-    That is the number of Lemma 2. The spaces contain the column and row space of A, and those of
-    W, and are otherwise free: the row spaces of K, of dimension k, are those of dimension k − r in
-    the quotient of R^d by L, a Grassmannian of dimension (k − r)(d − k); and so on.
+    That is the number of Lemma 2. The row space of K contains L, the column space of A, and is
+    otherwise free. It has dimension k, so it is a space of dimension k − r in the quotient of R^d
+    by L: these are a Grassmannian of dimension (k − r)(d − k). In the same way the row space of Q
+    contains the row space of A, and the column space of O and the row space of V contain those of
+    W.
     """
     of_k = (kind.k - kind.r) * (case.d - kind.k)
     of_q = (kind.q - kind.r) * (case.d - kind.q)
@@ -455,14 +457,15 @@ def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[lis
     bilinear, so its rows are combinations of those for the single entries of weights.
     """
     random = Random(str(chart.kind))
-    g = {index: random.randrange(1, PRIME) for index in coordinates(chart.case)}
+    g = {index: random.randrange(1, PRIME) for index in coordinate_indices(chart.case)}
     moves = [chart.moves(w) for w in chart.all_directions]
-    on_entries = []
+    on_entries = []  # B on pairs of single entries of weights
     for x, image_of_x in zip(moves, images, strict=True):
-        weighted = {c: g[c] * y for c, y in image_of_x.items()}
+        weighted_image = {index: g[index] * y for index, y in image_of_x.items()}
         row = []
         for w, image_of_w in zip(moves, images, strict=True):
-            product_of_images = sum(y * image_of_w.get(c, 0) for c, y in weighted.items())
+            summands = [y * image_of_w.get(index, 0) for index, y in weighted_image.items()]
+            product_of_images = sum(summands)  # G(dφ x, dφ w)
             second = value(nu, chart.second_derivative(x, w))
             row.append((product_of_images - second) % PRIME)
         on_entries.append(row)

@@ -428,7 +428,7 @@ def indices_by_frequency(counts: tuple[int, ...]) -> list[int]:
 
 
 def sort_weight(weight: Weight) -> Weight:
-    """The decreasing weight that is a permutation of a weight."""
+    """The decreasing weight with the same entries for each kind of index, in another order."""
     return tuple(tuple(sorted(counts, reverse=True)) for counts in weight)
 
 

@@ -393,8 +393,8 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
 def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
     """Whether docs/polar-degrees.md#theorem-polar-symmetric applies.
 
-    So it does if functions are q ⊗ c with symmetric matrices c of rank at most two, α = d' = 1 < d,
-    and general ones are those of two different weights.
+    Its hypotheses are α = d' = 1 < d, where functions are q ⊗ c with symmetric matrices c of rank
+    at most two; that the map is defined everywhere; and that a general function has two weights.
     """
     generic_fibre = evidence["generic_fibre"]
     is_two_to_one = generic_fibre["points"] == generic_fibre["length"] == 2

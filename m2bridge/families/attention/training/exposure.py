@@ -371,8 +371,9 @@ class CriticalWeights:
         return through_pairs + self._form_on_factors()
 
     def _form_on_pairs(self) -> Any:
-        """The form ν(f(Ȧ, W')) + ν(f(A', Ẇ)) as a symmetric matrix in the entries of pairs.
+        """The form ν(f(Ȧ, W')) + ν(f(A', Ẇ)) on two pairs (Ȧ, Ẇ) and (A', W'), as a matrix.
 
+        The matrix is symmetric, with a row and a column for each entry of a pair, modulo the prime.
         A_pi is entry p d + i of a pair (A, W), and W_kq entry d² + k d + q.
         """
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out

@@ -101,7 +101,7 @@ class _Reduced:
         return int((w.transpose() * A)[0, 0])
 
     def critical_matrix(self, V: list[int]) -> tuple[flint.nmod_mat, flint.nmod_mat] | None:
-        """A = M⁻¹w, and w, as columns; ``None`` where M(V) is not invertible.
+        """The columns A = M⁻¹w and w, as a pair; ``None`` where M(V) is not invertible.
 
         A is the matrix that is critical for this V; its entries stand row by row. C(V) A are the
         coordinates of the function of A and V: c_{k,i,{p,q}} is A_pi V_kq + A_qi V_kp, and A_pi
