@@ -217,29 +217,29 @@ class SizeOrbitSets:
         return cls(one_point=one_point, two_points=two_points, critical=critical, basis=basis)
 
     @property
-    def birational(self) -> isl.Set:
+    def birational_sizes(self) -> isl.Set:
         """The sizes whose generic fibre is one reduced point."""
         return integer_sets.sizes_with_orbits(
             integer_sets.orbits(GENERIC).intersect(self.one_point)
         )
 
     @property
-    def two_to_one(self) -> isl.Set:
+    def two_to_one_sizes(self) -> isl.Set:
         """The sizes whose generic fibre is two points."""
         return integer_sets.sizes_with_orbits(
             integer_sets.orbits(GENERIC).intersect(self.two_points)
         )
 
     @property
-    def symmetric(self) -> isl.Set:
+    def symmetric_sizes(self) -> isl.Set:
         """The sizes α = d' = 1 whose functions are those of symmetric matrices of rank at most two.
 
         There A = k qᵀ and V = vᵀ, and a general function has two weights: k and v can be exchanged.
         """
-        return integer_sets.sizes("a = 1 and dp = 1").intersect(self.two_to_one)
+        return integer_sets.sizes("a = 1 and dp = 1").intersect(self.two_to_one_sizes)
 
     @property
-    def singular(self) -> isl.Set:
+    def singular_orbits(self) -> isl.Set:
         """The orbits of singular points of the closure, as far as they are known.
 
         Where the map is birational a point is smooth exactly if its fibre is one reduced point and
@@ -250,15 +250,15 @@ class SizeOrbitSets:
         not_one_point = EVERY_ORBIT.subtract(self.one_point)
         singular_if_birational = not_one_point.union(integer_sets.orbits(SOURCE_SINGULAR))
         over_birational = singular_if_birational.intersect(
-            integer_sets.orbits_over(self.birational)
+            integer_sets.orbits_over(self.birational_sizes)
         )
         squares = integer_sets.orbits("r = 1 and s = 1 and m = 1")
-        with_more_tangents = self.symmetric.intersect(integer_sets.more_tangents_at_squares())
+        with_more_tangents = self.symmetric_sizes.intersect(integer_sets.more_tangents_at_squares())
         over_symmetric = squares.intersect(integer_sets.orbits_over(with_more_tangents))
         return over_birational.union(over_symmetric)
 
     @property
-    def small_kernels(self) -> isl.Set:
+    def sizes_with_small_kernels(self) -> isl.Set:
         """The birational sizes with small kernels at all orbits: the hypothesis of theorem-polar.
 
         A kernel of the differential, on the desingularization of the source, is small if it is zero
@@ -269,10 +269,10 @@ class SizeOrbitSets:
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
         large_kernels = self.critical.subtract(integer_sets.orbits(positive))
-        return self.birational.subtract(integer_sets.sizes_with_orbits(large_kernels))
+        return self.birational_sizes.subtract(integer_sets.sizes_with_orbits(large_kernels))
 
     @property
-    def special(self) -> isl.Set:
+    def orbits_with_special_fibres(self) -> isl.Set:
         """The orbits whose fibre has more points than the generic one.
 
         The generic fibre has one point for birational sizes, and two for those that are two to one.
@@ -282,8 +282,8 @@ class SizeOrbitSets:
         at_most_two = one_point_reduced_or_not.union(self.two_points)
         more_than_one = EVERY_ORBIT.subtract(one_point_reduced_or_not)
         more_than_two = EVERY_ORBIT.subtract(at_most_two)
-        over_birational = integer_sets.orbits_over(self.birational)
-        over_two_to_one = integer_sets.orbits_over(self.two_to_one)
+        over_birational = integer_sets.orbits_over(self.birational_sizes)
+        over_two_to_one = integer_sets.orbits_over(self.two_to_one_sizes)
         return more_than_one.intersect(over_birational).union(
             more_than_two.intersect(over_two_to_one)
         )
@@ -332,8 +332,8 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     ),
     "fibre_itself": lambda seen: ObservedSizes(seen.one_point.union(seen.critical)),
     "singular": lambda seen: ObservedSizes(
-        seen.singular,
-        seen.birational.union(seen.symmetric).intersect(
+        seen.singular_orbits,
+        seen.birational_sizes.union(seen.symmetric_sizes).intersect(
             _all_sizes_if(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
         ),
     ),
@@ -345,14 +345,16 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     "boundary_critical": lambda seen: ObservedSizes(
         EVERY_ORBIT, _all_sizes_if(seen.basis.boundary_family)
     ),
-    "special_fibre_points": lambda seen: ObservedSizes(seen.two_points, about=seen.special),
+    "special_fibre_points": lambda seen: ObservedSizes(
+        seen.two_points, about=seen.orbits_with_special_fibres
+    ),
     "closed": lambda seen: ObservedSizes(ALL, _all_sizes_if(seen.basis.base_locus_empty)),
     "zero_fibre": lambda seen: ObservedSizes(ALL, _all_sizes_if(seen.basis.base_locus_empty)),
     "products": lambda seen: ObservedSizes(
         _all_sizes_if(all(map(products_determine_functions, DIMENSIONS_OF_PRODUCTS)))
     ),
     "birational": lambda seen: ObservedSizes(
-        seen.birational, _all_sizes_if(seen.basis.base_locus_empty)
+        seen.birational_sizes, _all_sizes_if(seen.basis.base_locus_empty)
     ),
     "smooth_manifold": lambda seen: ObservedSizes(
         integer_sets.sizes("d = 1"), _all_sizes_if(integer_sets.ambient_exceeds_dimension())
@@ -364,11 +366,13 @@ def with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
     """The sizes for which polar degrees are the integrals of one of two theorems.
 
     They are those with a birational map and small kernels (docs/polar-degrees.md#theorem-polar),
-    and those whose functions are those of symmetric matrices (#theorem-polar-symmetric). The set is
-    empty if the base locus is not, or kernels are not what the theorem needs.
+    and those whose functions are those of symmetric matrices (#theorem-polar-symmetric). No size is
+    returned if the base locus is not empty, or the identity about kernels does not hold.
     """
     is_verified = seen.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
-    return seen.small_kernels.union(seen.symmetric).intersect(_all_sizes_if(is_verified))
+    return seen.sizes_with_small_kernels.union(seen.symmetric_sizes).intersect(
+        _all_sizes_if(is_verified)
+    )
 
 
 # The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.
@@ -410,11 +414,11 @@ FORMULAS: dict[str, Callable[[SizeOrbitSets], tuple[tuple[isl.Set, SizeFormula],
     ),
     "degree": lambda seen: (
         (
-            seen.birational.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
+            seen.birational_sizes.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
             lambda d, dp, alpha, D: D,
         ),
         (
-            seen.two_to_one.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
+            seen.two_to_one_sizes.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
             lambda d, dp, alpha, D: D / 2,
         ),
     ),

@@ -223,7 +223,7 @@ def _find_base_case(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -
     there is none.
     """
     # A pattern with its places in another order belongs to the same ideal with unknowns renamed.
-    reordered_patterns = set(pattern.reordered())
+    reordered_patterns = set(pattern.reorderings())
     for base, ideal in ideals.items():
         if ideal == needed(base) and base.pattern in reordered_patterns:
             return base

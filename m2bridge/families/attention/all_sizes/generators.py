@@ -172,7 +172,7 @@ def _extent(
     """Whether a statement holds for all sizes with these cores: one compared case can refute it.
 
     Otherwise the computation for the cores proves it for all of their sizes; but it is undecided
-    where a limit, ``limit``, was reached before all cases were compared.
+    where ``limit`` is not empty: it was reached before all cases were compared.
     """
     compared = 0
     confirmed = 0  # of the compared cases, those whose generators of all degrees were compared

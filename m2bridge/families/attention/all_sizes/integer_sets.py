@@ -243,7 +243,7 @@ class Pattern(NamedTuple):
     A: IntegerMatrix
     V: IntegerMatrix
 
-    def reordered(self) -> Iterator[Pattern]:
+    def reorderings(self) -> Iterator[Pattern]:
         """Yield the pattern with its places permuted in each way that fixes the first place."""
         for others in permutations(range(1, len(self.A))):
             order = (0, *others)

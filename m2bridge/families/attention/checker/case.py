@@ -121,10 +121,10 @@ def function(*pairs: Pair) -> Function:
                 if p > q:
                     index = (k, i, q, p)
                 found[index] = found.get(index, 0) + a * v
-    return without_zeros(found)
+    return drop_zeros(found)
 
 
-def without_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
+def drop_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
     """The entries of a matrix or a function that are not zero, by their indices."""
     return {index: x for index, x in entries.items() if x}
 
@@ -176,7 +176,7 @@ def representative(orbit: Orbit) -> Pair:
     return A, V
 
 
-def with_exchanged_vectors(pair: Pair) -> Pair:
+def exchange_vectors(pair: Pair) -> Pair:
     """For weights A = k qᵀ and V = h vᵀ of rank one, with q = h = e_1, the weights v qᵀ and h kᵀ.
 
     They have the same function: its products are q_i k(y) · h_k v(y), in which k and v can be

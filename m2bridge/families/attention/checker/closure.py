@@ -339,7 +339,7 @@ def check_stable(candidate: Candidate, basis: Any) -> Difference | None:
     """
     for derivation in _lie_algebra(candidate):
         for g in candidate.generators:
-            image = g * 0
+            image = g * 0  # of g under the derivation, by the chain rule
             for j, derivative_of_variable in derivation.items():
                 image += g.derivative(j) * derivative_of_variable
             if not algebra.is_in(image, basis):
@@ -470,7 +470,8 @@ def _last_degree(candidate: Candidate) -> int:
     for n in (2, 3, 4):
         if comb(count + n - 1, n) <= MAX_MONOMIALS_PER_DEGREE:
             last_with_few_monomials = n
-    return max([*candidate.degrees, last_with_few_monomials])
+    degrees_of_generators = list(candidate.degrees)
+    return max([*degrees_of_generators, last_with_few_monomials])
 
 
 def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Difference | None:

@@ -34,13 +34,13 @@ from m2bridge.families.attention.checker.case import (
     Orbit,
     Pair,
     base_locus_is_empty,
+    drop_zeros,
     function,
     orbit_dimension,
     orbits,
     products_determine_functions,
     real_family_has_no_real_weights,
     representative,
-    without_zeros,
 )
 from m2bridge.families.attention.checker.degree import check_source_degree, paths, source_degree
 
@@ -109,7 +109,7 @@ def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
         for q in range(1, case.d):
             coefficient = c.get((k, 0, 0, q), 0)
             V[k, q] = coefficient - in_first_column * A[q, 0]
-    return without_zeros(A), without_zeros(V)
+    return drop_zeros(A), drop_zeros(V)
 
 
 def _length_at(point: Pair, case: Case) -> int:

@@ -44,7 +44,7 @@ from m2bridge.certificates.wording import Words
 from m2bridge.checker import statements, verdict
 from m2bridge.checker.algebra import PRIME, rank
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention.checker.case import Case, Function, Sparse, function, without_zeros
+from m2bridge.families.attention.checker.case import Case, Function, Sparse, drop_zeros, function
 from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
 
 Kind = tuple[int, int, int, int, int]  # a type (k, q, r, s, m)
@@ -244,10 +244,10 @@ class Chart:
         outside_l = [*range(k, case.d), *range(r, k)]
         for i, j in enumerate(outside_l[: s - m], start=m):
             self.T[i, j] = 1
-        self.K = times(self.M, self.R)
-        self.Q = times(self.N, self.S)
-        self.V = times(self.H, self.T)
-        self.A = times(transposed(self.K), self.Q)
+        self.K = multiply(self.M, self.R)
+        self.Q = multiply(self.N, self.S)
+        self.V = multiply(self.H, self.T)
+        self.A = multiply(transpose(self.K), self.Q)
 
     @cached_property
     def all_directions(self) -> list[Direction]:
@@ -307,14 +307,14 @@ class Chart:
         _, _, r, _, m = self.kind
         # derivatives, by the letters of the matrices themselves
         M, N, R, S, H, T = (moved.get(name, {}) for name in "MNRSHT")
-        K = plus(times(M, self.R), times(self.M, R))
-        Q = plus(times(N, self.S), times(self.N, S))
+        K = add(multiply(M, self.R), multiply(self.M, R))
+        Q = add(multiply(N, self.S), multiply(self.N, S))
         # N_1ᵀK has as rows a basis of L
         N_1 = first_columns(self.N, r)
         N_1_moves = first_columns(N, r)
         L_moves = moves_of_product((N_1, self.K), (N_1_moves, K))
-        T_moves = plus(T, first_rows(L_moves, m))
-        V = plus(times(H, self.T), times(self.H, T_moves))
+        T_moves = add(T, first_rows(L_moves, m))
+        V = add(multiply(H, self.T), multiply(self.H, T_moves))
         return Direction(K=K, Q=Q, V=V)
 
     def moves_of_a(self, x: Direction) -> Sparse:
@@ -483,7 +483,7 @@ def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:
     return True
 
 
-def times(left: Sparse, right: Sparse) -> Sparse:
+def multiply(left: Sparse, right: Sparse) -> Sparse:
     """The product of two sparse matrices."""
     # {row: [(column, entry), …]}
     rows_of_right: dict[int, list[tuple[int, Any]]] = {}
@@ -493,18 +493,18 @@ def times(left: Sparse, right: Sparse) -> Sparse:
     for (i, j), x in left.items():
         for column, y in rows_of_right.get(j, ()):
             found[i, column] = found.get((i, column), 0) + x * y
-    return without_zeros(found)
+    return drop_zeros(found)
 
 
-def plus(first: Sparse, second: Sparse) -> Sparse:
+def add(first: Sparse, second: Sparse) -> Sparse:
     """The sum of two matrices."""
     found = dict(first)
     for place, x in second.items():
         found[place] = found.get(place, 0) + x
-    return without_zeros(found)
+    return drop_zeros(found)
 
 
-def transposed(matrix: Sparse) -> Sparse:
+def transpose(matrix: Sparse) -> Sparse:
     """The transpose of a matrix."""
     return {(j, i): x for (i, j), x in matrix.items()}
 
@@ -513,7 +513,7 @@ def moves_of_product(factors: tuple[Sparse, Sparse], moved: tuple[Sparse, Sparse
     """The derivative ẊᵀY + XᵀẎ of XᵀY, from ``factors`` (X, Y) and their derivatives ``moved``."""
     X, Y = factors
     X_moves, Y_moves = moved
-    return plus(times(transposed(X_moves), Y), times(transposed(X), Y_moves))
+    return add(multiply(transpose(X_moves), Y), multiply(transpose(X), Y_moves))
 
 
 def first_columns(matrix: Sparse, count: int) -> Sparse:

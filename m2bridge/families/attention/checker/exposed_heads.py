@@ -46,15 +46,15 @@ from m2bridge.families.attention.checker.case import (
     orbit_dimension,
 )
 from m2bridge.families.attention.checker.exposed import (
+    add,
     compare_types,
     coordinate_indices,
     first_columns,
     first_rows,
     moves_of_product,
-    plus,
+    multiply,
     random_functional,
-    times,
-    transposed,
+    transpose,
     value,
 )
 from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
@@ -310,12 +310,12 @@ class HeadChart:
         # spanned by the first r, and the row space of K by the first k
         units = [*range(m), *range(k, case.d), *range(r, k), *range(m, r)]
         self.T: Sparse = dict.fromkeys(enumerate(units[:v]), 1)
-        self.K = times(self.M, self.R)
-        self.Q = times(self.N, self.S)
-        self.O = transposed(times(self.P, self.H))
-        self.V = times(self.J, self.T)
-        self.A = times(transposed(self.K), self.Q)
-        self.W = times(self.O, self.V)
+        self.K = multiply(self.M, self.R)
+        self.Q = multiply(self.N, self.S)
+        self.O = transpose(multiply(self.P, self.H))
+        self.V = multiply(self.J, self.T)
+        self.A = multiply(transpose(self.K), self.Q)
+        self.W = multiply(self.O, self.V)
         self.all_directions = list(self._all_directions())
 
     def _all_directions(self) -> Iterator[Direction]:
@@ -363,16 +363,16 @@ class HeadChart:
         r, m = self.kind.r, self.kind.m
         # derivatives, by the letters of the matrices themselves
         M, N, R, S, P, J, H, T = (moved.get(name, {}) for name in "MNRSPJHT")
-        K = plus(times(M, self.R), times(self.M, R))
-        Q = plus(times(N, self.S), times(self.N, S))
-        O_transposed = plus(times(P, self.H), times(self.P, H))
-        O = transposed(O_transposed)
+        K = add(multiply(M, self.R), multiply(self.M, R))
+        Q = add(multiply(N, self.S), multiply(self.N, S))
+        O_transposed = add(multiply(P, self.H), multiply(self.P, H))
+        O = transpose(O_transposed)
         # N_1ᵀK has as rows a basis of L
         N_1 = first_columns(self.N, r)
         N_1_moves = first_columns(N, r)
         L_moves = moves_of_product((N_1, self.K), (N_1_moves, K))
-        T_moves = plus(T, first_rows(L_moves, m))
-        V = plus(times(J, self.T), times(self.J, T_moves))
+        T_moves = add(T, first_rows(L_moves, m))
+        V = add(multiply(J, self.T), multiply(self.J, T_moves))
         return Direction(K=K, Q=Q, O=O, V=V)
 
     def moves(self, x: Direction) -> Moves:
@@ -380,7 +380,7 @@ class HeadChart:
         return Moves(
             along=x,
             A=moves_of_product((self.K, self.Q), (x.K, x.Q)),
-            W=plus(times(x.O, self.V), times(self.O, x.V)),
+            W=add(multiply(x.O, self.V), multiply(self.O, x.V)),
         )
 
     def image(self, x: Direction) -> Function:
@@ -396,10 +396,10 @@ class HeadChart:
         """
         along_x = x.along
         along_w = w.along
-        A_xw = plus(
-            times(transposed(along_x.K), along_w.Q), times(transposed(along_w.K), along_x.Q)
+        A_xw = add(
+            multiply(transpose(along_x.K), along_w.Q), multiply(transpose(along_w.K), along_x.Q)
         )
-        W_xw = plus(times(along_x.O, along_w.V), times(along_w.O, along_x.V))
+        W_xw = add(multiply(along_x.O, along_w.V), multiply(along_w.O, along_x.V))
         summands = [(x.A, w.W), (w.A, x.W), (A_xw, self.W), (self.A, W_xw)]
         return function(*summands)
 

@@ -282,7 +282,7 @@ class Products:
         of columns less the rank as it was.
         """
         free_monomials = self.part(weight).free_monomials
-        rows, columns = without_unit_vectors(self.multiples(weight), range(len(free_monomials)))
+        rows, columns = drop_unit_vectors(self.multiples(weight), range(len(free_monomials)))
         width = len(columns)
         is_large = len(rows) * width >= MIN_SPARSE_MATRIX_ENTRIES
         # most weights have no generators, and that is seen from nonzero entries alone
@@ -400,7 +400,7 @@ class Products:
         beginning = tuple(others)
         if beginning not in self._images_of_beginnings:
             self._images_of_beginnings[beginning] = self.image(beginning)
-        return times(self._images_of_beginnings[beginning], self.images[last])
+        return multiply_images(self._images_of_beginnings[beginning], self.images[last])
 
 
 # Weights.
@@ -479,7 +479,7 @@ def pack_exponents(polynomial: Any) -> Image:
     return found
 
 
-def times(f: Image, g: Image) -> Image:
+def multiply_images(f: Image, g: Image) -> Image:
     """The product of two polynomials f and g; nothing cancels, as all coefficients are positive.
 
     Exponents are added by adding keys: no digit becomes as large as the base.
@@ -492,7 +492,7 @@ def times(f: Image, g: Image) -> Image:
     return found
 
 
-def without_unit_vectors(
+def drop_unit_vectors(
     rows: Iterable[dict[int, int]], columns: Iterable[int]
 ) -> tuple[list[dict[int, int]], list[int]]:
     """The matrix without the columns whose unit vectors are seen to be in the span of its rows.

@@ -158,7 +158,8 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
 def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
     """The value of the expression in ``symmetric_in_chow_ring`` for numbers u and t.
 
-    ``sign`` is −1, or 1 for a bound: then all terms are added, where the expression subtracts.
+    ``sign`` is −1 for the value itself. For 1 all terms are added, where the expression subtracts
+    some: with u = 1 that is a bound for its coefficients in u.
     """
     phi = []  # the coefficients of φ, by powers of y
     for m in range(d):

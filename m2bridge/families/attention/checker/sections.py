@@ -19,7 +19,11 @@ from typing import Any
 import flint
 
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.schur import determinantal, hook, symmetric
+from m2bridge.families.attention.checker.schur import (
+    determinantal_dimension,
+    hook_dimension,
+    symmetric_dimension,
+)
 
 
 def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha: int) -> int:
@@ -38,22 +42,22 @@ def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha
     across this locus, and j in those of V.
     """
     # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source
-    polynomials_in_a = symmetric(columns * variables, n)
+    polynomials_in_a = symmetric_dimension(columns * variables, n)
     if alpha < columns:
         # a case, where A is square: columns = variables = d
-        polynomials_in_a = determinantal(columns, alpha, n)
-    total = polynomials_in_a * symmetric(rows * variables, n)
+        polynomials_in_a = determinantal_dimension(columns, alpha, n)
+    total = polynomials_in_a * symmetric_dimension(rows * variables, n)
     # S_n X ⊗ S_n H ⊗ Λ² S_n Y: on A = k qᵀ, V = h vᵀ those that change sign with k and v exchanged
-    antisymmetric = comb(symmetric(variables, n), 2)
-    total -= symmetric(columns, n) * symmetric(rows, n) * antisymmetric
+    antisymmetric = comb(symmetric_dimension(variables, n), 2)
+    total -= symmetric_dimension(columns, n) * symmetric_dimension(rows, n) * antisymmetric
     # A = v qᵀ, V = h vᵀ are P(X) × P(H) × P(Y), by q, h and v. The quotient for (i, j) is
     # Ω^i(n) ⊠ Ω^j(n) ⊠ Ω^(i+j+1)(2n) there, and the sections of Ω^i(n) are, by Bott, the
     # representation of the hook (n − i, 1^i). i = j = 0 are the values above; there are no forms of
     # degree i + j + 1 > dim P(Y) = variables − 1; and i < α as A has rank ≤ α.
     for i, j in product(range(alpha), range(rows)):
         if 1 <= i + j <= variables - 2:
-            hooks_of_x_and_h = hook(columns, n, i) * hook(rows, n, j)
-            total -= hooks_of_x_and_h * hook(variables, 2 * n, i + j + 1)
+            hooks_of_x_and_h = hook_dimension(columns, n, i) * hook_dimension(rows, n, j)
+            total -= hooks_of_x_and_h * hook_dimension(variables, 2 * n, i + j + 1)
     return total
 
 

@@ -226,9 +226,9 @@ class Source:
             for s in range(DETERMINANT_POWER + 1):
                 multiple = monomial
                 for _ in range(DETERMINANT_POWER - s):
-                    multiple = times(multiple, {0: 0, 2: 1})  # k_1 v_2
+                    multiple = multiply_by_variables(multiple, {0: 0, 2: 1})  # k_1 v_2
                 for _ in range(s):
-                    multiple = times(multiple, {0: 1, 2: 0})  # k_2 v_1
+                    multiple = multiply_by_variables(multiple, {0: 1, 2: 0})  # k_2 v_1
                 row[self.column_of[multiple]] = (-1) ** s * comb(DETERMINANT_POWER, s)
             rows.append(row)
         return matrix(rows, len(self.column_of))
@@ -267,7 +267,8 @@ class Source:
             multiple: Row = {}
             for variables, coefficient in form.items():
                 variable_by_factor = dict(enumerate(variables))
-                multiple[self.column_of[times(monomial, variable_by_factor)]] = coefficient
+                term = multiply_by_variables(monomial, variable_by_factor)
+                multiple[self.column_of[term]] = coefficient
             multiples.append(multiple)
         size = len(self.column_of)
         reduced, rank = matrix(multiples, size).rref()
@@ -308,7 +309,8 @@ class Source:
                 for monomial in monomials(self.sizes, degree_of_multiplier):
                     row: Row = {}
                     for other_variables, coefficient in terms:
-                        row[self.column_of[times(monomial, other_variables)]] = coefficient
+                        term = multiply_by_variables(monomial, other_variables)
+                        row[self.column_of[term]] = coefficient
                     rows.append(row)
         return matrix(rows, len(self.column_of))
 
@@ -332,7 +334,7 @@ def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
     return list(product(*monomials_of_factors))
 
 
-def times(monomial: Monomial, variables: dict[int, int]) -> Monomial:
+def multiply_by_variables(monomial: Monomial, variables: dict[int, int]) -> Monomial:
     """The product of a monomial and variables, at most one of each factor.
 
     ``variables`` is {number of a factor: number of a variable of it}.

@@ -38,9 +38,9 @@ from m2bridge.families.attention.checker.case import (
     Case,
     Orbit,
     Pair,
+    exchange_vectors,
     matrices,
     representative,
-    with_exchanged_vectors,
 )
 from m2bridge.families.attention.checker.evidence import missing_facts, observe
 from m2bridge.families.attention.checker.integrals import (
@@ -60,12 +60,12 @@ Observed = int | dict[str, list[int | None]] | None
 # a hypothesis fails, and have a value there.
 
 
-def always(*_: Any) -> bool:
+def predict_true(*_: Any) -> bool:
     """Predict that the observable is true, in every case and at every orbit."""
     return True
 
 
-def never(*_: Any) -> bool:
+def predict_false(*_: Any) -> bool:
     """Predict that the observable is false, in every case."""
     return False
 
@@ -136,7 +136,7 @@ def fibre_of_rank_one(orbit: Orbit, case: Case) -> list[Json]:
     It is A = k qᵀ, V = h vᵀ, here with q = h = e_1, and A = v qᵀ, V = h kᵀ: one point if k = v.
     """
     point = representative(orbit)
-    exchanged = with_exchanged_vectors(point)
+    exchanged = exchange_vectors(point)
     if exchanged == point:
         return as_json([point], case)
     return as_json([point, exchanged], case)
@@ -156,13 +156,13 @@ Hypotheses = tuple[str, ...]
 
 # By key and part of a statement: its hypotheses, and its prediction.
 GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int] | None]]] = {
-    ("3.2", "zero"): (TOKENS, always),
+    ("3.2", "zero"): (TOKENS, predict_true),
     ("3.3", ""): (PAPER, dimension),
-    ("3.4", "i"): (PAPER, always),
-    ("A.2", "birational"): (PAPER, always),
+    ("3.4", "i"): (PAPER, predict_true),
+    ("A.2", "birational"): (PAPER, predict_true),
     ("A.2", "special fibres"): (PAPER, two_points),
-    ("A.5", ""): (TOKENS, always),
-    ("not-a-manifold", ""): (NONDEGENERATE, never),
+    ("A.5", ""): (TOKENS, predict_true),
+    ("not-a-manifold", ""): (NONDEGENERATE, predict_false),
     ("degree", ""): (TOKENS, degree),
     ("polar", ""): (TWO_DIMENSIONS, stated_polar_degrees),
 }
@@ -170,7 +170,7 @@ GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int]
 # Former words on polar degrees leave out α = d' = 1, and their prediction is "yes, they are those
 # of the formula" in place of numbers.
 FORMER: dict[tuple[str, str, int], tuple[Hypotheses, Callable[[Case], bool]]] = {
-    ("polar", "", 1): (NONDEGENERATE, always)
+    ("polar", "", 1): (NONDEGENERATE, predict_true)
 }
 AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (TOKENS, fibre_of_rank_one),
@@ -179,7 +179,7 @@ AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]
     ("3.4", "iii"): (NONDEGENERATE, has_rank_at_most_one),
     ("A.3", ""): (NONDEGENERATE, is_square),
     ("A.4", ""): (NONDEGENERATE, has_rank_one),
-    ("A.6", ""): (NONDEGENERATE, always),
+    ("A.6", ""): (NONDEGENERATE, predict_true),
     ("singular-locus", ""): (NONDEGENERATE, singular_locus),
 }
 

@@ -396,7 +396,7 @@ class CriticalWeights:
                         yield (k, i, first, second), self.nu[position]
                     position += 1
 
-    def on_a(self) -> IntegerEntries:
+    def form_on_a(self) -> IntegerEntries:
         """The linear form A' ↦ ν(f(A', W)) by its coefficients, a d×d matrix as A' is."""
         d, W = self.differentials.shape.d, self.differentials.W
         form = [[0] * d for _ in range(d)]
@@ -404,7 +404,7 @@ class CriticalWeights:
             form[p][i] += value * int(W[k][q])
         return form
 
-    def on_w(self) -> IntegerEntries:
+    def form_on_w(self) -> IntegerEntries:
         """The linear form W' ↦ ν(f(A, W')) by its coefficients, a d'×d matrix as W' is."""
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         A = self.differentials.A
@@ -415,13 +415,13 @@ class CriticalWeights:
 
     @property
     def rank_on_a(self) -> int:
-        """The rank of :meth:`on_a`."""
-        return int(_matrix_modulo_prime(self.on_a()).rank())
+        """The rank of :meth:`form_on_a`."""
+        return int(_matrix_modulo_prime(self.form_on_a()).rank())
 
     @property
     def rank_on_w(self) -> int:
-        """The rank of :meth:`on_w`."""
-        return int(_matrix_modulo_prime(self.on_w()).rank())
+        """The rank of :meth:`form_on_w`."""
+        return int(_matrix_modulo_prime(self.form_on_w()).rank())
 
     def _form_on_factors(self) -> Any:
         """The form ν(f(K̇ᵀQ' + K'ᵀQ̇, W)), for factorized values plus ν(f(A, ȮV' + O'V̇)).
@@ -433,7 +433,7 @@ class CriticalWeights:
         d, d_out, a = shape.d, shape.d_out, shape.a
         size = len(self.differentials.pairs_of_weights)
         rows = [[0] * size for _ in range(size)]
-        for p, row in enumerate(self.on_a()):
+        for p, row in enumerate(self.form_on_a()):
             for i, value in enumerate(row):
                 for b in range(a):
                     of_k = b * d + p
@@ -443,7 +443,7 @@ class CriticalWeights:
             inner = len(weights.V)
             first_o = 2 * a * d
             first_v = first_o + d_out * inner
-            for k, row in enumerate(self.on_w()):
+            for k, row in enumerate(self.form_on_w()):
                 for q, value in enumerate(row):
                     for c in range(inner):
                         of_o = first_o + k * inner + c

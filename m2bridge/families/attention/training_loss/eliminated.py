@@ -145,7 +145,7 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
         # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
         matrix = _matrix_of_forms(reduced, D, degree - 1, random)
         if matrix is not None:
-            invertible = chart.restricted(_determinant(matrix))
+            invertible = chart.restrict(_determinant(matrix))
             conditions.append(RankCondition(name="A", matrix=[[invertible]], rank=1))
     return EliminatedSystem(_equations(N, D, chart), tuple(conditions))
 
@@ -334,7 +334,7 @@ class _ChartOfV:
             first -= random.randrange(1, prime) * generator
         return cls(context, first)
 
-    def restricted(self, form: flint.nmod_mpoly) -> PolyElement:
+    def restrict(self, form: flint.nmod_mpoly) -> PolyElement:
         """A form in the coordinates of the chart, with residues from 0 on as coefficients."""
         terms = {}
         in_chart = form.compose(*self.coordinates, ctx=self.context)
@@ -357,7 +357,7 @@ def _equations(N: flint.nmod_mpoly, D: flint.nmod_mpoly, chart: _ChartOfV) -> li
     equations = []
     for j in range(variables):
         derivative = (D * N.derivative(j) - N * D.derivative(j)) / g
-        equations.append(chart.restricted(derivative))
+        equations.append(chart.restrict(derivative))
     z = chart.ring.gens[-1]
-    equations.append(z * chart.restricted(D / g) - 1)
+    equations.append(z * chart.restrict(D / g) - 1)
     return [equation for equation in equations if equation != 0]

@@ -135,8 +135,8 @@ def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     k = matrix("k", alpha, d - alpha)
     Q = matrix("q", alpha, d)
     one_and_k = [[ring(int(e == p)) for p in range(alpha)] + k[e] for e in range(alpha)]
-    K = multiplied(one_and_k, chart.turn)
-    A = multiplied(transposed(K), Q)
+    K = multiply(one_and_k, chart.turn)
+    A = multiply(transpose(K), Q)
     return ChartWeights(ring=ring, A=A, V=V, K=K, Q=Q)
 
 
@@ -166,11 +166,7 @@ def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
     blocks = [along_A, along_V]
     if weights.K is not None and weights.Q is not None:
         # A = KᵀQ: the derivatives along K and Q, by the chain rule
-        blocks = [
-            multiplied(weights.Q, transposed(along_A)),
-            multiplied(weights.K, along_A),
-            along_V,
-        ]
+        blocks = [multiply(weights.Q, transpose(along_A)), multiply(weights.K, along_A), along_V]
     return [entry for block in blocks for row in block for entry in row if entry]
 
 
@@ -218,12 +214,12 @@ def dense_orbit(shape: LayerSizes, weights: ChartWeights) -> tuple[RankCondition
     return tuple(conditions)
 
 
-def transposed(matrix: Entries) -> Entries:
-    """The transposed matrix."""
+def transpose(matrix: Entries) -> Entries:
+    """The transpose of a matrix."""
     return [list(line) for line in zip(*matrix, strict=True)]
 
 
-def multiplied(left: Entries, right: Sequence[Sequence[Any]]) -> Entries:
+def multiply(left: Entries, right: Sequence[Sequence[Any]]) -> Entries:
     """The product of two matrices, which have a row and a column at least."""
     columns = list(zip(*right, strict=True))
     rows = []

@@ -282,7 +282,8 @@ class Landscape:
         """Gradient and Hessian along (K, Q, V), from those along (A, V), by the chain rule.
 
         ``matrices`` has K and Q by their names. A_pi = Σ_e K_ep Q_ei, and ``chain`` is the
-        derivative of (A, V), in rows, by (K, Q, V), in columns.
+        derivative of (A, V), in rows, by (K, Q, V), in columns. All entries are in the order of the
+        docstring of the class: K_ep has the number e d + p, and Q_ei the number a d + e d + i.
         """
         d, alpha, d_out = self.shape.d, self.shape.alpha, self.shape.d_out
         K, Q = matrices["K"], matrices["Q"]
@@ -331,7 +332,7 @@ class Landscape:
         negative = (rank - signature(values.hessian.tolist())) // 2
         kind = "undecided"
         if rank == size:
-            kind = _kind(negative, size)
+            kind = _kind_of_point(negative, size)
         elif 0 < negative < rank:
             kind = "saddle"  # also for a degenerate Hessian, as it has both signs
         elif values.loss == 0:
@@ -367,7 +368,7 @@ class Landscape:
         least_ranks = FunctionRanks(least_rank(A), least_rank(V), least_rank(spanning))
         is_dense = least_ranks == self._dense_ranks()
         return RealPoint(
-            kind="undecided" if index is None else _kind(index, len(box)),
+            kind="undecided" if index is None else _kind_of_point(index, len(box)),
             index=index,
             loss=_cut_off_below_zero(interval(values.loss)),
             least_ranks=least_ranks,
@@ -439,7 +440,7 @@ class Landscape:
         return [image[j, 0] for j in range(count)]
 
 
-def _kind(index: int, size: int) -> str:
+def _kind_of_point(index: int, size: int) -> str:
     """The kind of a nondegenerate critical point: ``minimum``, ``saddle`` or ``maximum``.
 
     ``index`` is the number of negative eigenvalues of the Hessian, and ``size`` that of all its

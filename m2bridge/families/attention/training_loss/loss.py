@@ -184,7 +184,7 @@ def function_of(shape: LayerSizes, A: RationalRows, V: RationalRows) -> tuple[Fr
     return tuple(map(value, indices(shape)))
 
 
-def of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
+def quadratic_of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
     """The quadratic form of sequences of tokens, each a d×t matrix whose columns are the tokens.
 
     It is the mean, over all tokens x of all sequences, of the products of the features S_pq x_i.
@@ -215,7 +215,7 @@ def of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
     return Quadratic(shape, _block_diagonal(rows, shape), data)
 
 
-def with_outputs(
+def loss_on_outputs(
     quadratic: Quadratic,
     tokens: Sequence[RationalRows],
     outputs: Sequence[RationalRows],
@@ -226,7 +226,7 @@ def with_outputs(
     Parameters
     ----------
     quadratic : Quadratic
-        The form of these sequences, by :func:`of_samples`.
+        The form of these sequences, by :func:`quadratic_of_samples`.
     tokens : sequence of d×t matrices
     outputs : sequence of d'×t matrices
         One for each sequence of tokens, with a column for each token.

@@ -35,7 +35,7 @@ from m2bridge.families.attention.training_loss.gradient import (
     dense_orbit,
     gradient,
     random_chart,
-    transposed,
+    transpose,
     weights_in,
 )
 from m2bridge.families.attention.training_loss.landscape import (
@@ -162,11 +162,12 @@ class Isolation:
         return tuple(with_ranks)
 
     def _upper_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
-        """An upper bound for one of the ranks, called ``name``, of each of all real points.
+        """For each real point an upper bound for one of its ranks, the field ``name``.
 
-        It is the number of rows or columns of the matrix, or a smaller ρ, for this reason. Points
-        of rank at most ρ are among those whose rank is not proved to be larger. If Macaulay2 counts
-        as many real critical points of rank at most ρ, they are all of these.
+        ``points`` are all real critical points. The bound is the number of rows or columns of the
+        matrix, or a smaller ρ, for this reason. Points of rank at most ρ are among the candidates,
+        whose rank is not proved to be larger. If Macaulay2 counts as many real critical points of
+        rank at most ρ as there are candidates, all candidates have this rank at most.
         """
         matrix = self._matrix(name)
         full_rank = min(len(matrix), len(matrix[0]))
@@ -177,7 +178,8 @@ class Isolation:
         for lower_bound, point in zip(lower_bounds, points, strict=True):
             if point.ranks is None and lower_bound != full_rank:
                 ranks_to_try.add(lower_bound)
-        for rank in sorted(ranks_to_try, reverse=True):  # so the smallest bound is kept
+        # a bound by a smaller rank comes later and replaces that by a larger one
+        for rank in sorted(ranks_to_try, reverse=True):
             candidates = [j for j, bound in enumerate(lower_bounds) if bound <= rank]
             condition = RankCondition(name=name, matrix=matrix, rank=rank)
             if self._number_of_points(condition) == len(candidates):
@@ -189,7 +191,7 @@ class Isolation:
         """The matrix whose rank is the field ``name`` of :class:`.FunctionRanks`."""
         weights = self.weights
         if name == "span":
-            return [*transposed(weights.A), *weights.V]
+            return [*transpose(weights.A), *weights.V]
         if name == "V":
             return weights.V
         # K has full rank a in this chart, so A = KᵀQ has the rank of Q

@@ -32,10 +32,10 @@ from m2bridge.families.attention.checker.case import Case, function
 from m2bridge.families.attention.checker.ideal_parts import (
     Part,
     Products,
+    drop_unit_vectors,
     fraction,
     is_above,
     matrix,
-    without_unit_vectors,
 )
 from m2bridge.families.attention.ideal.sections import predicted_hilbert_function, sections_of
 from m2bridge.families.attention.orbits.tangents import default_degree, tangent_upper_bounds
@@ -249,7 +249,7 @@ PLANTED = {
     "ranks that are too small": (products, "flint", Mock(wraps=flint, fmpz_mat=SmallRank)),
     "multiples forgotten": (
         products,
-        "without_unit_vectors",
+        "drop_unit_vectors",
         lambda rows, columns: ([], sorted(columns)),
     ),
 }
@@ -331,7 +331,7 @@ def test_fractions_are_found_from_their_residues() -> None:
 
 
 def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:
-    rows, columns = without_unit_vectors(
+    rows, columns = drop_unit_vectors(
         [{0: 2}, {0: 1, 1: 1}, {1: 3, 2: 1, 3: 1}, {2: 1, 3: 1}, {}], range(5)
     )
     assert (rows, columns) == ([{0: 1, 1: 1}] * 2, [2, 3, 4])

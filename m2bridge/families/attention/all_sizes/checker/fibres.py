@@ -415,7 +415,7 @@ def _check_exchange() -> None:
     has this place alone, shows which the two points are for all d.
     """
     representative = cases.representative((1, 1, 0))
-    exchanged = cases.with_exchanged_vectors(representative)
+    exchanged = cases.exchange_vectors(representative)
     length, points = fibre((1, 1, 0), cases.Case(d=2, d_out=1, a=1, t=2))
     if length != 2 or representative not in points or exchanged not in points:
         raise ContradictionError("the fibre over (1, 1, 0) is not that of exchanged weights")
