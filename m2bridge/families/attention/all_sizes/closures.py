@@ -222,7 +222,7 @@ class ClosureOfSizes:
         return [Polynomials(len(texts), lambda: texts, "highest weight vectors")]
 
     def facts(self) -> Facts:
-        """Dimension, degree and Hilbert function."""
+        """The facts that are shown below the table: dimension, degree and Hilbert function."""
         equations = "; ".join(self.hilbert_equations())
         numbers = [
             ("dimension", _polynomial_formula(self.dimension)),

@@ -394,16 +394,18 @@ def hessian(chart: Chart, nu: Function) -> Any:
     """The Hessian matrix of ν∘φ at the point of the chart, modulo the prime.
 
     It is square, with rows and columns in the order of ``weight_places``. φ is linear in each of K,
-    Q and V, so second derivatives by two entries of one matrix are zero. Those by entries of K and
-    Q are ν(f(A', V)) with A' = K'ᵀQ', and by entries of K or Q and of V ν(f(A', V')), where A' =
-    K'ᵀQ or KᵀQ'; here K', Q' and V' are the unit matrices of the entries.
+    Q and V, so second derivatives by two entries of one matrix are zero. With the unit matrices K',
+    Q' and V' of the entries, the others are these:
+
+    * by an entry of K and one of Q it is ν(f(A', V)) with A' = K'ᵀQ';
+    * by an entry of K or Q and one of V it is ν(f(A', V')) with A' = K'ᵀQ or A' = KᵀQ'.
     """
     case = chart.case
     values = _values_of_products(case, nu)
     # {place of an entry of A: ν(f(E, V))}, where E is the unit matrix of this entry
     values_at_v: dict[Place, int] = {}
     for (place_in_a, place_in_v), y in values.items():
-        if place_in_v in chart.V:
+        if place_in_v in chart.V:  # V has zeros at the other places
             summand = y * chart.V[place_in_v]
             values_at_v[place_in_a] = values_at_v.get(place_in_a, 0) + summand
     # K with Q: ν(f(E, V))

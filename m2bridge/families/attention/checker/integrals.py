@@ -233,13 +233,16 @@ def _power_series(f: Sequence[int], d: int) -> list[int]:
 def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
     """δ_n, …, δ_0 from the integrals of the first factor of Y, where the second one is P^(size−1).
 
-    ``of_A`` has the integrals ∫ c_j(T) h_1^(n_1−j) for j = 0, …, n_1. δ_i is the degree of a polar
-    class (Piene; Holme): Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j}. So δ_i is the coefficient of
-    T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}, where T is a variable. For α = d' = 1
-    the bundle N stands for the tangent bundle T_Y, and the second factor is that of q, not of V.
-    c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both factors with j_1 + j_2 = j,
-    and H^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with a binomial coefficient. The integral of c_{j_2}
-    h_2^{n_2−j_2} over the second factor, a projective space, is C(size, j_2).
+    ``of_A`` has the integrals ∫ c_j(T) h_1^(n_1−j) for j = 0, …, n_1. For α = d' = 1 the bundle N
+    stands for the tangent bundle T_Y, and the second factor is that of q, not of V.
+
+    First the integrals of Y: c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both
+    factors with j_1 + j_2 = j, and H^{n−j} = (h_1 + h_2)^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with
+    a binomial coefficient. The integral of c_{j_2} h_2^{n_2−j_2} over P^(size−1) is C(size, j_2).
+
+    Then δ_i, the degree of a polar class, is Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j} (Piene;
+    Holme). That is the coefficient of T^{i+1} in the polynomial Σ_j (−1)^j (1 + T)^{n+1−j} ∫
+    c_j(T_Y) H^{n−j}, where T is a variable.
     """
     n_1 = len(of_A) - 1
     n_2 = size - 1
@@ -424,9 +427,11 @@ def fixed_points(case: Case) -> Iterator[tuple[int, list[int]]]:
     in the space of V. The torus has the weights d i² on the basis of the first K^d, k + 1 on that
     of the second, and squares on that of the space of V. So the basis vectors of K^d, of W ⊗ K^d
     and of the space of V have different weights, and the fixed points are those where W and both
-    lines are spanned by basis vectors. The tangent space of lines at one of them has as weights the
-    differences of the other weights and its own, that of subspaces the differences of those outside
-    and inside W; H has minus the sum of the weights of both lines.
+    lines are spanned by basis vectors.
+
+    There the tangent space of the Grassmannian has as weights all differences of a weight outside
+    W and one inside. That of a projective space has the differences of the other weights and that
+    of the line. H has minus the sum of the weights of both lines.
     """
     d = case.d
     weights_of_v = [j**2 for j in range(d * case.d_out)]

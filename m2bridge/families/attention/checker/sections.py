@@ -32,14 +32,15 @@ def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha
     There are ``rows`` forms v_k and ``columns`` forms l_i, in ``variables`` variables: for a case
     d' and d in d, of which the l_i span at most α dimensions, and for a core α free l_i.
 
-    Sections are the polynomials of degree n in A of rank ≤ α and of degree n in V that do not
-    separate points which the products l_i v_k do not. So h(n) is the number of all polynomials,
-    less that of sections of the cokernel M of O → F_* O, the functions on weights modulo those on
-    products: all of them extend (docs/completeness.md#proposition-sections). M has a filtration.
-    Its first quotient is about values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have the same products,
-    so those polynomials are lost that change sign with k and v exchanged. The other quotients are
-    about derivatives where both weights come together, k = v: of order i in the directions of A
-    across this locus, and j in those of V.
+    h(n) is the dimension of all polynomials of degree n in A of rank ≤ α and of degree n in V, less
+    that of those which are lost because several weights have the same products l_i v_k. These are
+    the sections of the cokernel M of O → F_* O, functions on weights modulo those on products: all
+    sections of M extend (docs/completeness.md#proposition-sections).
+
+    M has a filtration. Its first quotient is about values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have
+    the same products, so polynomials that change their sign with k and v exchanged are lost. The
+    other quotients are about derivatives where both weights come together, k = v: of order i in the
+    directions of A across this locus, and j in those of V.
     """
     # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source
     polynomials_in_a = symmetric_dimension(columns * variables, n)

@@ -139,6 +139,7 @@ def count_eliminated(prime: int, loss: Loss) -> Count | None:
     answer = answer_to(count_script(system.equations, system.conditions, prime, str(loss.shape)))
     if system.conditions:
         return replace(_count_by_orbit(answer), eliminated=True)
+    # without conditions the program counts all points together
     dimension, number = answer.integers("critical")
     are_isolated = dimension <= 0
     return Count(

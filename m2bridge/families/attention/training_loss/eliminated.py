@@ -335,7 +335,10 @@ class _ChartOfV:
         return cls(context, first)
 
     def restrict(self, form: flint.nmod_mpoly) -> PolyElement:
-        """A form in the coordinates of the chart, with residues from 0 on as coefficients."""
+        """A form as a polynomial over ZZ in the ring of the chart.
+
+        Its coefficients are the residues modulo the prime, from 0 on.
+        """
         terms = {}
         in_chart = form.compose(*self.coordinates, ctx=self.context)
         for exponents, coefficient in in_chart.to_dict().items():

@@ -262,8 +262,8 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     """The fibre over the orbits of a stratum, as a certificate has it, from its base cases.
 
     The entry has the length and the number of points of the fibre, with the base cases that are
-    needed; ``bases`` is {base case: the kind of its ideal}. Where some places
-    look like a base case, the fibre ideal contains its ideal, in the unknowns of these places
+    needed; ``bases`` is {base case: the kind of its ideal}. Where some places look like a base
+    case, the fibre ideal contains its ideal, in the unknowns of these places
     (``_orbits_with_places_like``). There are three kinds of strata:
 
     * All base cases have one point. If each place of each orbit is among places like one of them,

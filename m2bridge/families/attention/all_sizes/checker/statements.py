@@ -108,14 +108,17 @@ def where_observed(observable: str) -> Seen:
 def observed_by_fibres() -> Mapping[str, Seen]:
     """For each observable but the polar degrees where it is true, by the fibres over all orbits.
 
-    The fibre over the dense orbit says whether the map is birational or two-to-one. A point is
-    critical, and then on the boundary, where its fibre is not reduced. Where the map is birational
-    it is singular if the fibre is not one reduced point or rk A < α < d. For α = d' = 1 < d it is
-    two-to-one, and functions are symmetric matrices of rank at most two: for d ≥ 3 those of rank
-    one are singular (docs/mathematics.md#proposition-singular-symmetric). Special fibres have more
-    points than the generic one: two where that has one; where that has two no fibre has more.
-    "degree" is true where the degree of the closure is that of the source, by the projection
-    formula; where the map is two-to-one it is half of it.
+    The fibre over the dense orbit says whether the map is birational or two-to-one.
+
+    * "critical" and "boundary" are true where the fibre is not reduced.
+    * "singular": where the map is birational a point is singular if its fibre is not one reduced
+      point, or if rk A < α < d. For α = d' = 1 < d the map is two-to-one, and functions are
+      symmetric matrices of rank at most two: for d ≥ 3 those of rank one are singular
+      (docs/mathematics.md#proposition-singular-symmetric).
+    * "special_fibre_points" is about fibres with more points than the generic one: with two points
+      where the generic one has one. Where it has two no fibre has more.
+    * "degree" is true where the degree of the closure is that of the source, by the projection
+      formula. Where the map is two-to-one it is half of that.
     """
     _check_identities()
     found = fibres()
@@ -200,15 +203,19 @@ def dense_orbits() -> isl.Set:
 def _check_identities() -> None:
     """Raise ContradictionError unless the identities behind the consequences for all sizes hold.
 
-    They are of functions and of numbers. Those of functions are in case.py: f is a morphism,
-    functions of the orbit (1, 1, 1) are limits of real ones without real weights, and products
-    determine functions. Those of numbers are of polynomials in d, d' and α. D_α has codimension (d
-    − α)², so the closure has dimension d² − (d − α)² + d d' − 1, which is stated in another form.
-    Where rk A < α < d tangent vectors span (d − α)² dimensions more, so the closure is singular
-    there; and for α = d' = 1 at symmetric matrices of rank one (d − 1)(d − 2)/2 more than the
-    dimension 3d − 2. There are more coordinates than the dimension for d ≥ 2, and as many for d =
-    1, so the cone is not a linear space except for d = 1: with d = 2 + u and d' = 1 + w the
-    difference has no negative coefficient and a positive constant one.
+    Those of functions are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
+    of real ones without real weights, and products determine functions. Four more are identities of
+    polynomials in d, d' and α:
+
+    * D_α has codimension (d − α)², so the closure has dimension d² − (d − α)² + d d' − 1; that is
+      the stated number, in another form.
+    * Where rk A < α < d tangent vectors span d² + d d' − 1 dimensions. These are (d − α)² more than
+      the dimension, so the closure is singular there.
+    * For α = d' = 1, at symmetric matrices of rank one, they span d(d + 1)/2 + d − 1 dimensions.
+      These are (d − 1)(d − 2)/2 more than the dimension 3d − 2.
+    * There are more coordinates than the dimension for d ≥ 2, as for d = 2 + u and d' = 1 + w the
+      difference has positive coefficients only, and a constant term; for d = 1 there are as many.
+      So the cone is a linear space only for d = 1.
     """
     d, dp, alpha = ring(3).gens()
     dimension = d**2 - (d - alpha) ** 2 + d * dp - 1
@@ -452,8 +459,9 @@ def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
 def _verdict(words: Words, stated: Stated) -> Json:
     """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
 
-    The sizes are split by the hypotheses, one after the other: those where one fails, of which it
-    is still said where the statement would hold; and, left at the end, those where all hold.
+    The sizes are split by the hypotheses, one after the other. For the sizes where a hypothesis is
+    the first to fail, ``not_applicable`` says where the conclusion is true all the same. The sizes
+    that are left at the end, where all hypotheses hold, decide the verdict.
     """
     compared = _compare(stated)
     applies = ALL  # where no hypothesis so far fails
