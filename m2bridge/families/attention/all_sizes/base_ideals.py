@@ -307,7 +307,7 @@ class ObservedSizes:
     about: isl.Set = EVERY_ORBIT
 
     @property
-    def of_sizes(self) -> bool:
+    def is_about_sizes(self) -> bool:
         """Whether the observable is a property of sizes, and not of orbits."""
         return bool(self.true.n_dim() == ALL.n_dim())
 

@@ -320,13 +320,13 @@ def cross_check_all_sizes(
 ) -> AllSizes:
     """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
 
-    Those that are not stated for all sizes are named. At the limit on time the verdicts so far are
-    returned.
+    Statements that have no form for all sizes are left out, and named in ``not_stated`` of the
+    result. At the limit on time the verdicts so far are returned.
 
     Raises
     ------
     MethodUnavailableError
-        If none of them is stated for all sizes.
+        If no statement has a form for all sizes.
     ContradictionError
         If the ideals are not those that the theorem about fibres needs.
     EngineError

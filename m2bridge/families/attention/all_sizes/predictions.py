@@ -123,7 +123,7 @@ class SetPrediction:
         """
         observed = OBSERVABLES[self.observable](facts)
         unknown = ALL.subtract(observed.known)
-        if observed.of_sizes:
+        if observed.is_about_sizes:
             different_sizes = _symmetric_difference(observed.true, sizes(self.condition))
             false = different_sizes.intersect(observed.known)
             return Conclusion(false=false, unknown=unknown, vacuous=NONE)

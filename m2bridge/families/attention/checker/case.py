@@ -172,7 +172,7 @@ def representative(orbit: Orbit) -> Pair:
     V = {(k, k): 1 for k in range(m)}
     for k in range(m, s):
         V[k, r + k - m] = 1
-    V[0, 0] = 1  # which it is already unless m = 0
+    V[0, 0] = 1  # it is 1 already if m ≥ 1
     return A, V
 
 
@@ -323,5 +323,8 @@ def _generic_weights(
 
 
 def _matrix_of(unknowns: Iterator[Any], rows: int, columns: int) -> list[list[Any]]:
-    """The rows of a matrix with the next rows · columns unknowns as entries, which are used up."""
+    """The rows of a matrix whose entries are the next rows · columns items of ``unknowns``.
+
+    These are taken from the iterator, so that the next matrix has the unknowns that follow.
+    """
     return [list(islice(unknowns, columns)) for _ in range(rows)]

@@ -248,6 +248,7 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         orbit_facts = {
             "orbit": list(orbit),
             "dimension": dimensions[orbit],
+            # D_α is smooth at rank α, and everywhere if it is the space of all matrices
             "source_smooth": case.alpha in (d, orbit[0]),
             "fibre_length": lengths[orbit],
             "fibre_points": len(points[orbit]),

@@ -90,8 +90,10 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed-heads", certificate.answer)
     reason = failing_hypothesis(TOKENS, case)
-    if reason:
-        return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
+    if reason is not None:
+        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
+        verdicts = [verdict(words, reason, "") for words in listed]
+        return statements(WORDS, listed, verdicts, {})
     number_of_weights = case.a * (3 * case.d + case.d_out)
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:

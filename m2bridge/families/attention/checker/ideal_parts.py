@@ -307,12 +307,12 @@ class Products:
             part = self.part(sort_weight(rest))
             if not part.relations:
                 continue
-            renamed = self._renamed_by_frequency(rest)
+            renamed_coordinates = self._renamed_by_frequency(rest)
             # {monomial of the part: number of x_j times the renamed monomial}, for those multiples
             # that are free monomials; coefficients at the others are not needed
             number_of_multiple = {}
             for monomial in part.monomials:
-                multiple = sorted([j, *(renamed[x] for x in monomial)])
+                multiple = sorted([j, *(renamed_coordinates[x] for x in monomial)])
                 number = free_monomials.get(tuple(multiple))
                 if number is not None:
                     number_of_multiple[monomial] = number

@@ -279,7 +279,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
     """
     rank = alpha * d
     dimension = alpha * (d - alpha)  # of the Grassmannian
-    # by k and m: the integral of c_{dimension−k−m}(T) c_k(E) s_m(E) over the Grassmannian
+    # {(k, m): the integral of c_{dimension−k−m}(T) c_k(E) s_m(E) over the Grassmannian}
     degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
     on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
     squares = [j**2 for j in range(d)]  # the weights of the torus on K^d

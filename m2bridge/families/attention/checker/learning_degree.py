@@ -62,8 +62,10 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     case = Case(**certificate.case)
     listed = WORDS.listed("learning-degree", certificate.answer)
     reason = failing_hypothesis(HYPOTHESES, case)
-    if reason:
-        return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
+    if reason is not None:
+        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
+        verdicts = [verdict(words, reason, "") for words in listed]
+        return statements(WORDS, listed, verdicts, {})
     if case.d > LARGEST_DIMENSION:
         raise TooExpensiveError("case", f"points are counted for d ≤ {LARGEST_DIMENSION} only")
     primes: Any = certificate.evidence.get("primes")

@@ -78,8 +78,8 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
     a polynomial of degree < dimension for all n > n_0, the numerator has no term above
     T^(n_0 + dimension); so H(0), …, H(n_0 + dimension) are enough.
     """
-    multiplied = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
-    numerator = flint.fmpz_poly(multiplied.coeffs()[: len(values)])
+    product_of_both = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
+    numerator = flint.fmpz_poly(product_of_both.coeffs()[: len(values)])
     return {"numerator": [int(x) for x in numerator.coeffs()], "denominator_exponent": dimension}
 
 

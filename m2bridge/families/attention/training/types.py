@@ -324,12 +324,18 @@ def representative(
 ) -> TypedWeights:
     """Weights with entries 0 and 1 in the orbit that is dense in the type.
 
-    ``head_dim`` is that of :func:`weight_types`. K, Q, O and V have as rows, or columns, different
-    unit vectors. The row space of K is spanned by the first k of R^d and L, the column space of A,
-    by the first r. The row space of W has the first m of them, and then takes, as long as it needs
-    more, those outside the row space of K, those in it but not in L, and the rest of L; that of V
-    goes on in the same way. So both meet L and the row space of K in the smallest dimension that m
-    allows, as in the dense orbit.
+    ``head_dim`` is that of :func:`weight_types`. K, Q, O and V have different unit vectors as rows,
+    or columns. The row space of K is spanned by e_1, …, e_k in R^d, and L, the column space of A,
+    by e_1, …, e_r. The row space of W, of dimension s, is spanned by the first s vectors of this
+    list, and that of V, where values are factorized, by the first v of them:
+
+    * e_1, …, e_m, which are in L;
+    * those outside the row space of K;
+    * those in the row space of K, but not in L;
+    * the rest of L.
+
+    So both meet L and the row space of K in the smallest dimension that m allows, as in the dense
+    orbit.
     """
     d = shape.d
     # the indices j of unit vectors e_j in the row space of W, or V, in the order of the docstring

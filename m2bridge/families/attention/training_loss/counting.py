@@ -78,11 +78,11 @@ class Counts:
 def random_primes(seed: str) -> Iterator[int]:
     """Yield different primes between 2^14 and 2^15, always the same for one seed, without end."""
     random = Random(f"primes {seed}")
-    seen = set()
+    primes_so_far = set()
     while True:
         candidate = random.randrange(SMALLEST_PRIME + 1, LARGEST_PRIME, 2)
-        if candidate not in seen and is_prime(candidate):
-            seen.add(candidate)
+        if candidate not in primes_so_far and is_prime(candidate):
+            primes_so_far.add(candidate)
             yield candidate
 
 

@@ -222,7 +222,7 @@ class Landscape:
         """
 
         def at_point(matrix: Entries) -> Any:
-            """A matrix of polynomials in the coordinates of the chart at the point."""
+            """The value at ``point`` of a matrix of polynomials in the coordinates of the chart."""
             entries = [_value(entry, point) for row in matrix for entry in row]
             return matrix_class(len(matrix), len(matrix[0]), entries)
 
