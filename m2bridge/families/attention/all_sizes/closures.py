@@ -376,6 +376,7 @@ def closures_of_all_sizes(
     vectors : bool
         Whether to write a polynomial for each representation.
     timeout : float, optional
+        The limit on time, in seconds.
 
     Raises
     ------

@@ -230,12 +230,16 @@ def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
 def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
     """Whether Lemma 4 proves that a type is not exposed; False also where it says nothing.
 
-    Critical weights of the type are those of the balanced type, with the same ν, where ν has rank
-    at most d − max(k, q) on A and min(d' − o, d − v) on W. The pairs (f, ν) of a function f of the
-    balanced type and a ν that is critical there are an irreducible family. Its dimension less that
-    of the space of targets is the dimension of the functions less the rank of the differential. If
-    that is negative, general targets have no such pair. If it is zero, an open set of targets has
-    general pairs, and the type is not exposed if a general ν has one of the two ranks larger.
+    If weights of the type are critical, so are weights of the balanced type with the same A, W and
+    ν, and ν has rank at most d − max(k, q) on A and min(d' − o, d − v) on W. The pairs (f, ν) of a
+    function f of the balanced type and a ν that is critical there are an irreducible family. Its
+    dimension less that of the space of targets is the dimension of the functions less the rank of
+    the differential.
+
+    * If that is negative, general targets have no such pair: the type is not exposed.
+    * If it is zero, an open set of targets has general pairs, and the type is not exposed if a
+      general ν has one of the two ranks larger.
+    * If it is positive the lemma says nothing.
     """
     balanced = kind.balanced
     if kind == balanced:

@@ -235,8 +235,8 @@ def _matrix_of_forms(
 ) -> list[list[flint.nmod_mpoly]] | None:
     """The entries of D·M⁻¹w as forms of this degree, in d rows.
 
-    As many values as there are monomials determine the forms, and SPARE more have to fit: ``None``
-    if they do not, or the first are not independent.
+    As many values as there are monomials determine the forms, and EXTRA_VALUES more have to fit:
+    ``None`` if they do not, or the first are not independent.
     """
     prime, d = reduced.prime, reduced.shape.d
     monomials = _exponents(reduced.variables, degree)

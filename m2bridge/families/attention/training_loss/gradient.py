@@ -110,14 +110,15 @@ def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     d, alpha, d_out = shape.d, shape.alpha, shape.d_out
     if alpha == d:
         names = _names("a", d, d) + _names("v", d_out, d)
-        scaled = "a" if is_scaled_in_A(shape) else "v"
+        letter_of_form = "a" if is_scaled_in_A(shape) else "v"
     else:
         names = _names("k", alpha, d - alpha) + _names("q", alpha, d) + _names("v", d_out, d)
-        scaled = "v"
-    first = f"{scaled}_1_1"
+        letter_of_form = "v"
+    first = f"{letter_of_form}_1_1"
     ring = PolyRing([name for name in names if name != first], ZZ)
     entry_by_name = dict(zip(map(str, ring.symbols), ring.gens, strict=True))
-    others = [name for name in names if name.startswith(scaled) and name != first]
+    others = [name for name in names if name.startswith(letter_of_form) and name != first]
+    # chart.form has the factors of all entries of this matrix but the first, whose factor is 1:
     # first + Σ factor · other = 1
     first_entry = ring.one
     for name, factor in zip(others, chart.form, strict=True):

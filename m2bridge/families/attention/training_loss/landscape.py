@@ -179,8 +179,9 @@ class Landscape:
 
         The point is given by its coordinates in the chart. If these are rational, all ``fmpq``, the
         values are exact; if they are intervals, all ``arb``, the values are intervals that contain
-        those at all points of the box. With
-        c = c(A, V) the loss is ½ cᵀGc − bᵀc + constant; its gradient is JᵀE with the error
+        those at all points of the box.
+
+        With c = c(A, V) the loss is ½ cᵀGc − bᵀc + constant; its gradient is JᵀE with the error
         E = Gc − b and the derivative J of c, and its Hessian JᵀGJ + Σ E ∂²c.
         """
         gram, linear, constant = self.gram, self.linear, self.constant
@@ -358,8 +359,8 @@ class Landscape:
     def _proved_point(self, box: list[flint.arb]) -> RealPoint:
         """The only critical point in a box, which is nondegenerate, as :meth:`_proved_box` proves.
 
-        Ranks have lower bounds only, which are the ranks if they are those of the dense orbit, as
-        no function has larger ones.
+        For the ranks of A, V and their span there are lower bounds only. If these are the ranks in
+        the dense orbit, they are the ranks, as no function has larger ones.
         """
         values = self.values(box)
         index = negative_eigenvalues(values.hessian)
@@ -518,10 +519,11 @@ def least_rank(matrix: flint.arb_mat) -> int:
 def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
     """The number of negative eigenvalues of a symmetric matrix of intervals.
 
-    ``None`` if it is not shown that there is no eigenvalue zero. For P with approximate
-    eigenvectors PᵀMP has the same signature (Sylvester). Where the absolute value of each diagonal
-    entry is larger than the sum of those of the others in its row, their signs are those of the
-    eigenvalues (Gershgorin).
+    ``None`` if it is not shown that there is no eigenvalue zero. Let P be a matrix of approximate
+    eigenvectors of the matrix M. If each diagonal entry of PᵀMP is larger, in absolute value, than
+    the sum of the absolute values of the others in its row, then no eigenvalue of PᵀMP is zero, and
+    their signs are those of the diagonal entries (Gershgorin). So P is invertible, and M has as
+    many negative eigenvalues (Sylvester).
     """
     size = matrix.nrows()
     if size == 0:

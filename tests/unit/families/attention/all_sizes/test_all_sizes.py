@@ -315,7 +315,7 @@ def test_predictions_for_all_sizes_are_those_for_cases(statement: Statement) -> 
     elif isinstance(prediction, TypePrediction):
         # types and orbits are different points: test_all_sizes_planted.py compares the types
         assert prediction.observable == statement.observable == "exposed_types"
-    elif OBSERVABLES[prediction.observable](facts()).of_sizes:
+    elif OBSERVABLES[prediction.observable](facts()).is_about_sizes:
         stated = at(prediction.condition)
         assert all((point(model) in stated) == statement.predict(model) for model in inside)
     elif isinstance(statement, OrbitStatement):
