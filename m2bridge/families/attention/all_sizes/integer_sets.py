@@ -210,8 +210,9 @@ def codimensions_exceed_kernels() -> bool:
 def ambient_exceeds_dimension() -> bool:
     """Whether there are more coordinates than the dimension for d ≥ 2, and as many for d = 1.
 
-    For d = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, no coefficient of the
-    difference is negative, and the constant one is positive.
+    For d = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, all terms of the
+    difference have positive coefficients, and there is a constant term: so it is positive for all
+    u, w ≥ 0.
     """
     u, w = variables("u", "w")
     difference = _ambient_excess(u + 2, w + 1)

@@ -514,8 +514,8 @@ def _parts(candidate: Candidate, n: int) -> list[list[tuple[int, ...]]]:
     """The monomials of degree n for t = 1, in a list for each part.
 
     A monomial is the increasing tuple of the numbers of its variables, each as often as it occurs.
-    A part has the monomials in which the same indices k of outputs and the same indices p, q, r of
-    inputs occur, as often.
+    Two monomials are in one part if each index k of outputs occurs equally often in both, and each
+    index p, q or r of inputs as well.
     """
     parts: dict[Any, list[tuple[int, ...]]] = {}
     for monomial in combinations_with_replacement(range(len(candidate.indices)), n):

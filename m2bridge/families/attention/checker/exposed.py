@@ -205,9 +205,11 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
         is_exposed = True  # Lemma 1
     elif with_spaces < differential_rank:
         is_exposed = False  # Lemma 2
-    # the Hessian changes its sign where ν(f(xyᵀ, V)) does: docs/training.md#theorem-saddles
+    # K and Q can move so that only A changes, by multiples of any xyᵀ, and the Hessian changes its
+    # sign where ν(f(xyᵀ, V)) does: docs/training.md#theorem-saddles
+    K_and_Q_can_move = k == q == r < case.a
     is_saddle = None
-    if is_exposed and k == q == r < case.a and not vanishes_on_a(chart, nu, case):
+    if is_exposed and K_and_Q_can_move and not vanishes_on_a(chart, nu, case):
         is_saddle = True
     return {
         "type": list(kind),

@@ -497,11 +497,11 @@ def drop_unit_vectors(
 ) -> tuple[list[dict[int, int]], list[int]]:
     """The matrix without the columns whose unit vectors are seen to be in the span of its rows.
 
-    Rows are maps from columns to nonzero entries. Returned are the rows in the columns that stay,
-    numbered from 0, without rows of zeros; and these columns by their former numbers. A row with
-    one entry says that the unit vector of its column is in the span, so this column can be left out
-    of all rows, which may leave others with one entry; and so on. Each time the number of columns
-    and the rank are one less, so their difference does not change.
+    A row is {column: nonzero entry}. Returned are the rows in the columns that stay, with these
+    numbered from 0, and without rows of zeros; and these columns by their former numbers. A row
+    with one entry says that the unit vector of its column is in the span, so this column can be
+    left out of all rows, which may leave others with one entry; and so on. Each time the number of
+    columns and the rank are one less, so their difference does not change.
     """
     all_rows = list(rows)
     columns_left = set(columns)
