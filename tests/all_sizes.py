@@ -12,7 +12,7 @@ from m2bridge.families.attention.all_sizes.family import decide, is_stated
 from m2bridge.families.attention.all_sizes.fibre_theorem import fibre_theorem
 from m2bridge.families.attention.all_sizes.predictions import PREDICTIONS
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.slices import counted_polar_degrees
+from m2bridge.families.attention.checker.slices import count_polar_degrees
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.orbits.orbits import Orbit
 from m2bridge.families.attention.sizes import LayerSizes
@@ -61,7 +61,7 @@ def counted() -> dict[LayerSizes, Numbers]:
     """
     found = {}
     for shape in COUNTED:
-        numbers = counted_polar_degrees(Case(shape.d, shape.d_out, shape.a, shape.t))
+        numbers = count_polar_degrees(Case(shape.d, shape.d_out, shape.a, shape.t))
         assert numbers is not None
         found[shape] = Numbers(tuple(numbers))
     return found

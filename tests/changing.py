@@ -17,7 +17,7 @@ from m2bridge.families.attention.checker.case import (
     real_family_has_no_real_weights,
 )
 from m2bridge.families.attention.checker.evidence import fibre
-from m2bridge.families.attention.checker.slices import counted_polar_degrees, is_counted_always
+from m2bridge.families.attention.checker.slices import count_polar_degrees, is_counted_always
 from m2bridge.families.attention.observations.observe import deduce_observations
 from m2bridge.families.attention.orbits.fibres import Fibres
 from m2bridge.families.attention.orbits.orbits import orbits
@@ -151,7 +151,7 @@ def _observations(d: int, d_out: int, alpha: int) -> Observations:
     )
     observed = deduce_observations(model, fibres)
     case = Case(d, d_out, alpha, 2)
-    counted = counted_polar_degrees(case) if is_counted_always(case) else None
+    counted = count_polar_degrees(case) if is_counted_always(case) else None
     return observed if counted is None else replace(observed, polar_degrees=Numbers(tuple(counted)))
 
 

@@ -22,7 +22,7 @@ from m2bridge.errors import (
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.polar.theorem import predicted_polar_degrees
 from m2bridge.families.attention.sizes import is_birational
-from m2bridge.families.attention.training_loss.counting import Counts, counted
+from m2bridge.families.attention.training_loss.counting import Counts, count_on_two_primes
 from m2bridge.families.attention.training_loss.landscape import RealPoint
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.families.attention.training_loss.real_points import Isolation
@@ -371,7 +371,7 @@ def critical_points(
     )
     # where data are given, the number of tokens is theirs
     model = replace(model, t=loss.shape.t)
-    counts = counted(loss, _digest(loss, seed))
+    counts = count_on_two_primes(loss, _digest(loss, seed))
     real = RealPoints(None, "", "")
     # isolating real points takes far longer than counting the complex ones
     if not count_only:

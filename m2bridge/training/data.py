@@ -19,10 +19,10 @@ from m2bridge.families.attention.training_loss.loss import (
     RationalRows,
     function_of,
     gaussian,
-    of_samples,
+    loss_on_outputs,
+    quadratic_of_samples,
     random_function,
     random_quadratic,
-    with_outputs,
 )
 from m2bridge.results.sheet import printable
 from m2bridge.trained_weights.checkpoints.arrays import Tensor, as_fractions
@@ -114,7 +114,7 @@ def _loss_on_data(
             "data", "each sequence in X has one token (t = 1): losses are for t ≥ 2 tokens"
         )
     model = replace(model, t=token_count)
-    form = of_samples(model, inputs)
+    form = quadratic_of_samples(model, inputs)
     weights_in_data = {name: array for name, array in arrays.items() if name in LETTERS}
     # outputs, weights in the data and --teacher are three ways to say what is learnt
     targets = []
@@ -137,7 +137,7 @@ def _loss_on_data(
             f"X is {arrays['X'].size_text} and Y is {arrays['Y'].size_text}: they must have as many"
             " sequences, of as many tokens",
         )
-    return with_outputs(form, inputs, outputs, "the outputs Y")
+    return loss_on_outputs(form, inputs, outputs, "the outputs Y")
 
 
 def _loss_towards_teacher(

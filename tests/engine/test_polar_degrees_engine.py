@@ -22,7 +22,7 @@ from m2bridge.convert.answers import parse
 from m2bridge.engine import using
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES, counted
+from m2bridge.families.attention.checker.slices import LARGE_MULTIDEGREES, degrees_by_cokernels
 from m2bridge.families.attention.polar.theorem import count_polar_degrees
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.maps.degrees import counting_primes, polar_degrees as choosing, slices
@@ -55,7 +55,9 @@ def test_the_verdict_compares_points_that_program_and_checker_count_apart(
     (verdict,) = cross_check(model, statements=stated, engine=engine).verdicts
     assert verdict.decision == "CONFIRMED"
     by_method = dict(verdict.extent.observed.found)
-    assert by_method["slices"].entries == counted(1, alpha, LARGE_MULTIDEGREES[1, alpha])
+    assert by_method["slices"].entries == degrees_by_cokernels(
+        1, alpha, LARGE_MULTIDEGREES[1, alpha]
+    )
 
 
 @pytest.mark.slow

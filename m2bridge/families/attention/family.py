@@ -119,17 +119,21 @@ class Attention(Family[SingleLayerAttention]):
     def cross_check_all_sizes(
         self, statements: Sequence[Statement]
     ) -> AllSizes | GeneratorsOfAllSizes:
-        """Decide statements for all sizes at once.
+        """Decide statements, of which there is at least one, for all sizes at once.
 
-        If all of them are about generators or the Hilbert function, they are decided for the sizes
-        whose core is one of a list of small ones, and the result is a ``GeneratorsOfAllSizes``;
-        else it is an ``AllSizes``.
+        Statements about generators or the Hilbert function are decided for some sizes only, and if
+        all of ``statements`` are of this kind, the result is a ``GeneratorsOfAllSizes``. The sizes
+        are those whose core is one of a list of small ones. The core of a size is a small case that
+        has the same generators but for minors: e = min(a, d) forms l_i and f = min(d, d') forms v_k
+        in min(d, e + f) variables (docs/representations.md). For all other lists the result is an
+        ``AllSizes``; in a mixed list it names the statements about generators as not stated for all
+        sizes.
         """
         with importing():
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes
             from m2bridge.families.attention.statements import BY_DEGREE
 
-        # numbers by degree are observed by themselves, never together with orbits
+        # numbers by degree are observed degree by degree, all others by orbits, never both together
         if all(statement.observable in BY_DEGREE for statement in statements):
             with importing():  # imports NumPy
                 from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes

@@ -236,7 +236,7 @@ def test_the_slice_knows_the_rank_of_a(a: int, is_whole: bool) -> None:
     """The equation for all matrices is not the only one for those of rank one."""
     candidate = closure.candidate_of(Case(2, 1, a, 2), [QUARTIC])
     assert isinstance(candidate, closure.Candidate)
-    assert (closure.incomplete_on_slice(candidate) is None) == is_whole
+    assert (closure.check_complete_on_slice(candidate) is None) == is_whole
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_each_condition_on_an_ideal_is_looked_at(text: str, condition: str) -> N
     assert isinstance(candidate, closure.Candidate)
     basis = algebra.groebner_basis(candidate.generators, candidate.ring)
     leading = [g.monoms()[0] for g in basis]
-    failures = [closure.zero_divisor(leading), closure.unstable(candidate, basis)]
+    failures = [closure.check_zero_divisor(leading), closure.check_stable(candidate, basis)]
     assert [failure.stored for failure in failures if failure] == [condition]
 
 

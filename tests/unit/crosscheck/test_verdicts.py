@@ -238,7 +238,9 @@ def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha:
     either side.
     """
     model = SingleLayerAttention(2, d_out, alpha)
-    counted = Numbers(slices.counted(d_out, alpha, slices.LARGE_MULTIDEGREES[d_out, alpha]))
+    counted = Numbers(
+        slices.degrees_by_cokernels(d_out, alpha, slices.LARGE_MULTIDEGREES[d_out, alpha])
+    )
     stated, observed = statement("polar"), replace(seen(2, d_out, alpha), polar_degrees=counted)
     found = compare(stated, observed)
     assert found.decision is Decision.CONFIRMED
@@ -261,7 +263,7 @@ def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha:
 def test_points_are_as_many_in_larger_degrees(
     d_out: int, alpha: int, degree: tuple[int, ...]
 ) -> None:
-    assert slices.counted(d_out, alpha, degree) == slices.counted(
+    assert slices.degrees_by_cokernels(d_out, alpha, degree) == slices.degrees_by_cokernels(
         d_out, alpha, slices.LARGE_MULTIDEGREES[d_out, alpha]
     )
 
@@ -321,7 +323,7 @@ def test_a_wrong_number_is_no_certificate_of_the_checker(
         assert decided() == "REFUTED"
     methods = ["localized_polar_degrees"]
     if "slices" in said["observed"]:
-        methods.append("counted_polar_degrees")
+        methods.append("count_polar_degrees")
     for name in methods:
         with monkeypatch.context() as patch:
             patch.setattr(checker, name, lambda case: wrong)

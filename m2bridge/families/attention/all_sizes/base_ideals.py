@@ -108,25 +108,26 @@ def base_ideals_script() -> Script:
         "unknowns": "z_2",
         "zeros": "{}",
         "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
-        "cases": [_in_the_program(base) for base in BASE_CASES],
+        "cases": [_program_values(base) for base in BASE_CASES],
     }
     return render("all_sizes", ("wire", "fibres"), values)
 
 
-def _in_the_program(base: BaseCase) -> tuple[Any, ...]:
-    """A base case, the nonzero parts of A and V of its representative, and its unknowns.
+def _program_values(base: BaseCase) -> tuple[Any, ...]:
+    """What the program has of a base case: itself, parts of A and V, and its unknowns.
 
-    The unknowns are one text, ``z_2, …, z_d``.
+    The parts are the nonzero ones of the representative (A, V); the unknowns are one text,
+    ``z_2, …, z_d``.
     """
     nonzero_a, nonzero_v = nonzero_part(base.orbit, base.model)
-    return base, nonzero_a, nonzero_v, ", ".join(_unknowns(base))
+    return base, nonzero_a, nonzero_v, ", ".join(_unknown_names(base))
 
 
-# The family of boundary points tends to the functions of this orbit.
+# The base case to whose orbit the family of boundary points tends.
 BOUNDARY = BaseCase(Orbit(1, 1, 1), 2)
 
 
-def _unknowns(base: BaseCase) -> tuple[str, ...]:
+def _unknown_names(base: BaseCase) -> tuple[str, ...]:
     """The names z_2, …, z_d of the unknowns of the fibre ideal: z_q stands for V_1q."""
     return tuple(f"z_{q}" for q in range(2, base.d + 1))
 
@@ -137,7 +138,7 @@ def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
     Raises ParseError if the answer is in other unknowns.
     """
     ideal = answer.ideal(str(base))
-    if ideal.ring.variables != _unknowns(base):
+    if ideal.ring.variables != _unknown_names(base):
         raise ParseError(
             f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}"
         )
@@ -174,7 +175,8 @@ class SizeOrbitSets:
     one_point : set of orbits
         The fibre is one reduced point.
     two_points : set of orbits
-        The fibre is two reduced points: that of the representative, and with k and v exchanged.
+        The fibre is two reduced points: the representative A = k qᵀ, V = h vᵀ, and the weights with
+        k and v exchanged.
     critical : set of orbits
         The fibre is one point that is not reduced.
     basis : ComputedCases
@@ -197,7 +199,7 @@ class SizeOrbitSets:
         """
 
         def of_length(length: str, condition: str = "1 = 1") -> isl.Set:
-            """The orbits of the strata with fibres of this length, where a condition holds."""
+            """The orbits with a property, ``condition``, in the strata with fibres of a length."""
             with_length = [stratum for stratum in strata if stratum.length == length]
             conditions = [f"({stratum.orbits}) and {condition}" for stratum in with_length]
             return integer_sets.orbits(" or ".join(conditions) or "1 = 0")
@@ -215,24 +217,29 @@ class SizeOrbitSets:
         return cls(one_point=one_point, two_points=two_points, critical=critical, basis=basis)
 
     @property
-    def birational(self) -> isl.Set:
+    def birational_sizes(self) -> isl.Set:
         """The sizes whose generic fibre is one reduced point."""
-        return integer_sets.with_some(integer_sets.orbits(GENERIC).intersect(self.one_point))
+        return integer_sets.sizes_with_orbits(
+            integer_sets.orbits(GENERIC).intersect(self.one_point)
+        )
 
     @property
-    def two_to_one(self) -> isl.Set:
+    def two_to_one_sizes(self) -> isl.Set:
         """The sizes whose generic fibre is two points."""
-        return integer_sets.with_some(integer_sets.orbits(GENERIC).intersect(self.two_points))
+        return integer_sets.sizes_with_orbits(
+            integer_sets.orbits(GENERIC).intersect(self.two_points)
+        )
 
     @property
-    def symmetric(self) -> isl.Set:
-        """The sizes whose functions are those of symmetric matrices of rank at most two:
-        α = d' = 1, where each has two weights, in another order.
+    def symmetric_sizes(self) -> isl.Set:
+        """The sizes α = d' = 1 whose functions are those of symmetric matrices of rank at most two.
+
+        There A = k qᵀ and V = vᵀ, and a general function has two weights: k and v can be exchanged.
         """
-        return integer_sets.sizes("a = 1 and dp = 1").intersect(self.two_to_one)
+        return integer_sets.sizes("a = 1 and dp = 1").intersect(self.two_to_one_sizes)
 
     @property
-    def singular(self) -> isl.Set:
+    def singular_orbits(self) -> isl.Set:
         """The orbits of singular points of the closure, as far as they are known.
 
         Where the map is birational a point is smooth exactly if its fibre is one reduced point and
@@ -243,15 +250,15 @@ class SizeOrbitSets:
         not_one_point = EVERY_ORBIT.subtract(self.one_point)
         singular_if_birational = not_one_point.union(integer_sets.orbits(SOURCE_SINGULAR))
         over_birational = singular_if_birational.intersect(
-            integer_sets.orbits_over(self.birational)
+            integer_sets.orbits_over(self.birational_sizes)
         )
         squares = integer_sets.orbits("r = 1 and s = 1 and m = 1")
-        with_more_tangents = self.symmetric.intersect(integer_sets.more_tangents_at_squares())
+        with_more_tangents = self.symmetric_sizes.intersect(integer_sets.more_tangents_at_squares())
         over_symmetric = squares.intersect(integer_sets.orbits_over(with_more_tangents))
         return over_birational.union(over_symmetric)
 
     @property
-    def small_kernels(self) -> isl.Set:
+    def sizes_with_small_kernels(self) -> isl.Set:
         """The birational sizes with small kernels at all orbits: the hypothesis of theorem-polar.
 
         A kernel of the differential, on the desingularization of the source, is small if it is zero
@@ -262,10 +269,10 @@ class SizeOrbitSets:
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
         large_kernels = self.critical.subtract(integer_sets.orbits(positive))
-        return self.birational.subtract(integer_sets.with_some(large_kernels))
+        return self.birational_sizes.subtract(integer_sets.sizes_with_orbits(large_kernels))
 
     @property
-    def special(self) -> isl.Set:
+    def orbits_with_special_fibres(self) -> isl.Set:
         """The orbits whose fibre has more points than the generic one.
 
         The generic fibre has one point for birational sizes, and two for those that are two to one.
@@ -275,8 +282,8 @@ class SizeOrbitSets:
         at_most_two = one_point_reduced_or_not.union(self.two_points)
         more_than_one = EVERY_ORBIT.subtract(one_point_reduced_or_not)
         more_than_two = EVERY_ORBIT.subtract(at_most_two)
-        over_birational = integer_sets.orbits_over(self.birational)
-        over_two_to_one = integer_sets.orbits_over(self.two_to_one)
+        over_birational = integer_sets.orbits_over(self.birational_sizes)
+        over_two_to_one = integer_sets.orbits_over(self.two_to_one_sizes)
         return more_than_one.intersect(over_birational).union(
             more_than_two.intersect(over_two_to_one)
         )
@@ -300,50 +307,57 @@ class ObservedSizes:
     about: isl.Set = EVERY_ORBIT
 
     @property
-    def of_sizes(self) -> bool:
+    def is_about_sizes(self) -> bool:
         """Whether the observable is a property of sizes, and not of orbits."""
         return bool(self.true.n_dim() == ALL.n_dim())
 
 
-# The d for which functions and products are compared; see
-# :mod:`m2bridge.families.attention.orbits.fibres`.
-UP_TO_THREE = (1, 2, 3)
+# The d for which functions and products are compared: a term has three indices, so that these
+# decide for all d. See :mod:`m2bridge.families.attention.orbits.fibres`.
+DIMENSIONS_OF_PRODUCTS = (1, 2, 3)
 
 
-def _all_or_none(known: bool) -> isl.Set:
-    """All sizes if something is known, which does not depend on the size, and none if it is not."""
+def _all_sizes_if(known: bool) -> isl.Set:
+    """The set of all sizes if a fact is known, and the empty set if it is not.
+
+    The fact is one that does not depend on the size.
+    """
     return ALL if known else NONE
 
 
-# For each observable of orbits, and then of sizes, where it is true.
+# {observable: where it is true}, first for those of orbits, then for those of sizes.
 OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     "fibre_exchanged": lambda seen: ObservedSizes(
         seen.two_points.union(integer_sets.orbits("r = 1 and s = 1 and m = 1"))
     ),
     "fibre_itself": lambda seen: ObservedSizes(seen.one_point.union(seen.critical)),
     "singular": lambda seen: ObservedSizes(
-        seen.singular,
-        seen.birational.union(seen.symmetric).intersect(
-            _all_or_none(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
+        seen.singular_orbits,
+        seen.birational_sizes.union(seen.symmetric_sizes).intersect(
+            _all_sizes_if(seen.basis.base_locus_empty and integer_sets.tangents_exceed_dimension())
         ),
     ),
     "critical": lambda seen: ObservedSizes(seen.critical),
-    "boundary": lambda seen: ObservedSizes(seen.critical, _all_or_none(seen.basis.boundary_family)),
+    "boundary": lambda seen: ObservedSizes(
+        seen.critical, _all_sizes_if(seen.basis.boundary_family)
+    ),
     # both are ``critical``
     "boundary_critical": lambda seen: ObservedSizes(
-        EVERY_ORBIT, _all_or_none(seen.basis.boundary_family)
+        EVERY_ORBIT, _all_sizes_if(seen.basis.boundary_family)
     ),
-    "special_fibre_points": lambda seen: ObservedSizes(seen.two_points, about=seen.special),
-    "closed": lambda seen: ObservedSizes(ALL, _all_or_none(seen.basis.base_locus_empty)),
-    "zero_fibre": lambda seen: ObservedSizes(ALL, _all_or_none(seen.basis.base_locus_empty)),
+    "special_fibre_points": lambda seen: ObservedSizes(
+        seen.two_points, about=seen.orbits_with_special_fibres
+    ),
+    "closed": lambda seen: ObservedSizes(ALL, _all_sizes_if(seen.basis.base_locus_empty)),
+    "zero_fibre": lambda seen: ObservedSizes(ALL, _all_sizes_if(seen.basis.base_locus_empty)),
     "products": lambda seen: ObservedSizes(
-        _all_or_none(all(map(products_determine_functions, UP_TO_THREE)))
+        _all_sizes_if(all(map(products_determine_functions, DIMENSIONS_OF_PRODUCTS)))
     ),
     "birational": lambda seen: ObservedSizes(
-        seen.birational, _all_or_none(seen.basis.base_locus_empty)
+        seen.birational_sizes, _all_sizes_if(seen.basis.base_locus_empty)
     ),
     "smooth_manifold": lambda seen: ObservedSizes(
-        integer_sets.sizes("d = 1"), _all_or_none(integer_sets.ambient_exceeds_dimension())
+        integer_sets.sizes("d = 1"), _all_sizes_if(integer_sets.ambient_exceeds_dimension())
     ),
 }
 
@@ -352,11 +366,13 @@ def with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
     """The sizes for which polar degrees are the integrals of one of two theorems.
 
     They are those with a birational map and small kernels (docs/polar-degrees.md#theorem-polar),
-    and those whose functions are those of symmetric matrices (#theorem-polar-symmetric). The set is
-    empty if the base locus is not, or kernels are not what the theorem needs.
+    and those whose functions are those of symmetric matrices (#theorem-polar-symmetric). No size is
+    returned if the base locus is not empty, or the identity about kernels does not hold.
     """
     is_verified = seen.basis.base_locus_empty and integer_sets.codimensions_exceed_kernels()
-    return seen.small_kernels.union(seen.symmetric).intersect(_all_or_none(is_verified))
+    return seen.sizes_with_small_kernels.union(seen.symmetric_sizes).intersect(
+        _all_sizes_if(is_verified)
+    )
 
 
 # The sizes whose polar degrees are compared with the stated ones: a few hundredths of a second.
@@ -370,10 +386,11 @@ COMPARED = tuple(starmap(LayerSizes, SMALL_SIZES))
 def compared_polar_degrees(
     seen: SizeOrbitSets,
 ) -> list[tuple[isl.Set, LayerSizes, NumbersByMethod]]:
-    """For each size of :data:`COMPARED`: the sizes with the same functions, it, its polar degrees.
+    """For each size of :data:`COMPARED` the triple (sizes, size, polar degrees).
 
-    The polar degrees are given by two methods: by the theorem, "integrals", and, where they were
-    counted, in "slices". ``seen`` has the counted ones.
+    The first is the set of all sizes with the same functions: for α = d those with any a ≥ d. The
+    polar degrees are given by two methods: "integrals", those of the theorem, and "slices", where
+    points were counted. ``seen`` has the counted ones.
     """
     compared = []
     for shape in COMPARED:
@@ -390,18 +407,18 @@ def compared_polar_degrees(
     return compared
 
 
-# For each number that is observed: sizes, and its value there.
+# {number that is observed: pairs of a set of sizes and its value there, as a function}
 FORMULAS: dict[str, Callable[[SizeOrbitSets], tuple[tuple[isl.Set, SizeFormula], ...]]] = {
     "dimension": lambda seen: (
         (ALL, lambda d, dp, alpha, D: integer_sets.source_dimension(d, dp, alpha) - 1),
     ),
     "degree": lambda seen: (
         (
-            seen.birational.intersect(_all_or_none(seen.basis.base_locus_empty)),
+            seen.birational_sizes.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
             lambda d, dp, alpha, D: D,
         ),
         (
-            seen.two_to_one.intersect(_all_or_none(seen.basis.base_locus_empty)),
+            seen.two_to_one_sizes.intersect(_all_sizes_if(seen.basis.base_locus_empty)),
             lambda d, dp, alpha, D: D / 2,
         ),
     ),

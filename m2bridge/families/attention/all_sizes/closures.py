@@ -48,16 +48,16 @@ from m2bridge.results.sheet import (
     quoted,
 )
 
-# The numbers e and f of the linear forms l_i and v_k.
-SMALL_FORMS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3))
+# The pairs (e, f) of numbers of linear forms l_i and v_k in the cores below.
+FORM_COUNTS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3))
 
 
 def _cores() -> Iterator[CoreSize]:
-    """Yield the cores (m; e, f) with numbers of forms in :data:`SMALL_FORMS`.
+    """Yield the cores (m; e, f) with numbers of forms in :data:`FORM_COUNTS`.
 
     m is the number of variables, from max(e, f) to e + f.
     """
-    for e, f in SMALL_FORMS:
+    for e, f in FORM_COUNTS:
         largest_m = e + f
         if largest_m > 4:
             largest_m = 3  # larger cores take long
@@ -154,7 +154,7 @@ class ClosureOfSizes:
         The shapes are those in X, H and Y, of dimensions d, d' and d.
         """
         d, d_out = self.sizes
-        return factor(Mul(*map(_dimension, shapes, (d, d_out, d))))
+        return factor(Mul(*map(_schur_dimension, shapes, (d, d_out, d))))
 
     def numbers(self, shape: LayerSizes | None = None) -> dict[int, Expr]:
         """The numbers of generators by degree, as polynomials in d and d'.
@@ -176,17 +176,24 @@ class ClosureOfSizes:
         if self.vectors:
             header.append("highest weight vector")
         rows = list[tuple[object, ...]]()
-        for kind in self._types():
+        for kind in self._types_of_all_sizes():
             degree, shapes, multiplicity = kind
-            row = [degree, _written(kind), _formula(multiplicity * self.number(shapes))]
+            row = [
+                degree,
+                _type_formula(kind),
+                _polynomial_formula(multiplicity * self.number(shapes)),
+            ]
             vectors = self._vectors(kind, BY_DETERMINANTS)
             if vectors:
                 row.append("; ".join(vectors))
             rows.append(tuple(row))
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
-    def _types(self) -> Iterator[Type]:
-        """Yield the types of generators whose dimension is not zero for all of these sizes."""
+    def _types_of_all_sizes(self) -> Iterator[Type]:
+        """Yield the types of generators whose dimension is not the polynomial zero.
+
+        It is zero where a shape has more rows than its space can have for these sizes.
+        """
         for kind in self.generators:
             _degree, shapes, _multiplicity = kind
             if self.number(shapes) != 0:
@@ -208,28 +215,31 @@ class ClosureOfSizes:
         The list is empty if they were not asked for, or there are no generators.
         """
         texts = list[str]()
-        for kind in self._types():
+        for kind in self._types_of_all_sizes():
             texts += self._vectors(kind, AS_POLYNOMIALS) or ()
         if not texts:
             return []
         return [Polynomials(len(texts), lambda: texts, "highest weight vectors")]
 
     def facts(self) -> Facts:
-        """Dimension, degree and Hilbert function."""
+        """The facts that are shown below the table: dimension, degree and Hilbert function."""
         equations = "; ".join(self.hilbert_equations())
-        numbers = [("dimension", _formula(self.dimension)), ("degree", _formula(self.degree))]
+        numbers = [
+            ("dimension", _polynomial_formula(self.dimension)),
+            ("degree", _polynomial_formula(self.degree)),
+        ]
         function = f"{equations}, where e = {self.core.columns}"
         return Facts([*numbers, ("Hilbert function", function)])
 
     def less_than_sections(self, n: int) -> list[Representation]:
-        """The representations in the sections of O(n) that are in no form of degree n.
+        """The representations in the sections of O(n) that no form of degree n restricts to.
 
         h(n) is the dimension of the sections of O(n) on the projective closure, and H(n) that of
         the forms of degree n on it (docs/completeness.md, Proposition 2); so h(n) − H(n) is the
         dimension of these representations together.
         """
         return [
-            _named(degree, shapes, multiplicity)
+            _representation_of_any_size(degree, shapes, multiplicity)
             for degree, shapes, multiplicity in self.ring.missing
             if degree == n
         ]
@@ -261,7 +271,9 @@ class ClosureOfSizes:
             "bound": self.ring.bound,
             "hilbert_function": values,
             "sections_from": self.ring.sections_from,
-            "representations": [_named(*kind).type_json() for kind in self.generators],
+            "representations": [
+                _representation_of_any_size(*kind).type_json() for kind in self.generators
+            ],
         }
 
     def to_json(self) -> dict[str, Any]:
@@ -269,19 +281,23 @@ class ClosureOfSizes:
         return {
             "sizes": self.condition,
             "core": asdict(self.core),
-            "representations": [self._type_json(kind) for kind in self._types()],
-            "generated_in_degrees_at_most": max((kind[0] for kind in self._types()), default=0),
+            "representations": [self._type_json(kind) for kind in self._types_of_all_sizes()],
+            "generated_in_degrees_at_most": max(
+                (kind[0] for kind in self._types_of_all_sizes()), default=0
+            ),
             "dimension": str(self.dimension),
             "degree": str(self.degree),
             "bound": self.ring.bound,
             "sections_from": self.ring.sections_from,
-            "less_than_sections": [_named(*kind).type_json() for kind in self.ring.missing],
+            "less_than_sections": [
+                _representation_of_any_size(*kind).type_json() for kind in self.ring.missing
+            ],
         }
 
     def _type_json(self, kind: Type) -> dict[str, Any]:
         """A type of generators, with their number as a polynomial in d and d'."""
         _degree, shapes, multiplicity = kind
-        return _named(*kind).type_json() | {
+        return _representation_of_any_size(*kind).type_json() | {
             "dimension": str(multiplicity * self.number(shapes)),
             "highest_weight_vectors": self._vectors(kind, AS_POLYNOMIALS),
             "products_of_determinants": self._vectors(kind, BY_DETERMINANTS),
@@ -360,6 +376,7 @@ def closures_of_all_sizes(
     vectors : bool
         Whether to write a polynomial for each representation.
     timeout : float, optional
+        The limit on time, in seconds.
 
     Raises
     ------
@@ -378,10 +395,10 @@ def closures_of_all_sizes(
     for core in cores:
         check_kind("cores", core, CoreSize, "a tuple of CoreSizes")
     with limited(timeout):
-        found, late = performed_within_limit(
+        found, limit = performed_within_limit(
             (str(size), partial(_closure_of_sizes, size, vectors)) for size in cores
         )
-        return AllClosures(found, clock().seconds, late)
+        return AllClosures(found, clock().seconds, limit)
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
@@ -400,7 +417,7 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
     return ClosureOfSizes(types, coordinate_ring(size), tuple(written))
 
 
-def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
+def _schur_dimension(shape: tuple[int, ...], size: Expr) -> Expr:
     """The dimension of the Schur functor with a shape of a space of dimension ``size``.
 
     It is Π (size + j − i)/hook(i, j) over all cells (i, j) of the shape, by hooks and contents.
@@ -417,17 +434,18 @@ def _dimension(shape: tuple[int, ...], size: Expr) -> Expr:
     return numerator / hooks
 
 
-# A type in words, of spaces of no size: its dimension is a polynomial in d and d'.
-_named = partial(representation, (0, 0, 0))
+# The representation of a type (degree, shapes, multiplicity), with spaces X, H and Y of dimension
+# 0: only its name is used, as the dimension is a polynomial in d and d'.
+_representation_of_any_size = partial(representation, (0, 0, 0))
 
 
-def _written(kind: Type) -> Formula:
-    """A type in words, as text and in LaTeX."""
-    named = _named(*kind)
+def _type_formula(kind: Type) -> Formula:
+    """The name of a type of generators, such as a product of Schur functors, as text and LaTeX."""
+    named = _representation_of_any_size(*kind)
     return Formula(str(named), named.latex)
 
 
-def _formula(expression: Expr) -> Formula:
+def _polynomial_formula(expression: Expr) -> Formula:
     """A polynomial as text and in LaTeX."""
     return Formula(expression_text(expression), latex(expression))
 

@@ -125,7 +125,7 @@ class AllSizes(AllSizesResult):
             for answer, where in parts.items():
                 if not where.is_empty():
                     rows.append((name, answer, integer_sets.words(where)))
-                    name = ""  # once is enough
+                    name = ""  # the name stands only in the first of its rows
         legend = "Where each statement is true, or not; the lines of each are all d, d', a together"
         listed = Table(("statement", "", "sizes"), rows, legend)
         return replace(sheet, blocks=[*sheet.blocks, listed])
@@ -177,12 +177,12 @@ def _fibre_json(stratum: Stratum) -> Json:
 def ideals_json(basis: ComputedCases) -> list[Json]:
     """The reduced Gröbner basis of each base case, with its orbit and d, in increasing order."""
     return [
-        {**base.orbit.to_json(), "d": base.d, "groebner_basis": _polynomials(ideal)}
+        {**base.orbit.to_json(), "d": base.d, "groebner_basis": _polynomials_json(ideal)}
         for base, ideal in sorted(basis.ideals.items())
     ]
 
 
-def _polynomials(ideal: GroebnerBasis) -> list[list[list[Any]]]:
+def _polynomials_json(ideal: GroebnerBasis) -> list[list[list[Any]]]:
     """The polynomials of a Gröbner basis, that with the largest leading monomial first."""
     listed = sorted(ideal, key=_leading_monomial_in_order, reverse=True)
     return [_terms_json(terms) for terms in listed]
@@ -213,8 +213,8 @@ def decide(
 ) -> tuple[tuple[Stratum, ...], tuple[Verdict, ...], str]:
     """The fibres over all orbits, the verdicts, and the limit that ended the verdicts early.
 
-    All follow from the base ideals; ``stated`` has the statements with their predictions. The limit
-    is empty if none was reached.
+    All follow from the base ideals, ``basis``; ``stated`` has the statements with their
+    predictions. The limit is its message, and empty if none was reached.
 
     Raises
     ------
@@ -229,8 +229,8 @@ def decide(
     for statement, prediction in stated:
         name = f"{statement.key} {statement.part}".strip()
         decisions.append((name, partial(_verdict, statement, prediction, facts, counts)))
-    verdicts, late = performed_within_limit(decisions)
-    return strata, verdicts, late
+    verdicts, limit = performed_within_limit(decisions)
+    return strata, verdicts, limit
 
 
 def _verdict(
@@ -248,9 +248,10 @@ def _verdict(
     for hypothesis in prediction.hypotheses:
         satisfied = integer_sets.sizes(hypothesis.condition)
         fails_first = applies.subtract(satisfied)
-        outside.append(_outside(conclusion, fails_first, hypothesis.reason))
+        outside.append(_sizes_where_not_applicable(conclusion, fails_first, hypothesis.reason))
         applies = applies.intersect(satisfied)
-    holds, false, unknown = conclusion.on(applies)
+    # all hypotheses hold for the sizes that are left in ``applies``
+    holds, false, unknown = conclusion.restricted_to(applies)
     extent = SizeSets(
         holds_for=holds,
         fails_for=false,
@@ -270,23 +271,26 @@ def _verdict(
     )
 
 
-def _outside(conclusion: Conclusion, size_set: isl.Set, reason: str) -> NotApplicable:
+def _sizes_where_not_applicable(
+    conclusion: Conclusion, size_set: isl.Set, reason: str
+) -> NotApplicable:
     """The sizes ``size_set``, where a hypothesis fails, and whether the conclusion holds there.
 
     ``reason`` says in words which hypothesis it is.
     """
-    holds, false, unknown = conclusion.on(size_set)
+    holds, false, unknown = conclusion.restricted_to(size_set)
     return NotApplicable(
         sizes=size_set, reason=reason, holds_for=holds, fails_for=false, undecided_for=unknown
     )
 
 
 def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.Set) -> Json:
-    """The first of the sizes ``false``, for which a statement is false, and what shows it.
+    """The first of the sizes for which a statement is false, ``false``, and what shows it there.
 
-    ``conclusion`` has the orbits where it is false. For a statement about orbits that is the
-    largest of the orbits where it is false, with weights over it, and for singular points two
-    dimensions. For others the orbit is ``None``.
+    ``conclusion.wrong`` has the orbits where the statement is false. The largest of these over the
+    size is returned with weights (A, V) over it; and for singular points also the dimension of the
+    closure, and a lower bound for the tangent dimension at this orbit. For a statement
+    that is not about orbits the orbit is ``None``, and there are no weights.
     """
     d, dp, a = integer_sets.first_point(false)
     model = SingleLayerAttention(d, dp, a)
@@ -316,13 +320,13 @@ def cross_check_all_sizes(
 ) -> AllSizes:
     """Decide statements for all d, d', a ≥ 1 and t ≥ 2 at once, assuming none of them.
 
-    Those that are not stated for all sizes are named. At the limit on time the verdicts so far are
-    returned.
+    Statements that have no form for all sizes are left out, and named in ``not_stated`` of the
+    result. At the limit on time the verdicts so far are returned.
 
     Raises
     ------
     MethodUnavailableError
-        If none of them is stated for all sizes.
+        If no statement has a form for all sizes.
     ContradictionError
         If the ideals are not those that the theorem about fibres needs.
     EngineError
@@ -338,7 +342,7 @@ def cross_check_all_sizes(
     check_statements(statements)
     chosen, others = split_by_all_sizes_form(statements, is_stated)
     basis = base_ideals(polar=any(statement.observable == "polar_degrees" for statement in chosen))
-    strata, verdicts, late = decide(
+    strata, verdicts, limit = decide(
         basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
     )
     return AllSizes(
@@ -348,7 +352,7 @@ def cross_check_all_sizes(
         verdicts=verdicts,
         seconds=clock().seconds,
         not_stated=others,
-        unfinished=late,
+        unfinished=limit,
     )
 
 

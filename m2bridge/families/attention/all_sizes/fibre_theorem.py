@@ -123,8 +123,8 @@ DETERMINED: dict[str, tuple[Selection, ...]] = {
 }
 
 # A = k qᵀ, V = h vᵀ: here k and v are proportional, or not.
-ALIKE = "r = 1 and s = 1 and m = 1"
-DIFFERENT = "r = 1 and s = 1 and m = 0"
+PROPORTIONAL = "r = 1 and s = 1 and m = 1"
+NOT_PROPORTIONAL = "r = 1 and s = 1 and m = 0"
 
 
 def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
@@ -150,15 +150,17 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
         _check_empty(all_places.subtract(determined))
     # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there is one.
     has_place = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
-    _check_empty(orbits(DIFFERENT).subtract(orbits(has_place)))
+    _check_empty(orbits(NOT_PROPORTIONAL).subtract(orbits(has_place)))
     strata = []
     for condition, selections in DETERMINED.items():
-        bases = _bases(selections, ideals, one_point)
+        bases = _base_cases_of_patterns(selections, ideals, one_point)
         strata.append(_stratum(condition, bases, length="1", points=1))
-    bases = _bases(_pairs(ALIKE), ideals, squares)
-    strata.append(_stratum(ALIKE, bases, length="d", points=1))
-    bases = _bases(_pairs(DIFFERENT), ideals, _pair_of_different)
-    strata.append(_stratum(DIFFERENT, bases, length="2", points=2))
+    bases = _base_cases_of_patterns(_selections_of_places(PROPORTIONAL), ideals, squares)
+    strata.append(_stratum(PROPORTIONAL, bases, length="d", points=1))
+    bases = _base_cases_of_patterns(
+        _selections_of_places(NOT_PROPORTIONAL), ideals, two_points_or_squares
+    )
+    strata.append(_stratum(NOT_PROPORTIONAL, bases, length="2", points=2))
     return tuple(strata)
 
 
@@ -173,20 +175,22 @@ def _check_empty(missing: isl.Set) -> None:
         )
 
 
-def _pairs(condition: str) -> tuple[Selection, ...]:
-    """Return the selections of one more place than the first, q, and of two more, p < q.
+def _selections_of_places(condition: str) -> tuple[Selection, ...]:
+    """Return two selections for the orbits of a condition: of one place, and of a pair of places.
 
-    ``condition`` says for which orbits they are.
+    The places are q ≥ 2, and 2 ≤ p < q, each together with the first place.
     """
     one_place = Selection(f"{condition} and 2 <= q", ("1", "q"), free=("q",))
     two_places = Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))
     return one_place, two_places
 
 
-def _bases(
+def _base_cases_of_patterns(
     selections: tuple[Selection, ...], ideals: BaseIdeals, needed: NeededIdeal
 ) -> list[BaseCase]:
-    """The base case of each pattern that occurs in one of the selections.
+    """For each pattern that occurs in one of the selections a base case with this pattern.
+
+    So a base case is listed as often as it has patterns.
 
     ``ideals`` has the fibre ideals of base cases, and ``needed`` gives those that the theorem
     needs. ContradictionError if a pattern belongs to no base case whose ideal is the needed one.
@@ -194,7 +198,7 @@ def _bases(
     patterns: set[Pattern] = set()
     for selection in selections:
         patterns |= selection.patterns()
-    return [_with_ideal(pattern, ideals, needed) for pattern in patterns]
+    return [_find_base_case(pattern, ideals, needed) for pattern in patterns]
 
 
 def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int) -> Stratum:
@@ -212,13 +216,14 @@ def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int)
     )
 
 
-def _with_ideal(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -> BaseCase:
+def _find_base_case(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -> BaseCase:
     """Return a base case with this pattern, up to the order of places, and with the needed ideal.
 
-    ``ideals`` and ``needed`` are those of :func:`_bases`. ContradictionError if there is none.
+    ``ideals`` and ``needed`` are those of :func:`_base_cases_of_patterns`. ContradictionError if
+    there is none.
     """
-    # Reordering the places only renames the unknowns.
-    reordered_patterns = set(pattern.reordered())
+    # A pattern with its places in another order belongs to the same ideal with unknowns renamed.
+    reordered_patterns = set(pattern.reorderings())
     for base, ideal in ideals.items():
         if ideal == needed(base) and base.pattern in reordered_patterns:
             return base
@@ -244,19 +249,19 @@ def one_point(base: BaseCase) -> ReducedGroebnerBasis:
 def squares(base: BaseCase) -> ReducedGroebnerBasis:
     """The square of the maximal ideal: all monomials of degree 2."""
     pairs = combinations_with_replacement(_unknowns(base), 2)
-    return frozenset(((_times(first, second), 1),) for first, second in pairs)
+    return frozenset(((_multiply_monomials(first, second), 1),) for first, second in pairs)
 
 
 def two_points(base: BaseCase) -> ReducedGroebnerBasis:
     """The ideal of the points (0, …, 0) and (1, 0, …, 0): z_2² − z_2, and z_3, …, z_d."""
     z_2, *others = _unknowns(base)
-    two_values_of_z_2 = ((_times(z_2, z_2), 1), (z_2, -1))
+    two_values_of_z_2 = ((_multiply_monomials(z_2, z_2), 1), (z_2, -1))
     zeros = [((z_q, 1),) for z_q in others]
     return frozenset([two_values_of_z_2, *zeros])
 
 
-def _pair_of_different(base: BaseCase) -> ReducedGroebnerBasis:
-    """The ideal of a pair of places over (1, 1, 0): two points, if V_1q = 1 in one of them.
+def two_points_or_squares(base: BaseCase) -> ReducedGroebnerBasis:
+    """The needed ideal over (1, 1, 0): of two points if some place q ≥ 2 has V_1q = 1.
 
     Else it is the square of the maximal ideal.
     """
@@ -269,8 +274,8 @@ def _pair_of_different(base: BaseCase) -> ReducedGroebnerBasis:
 UnknownExponents = tuple[int, ...]
 
 
-def _times(first: UnknownExponents, second: UnknownExponents) -> UnknownExponents:
-    """The product of two monomials."""
+def _multiply_monomials(first: UnknownExponents, second: UnknownExponents) -> UnknownExponents:
+    """The exponents of the product of two monomials."""
     return tuple(map(operator.add, first, second))
 
 

@@ -40,12 +40,12 @@ MAX_COMPARED_CASE_SIZE = 4
 
 # The class of the values that the statements about generators predict, by key: numbers of
 # generators, or degrees alone.
-VALUES = {"generators": GeneratorNumbers, "generated": GeneratorDegrees}
+VALUE_CLASSES = {"generators": GeneratorNumbers, "generated": GeneratorDegrees}
 # Those that have a form for all sizes.
 ABOUT_GENERATORS = tuple(
     statement
     for statement in REGISTRY
-    if isinstance(statement, GlobalStatement) and statement.key in VALUES
+    if isinstance(statement, GlobalStatement) and statement.key in VALUE_CLASSES
 )
 
 
@@ -111,9 +111,10 @@ class GeneratorsOfAllSizes(VerdictsResult):
         for closure in self.closures.ranges:
             # A line for each degree, as numbers are long polynomials in the sizes.
             condition = closure.condition
+            # a closure that is the whole space has no generators
             for degree, number in closure.numbers().items() or [("–", 0)]:
                 ranges.append((condition, degree, expression_text(number)))
-                condition = ""  # once is enough
+                condition = ""  # the condition stands only in the first of its rows
         cases = [(str(case.model), case.verdicts[0].reason) for case in self.cases]
         tables = [
             Table(("sizes", "degree", "generators"), ranges),
@@ -150,31 +151,31 @@ def _verdict(
     statement: GlobalStatement[LayerSizes],
     cores: Sequence[CoreSize],
     cases: tuple[CrossCheck, ...],
-    late: str,
+    limit: str,
 ) -> Verdict:
     """The verdict on a statement for all sizes with these cores.
 
-    ``cases`` are the single cases that were compared, and ``late`` is the limit that was reached
+    ``cases`` are the single cases that were compared, and ``limit`` is the limit that was reached
     before all were, or empty.
     """
     return Verdict(
         statement=for_all_sizes(statement, cores),
-        extent=_extent(statement, cores, cases, late),
+        extent=_extent(statement, cores, cases, limit),
         computed=SIZES_WORDS.computed[statement.observable],
         trusted=SIZES_WORDS.trusted[statement.observable],
     )
 
 
 def _extent(
-    statement: Statement, cores: Sequence[CoreSize], cases: tuple[CrossCheck, ...], late: str
+    statement: Statement, cores: Sequence[CoreSize], cases: tuple[CrossCheck, ...], limit: str
 ) -> AmongCores:
     """Whether a statement holds for all sizes with these cores: one compared case can refute it.
 
     Otherwise the computation for the cores proves it for all of their sizes; but it is undecided
-    where a limit, ``late``, was reached before all cases were compared.
+    where ``limit`` is not empty: it was reached before all cases were compared.
     """
     compared = 0
-    confirmed = 0  # the generators of all degrees were compared
+    confirmed = 0  # of the compared cases, those whose generators of all degrees were compared
     for case in cases:
         for verdict in case.verdicts:
             if verdict.statement.key != statement.key:
@@ -185,8 +186,8 @@ def _extent(
             compared += 1
             if verdict.decision is Decision.CONFIRMED:
                 confirmed += 1
-    if late:
-        return AmongCores(decision=Decision.UNDECIDED, because=late)
+    if limit:
+        return AmongCores(decision=Decision.UNDECIDED, because=limit)
     proved = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
     agreeing = (
         f"{compared} cases computed without the core agree, {confirmed} of them in all degrees"
@@ -234,25 +235,26 @@ def generators_of_all_sizes(
         if model.a > model.d:  # the same functions as with a = d
             continue
         core = CoreSize.of(model)
+        # one closure, or none if the core is not in the list
         with_core = [closure for closure in closures.ranges if closure.core == core]
-        # none if the core is not in the list, else one
         comparisons += [
-            (str(model), partial(_compared, model, closure, chosen)) for closure in with_core
+            (str(model), partial(_compare_with_polynomials, model, closure, chosen))
+            for closure in with_core
         ]
     cases: tuple[CrossCheck, ...] = ()
-    late = closures.unfinished
-    if not late:
-        cases, late = performed_within_limit(comparisons)
+    limit = closures.unfinished
+    if not limit:
+        cases, limit = performed_within_limit(comparisons)
     return GeneratorsOfAllSizes(
         closures=closures,
         cases=cases,
-        verdicts=tuple(_verdict(statement, cores, cases, late) for statement in chosen),
+        verdicts=tuple(_verdict(statement, cores, cases, limit) for statement in chosen),
         seconds=clock().seconds,
-        unfinished=late,
+        unfinished=limit,
     )
 
 
-def _compared(
+def _compare_with_polynomials(
     model: SingleLayerAttention,
     closure: ClosureOfSizes,
     statements: Sequence[GlobalStatement[LayerSizes]],
@@ -269,14 +271,17 @@ def _compared(
     numbers = {degree: int(number) for degree, number in closure.numbers(model).items()}
     with_values = []
     for statement in statements:
-        value = VALUES[statement.key].of(numbers)
-        with_values.append(replace(statement, predict=partial(_predicted, value)))
+        value = VALUE_CLASSES[statement.key].of(numbers)
+        with_values.append(replace(statement, predict=partial(_constant_prediction, value)))
     comparison = cross_check(model, statements=with_values)
     if comparison.observations is None:
         raise TimeLimitError(comparison.unfinished)
     return comparison
 
 
-def _predicted(value: GeneratorNumbers, model: LayerSizes) -> GeneratorNumbers:
-    """Return ``value``: with it bound, this is the prediction of a statement for one model."""
+def _constant_prediction(value: GeneratorNumbers, model: LayerSizes) -> GeneratorNumbers:
+    """Return ``value``, whatever ``model`` is.
+
+    With ``value`` bound by ``partial`` this is the prediction of a statement for one model.
+    """
     return value

@@ -46,7 +46,7 @@ def sizes(condition: str = "") -> isl.Set:
 
 def text_of(condition: str = "") -> str:
     """The sizes that satisfy a condition, as text in the library's language."""
-    return _text(SIZE, POSITIVE, condition)
+    return _set_text(SIZE, POSITIVE, condition)
 
 
 def orbits(condition: str = "") -> isl.Set:
@@ -54,10 +54,10 @@ def orbits(condition: str = "") -> isl.Set:
 
     Such a set is called a set of orbits, in short. For an empty condition these are all orbits.
     """
-    return isl.Set(_text(ORBIT, IS_ORBIT, condition))
+    return isl.Set(_set_text(ORBIT, IS_ORBIT, condition))
 
 
-def _text(names: str, necessary: str, condition: str) -> str:
+def _set_text(names: str, necessary: str, condition: str) -> str:
     """A set in the library's language: points with these coordinates that satisfy two conditions.
 
     The second one, ``condition``, may be empty, and then always holds.
@@ -68,8 +68,8 @@ def _text(names: str, necessary: str, condition: str) -> str:
     return f"{{ [{names}] : {conditions} }}"
 
 
-def with_some(orbit_set: isl.Set) -> isl.Set:
-    """The sizes over which the set has an orbit: its projection, which forgets r, s and m."""
+def sizes_with_orbits(orbit_set: isl.Set) -> isl.Set:
+    """The sizes with some orbit in a set of orbits: its projection, which forgets r, s and m."""
     return orbit_set.project_out(isl.dim_type.set, 3, 3)
 
 
@@ -113,8 +113,8 @@ def variables(*names: str) -> list[Any]:
 def source_dimension(d: Any, dp: Any, alpha: Any) -> Any:
     """The dimension of all (A, V) with rk A ≤ α, for integers or polynomials.
 
-    The A have codimension (d − α)² in the d × d matrices (Harris, *Algebraic Geometry: A First
-    Course*, 12.2).
+    The matrices A have codimension (d − α)² in the d × d matrices (Harris, *Algebraic Geometry: A
+    First Course*, 12.2).
     """
     return d**2 - (d - alpha) ** 2 + d * dp
 
@@ -131,7 +131,7 @@ def zeros(polynomial: Any) -> isl.Set | None:
     zero_set = sizes("1 = 0")
     for factor, _multiplicity in factors:
         if str(factor) == "D":
-            continue  # nowhere zero
+            continue  # D is positive for every size
         for exponents, _coefficient in factor.terms():
             is_linear = sum(exponents) <= 1
             has_degree_of_source = exponents[-1] > 0
@@ -202,6 +202,7 @@ def codimensions_exceed_kernels() -> bool:
     if not orbits("s > d or s > dp or m < 0 or m + d < r + s").is_empty():
         return False
     one = d**0
+    # at r = s = m = 1 the kernel is larger by d − 1
     at_critical = excess.compose(d, dp, alpha, one, one, one) - (d - 1)
     return bool(at_critical == (alpha - 1) ** 2 + (d - 1) * (dp - 1))
 
@@ -209,13 +210,14 @@ def codimensions_exceed_kernels() -> bool:
 def ambient_exceeds_dimension() -> bool:
     """Whether there are more coordinates than the dimension for d ≥ 2, and as many for d = 1.
 
-    For d = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, no coefficient of the
-    difference is negative, and the constant one is positive.
+    For d = 2 + u, d' = 1 + w, and α = d, which has the largest dimension, all terms of the
+    difference have positive coefficients, and there is a constant term: so it is positive for all
+    u, w ≥ 0.
     """
     u, w = variables("u", "w")
     difference = _ambient_excess(u + 2, w + 1)
     coefficients = dict(difference.terms())
-    constant = (0, 0)  # its exponents
+    constant = (0, 0)  # the exponents of the constant term
     if min(coefficients.values()) <= 0 or constant not in coefficients:
         return False
     one = w**0  # as a polynomial
@@ -242,7 +244,7 @@ class Pattern(NamedTuple):
     A: IntegerMatrix
     V: IntegerMatrix
 
-    def reordered(self) -> Iterator[Pattern]:
+    def reorderings(self) -> Iterator[Pattern]:
         """Yield the pattern with its places permuted in each way that fixes the first place."""
         for others in permutations(range(1, len(self.A))):
             order = (0, *others)
@@ -276,11 +278,12 @@ class Selection:
     def patterns(self) -> set[Pattern]:
         """All patterns that occur for some size, orbit and values of the free indices.
 
-        Entry by entry, the remaining set is divided into where it is 1 and where it is 0.
+        They are found entry by entry: each set of orbits and free indices with the same entries so
+        far is divided into those where the next entry is 1, and those where it is 0.
         """
         conditions = [entry_of_a(p, i) for p, i in product(self.places, self.columns)]
         conditions += [entry_of_v(k, p) for k, p in product(self.rows, self.places)]
-        # the entries so far, and the orbits and free indices where they are these
+        # pairs of the first entries of a pattern, and the orbits and free indices that have them
         occurring: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._conditions))]
         for condition in conditions:
             where_one = self._set(condition)
@@ -288,7 +291,7 @@ class Selection:
             for entries, where in occurring:
                 divided.append(((*entries, 1), where.intersect(where_one)))
                 divided.append(((*entries, 0), where.subtract(where_one)))
-            # With empty sets there would be one for each of the 2^n matrices.
+            # Empty sets are dropped, as otherwise there would be 2^n sets for n entries.
             occurring = [(entries, where) for entries, where in divided if not where.is_empty()]
         return {self._pattern(entries) for entries, _ in occurring}
 
@@ -301,7 +304,7 @@ class Selection:
 
     @property
     def _conditions(self) -> str:
-        """The condition of the selection, and that all its indices are indices of entries."""
+        """The condition of the selection, and that all indices are within the sizes of A and V."""
         bounds = [f"1 <= {p} and {p} <= d" for p in self.places]
         bounds += [f"{i} <= d" for i in self.columns]
         bounds += [f"{k} <= dp" for k in self.rows]
@@ -327,9 +330,9 @@ def _rows(entries: tuple[int, ...], length: int) -> IntegerMatrix:
 
 
 def entry_of_a(p: str, i: str) -> str:
-    """The condition for A_pi of the representative to be 1: A = Σ_{p ≤ r} e_p e_pᵀ.
+    """The condition for A_pi of the representative to be 1, where A = diag(1 … 1, 0 … 0).
 
-    p and i are indices from 1 on, as text.
+    A has r ones. p and i are indices from 1 on, as text.
     """
     return f"{p} = {i} and {p} <= r"
 
@@ -339,16 +342,16 @@ def entry_of_v(k: str, q: str) -> str:
 
     Row k is e_k for k ≤ m, and e_{r+k−m} for m < k ≤ s; for m = 0 row 1 is e_1 + e_{r+1}.
     """
-    common = f"{k} <= m and {q} = {k}"
-    other = f"m < {k} and {k} <= s and {q} = r + {k} - m"
-    first = f"m = 0 and {k} = 1 and {q} = 1"
-    return f"({common}) or ({other}) or ({first})"
+    in_common_rows = f"{k} <= m and {q} = {k}"
+    in_further_rows = f"m < {k} and {k} <= s and {q} = r + {k} - m"
+    added_to_first_row = f"m = 0 and {k} = 1 and {q} = 1"
+    return f"({in_common_rows}) or ({in_further_rows}) or ({added_to_first_row})"
 
 
 WORDS = wording(Path(__file__).parent / "words.toml")
 
-# Phrases, and the conditions that they are short for: a phrase is used for the set of its condition
-# only.
+# {phrase: condition}: a phrase, such as "every size", is the words for the set of sizes that
+# satisfy its condition, and for no other set.
 PHRASES = WORDS.phrases
 
 
@@ -357,7 +360,7 @@ def words(size_set: isl.Set) -> str:
 
     Without a phrase it is as the library writes it.
     """
-    return _phrase(size_set) or text(size_set)
+    return _phrase_or_empty(size_set) or text(size_set)
 
 
 def canonical(size_set: isl.Set) -> str:
@@ -370,7 +373,7 @@ def canonical(size_set: isl.Set) -> str:
     MethodUnavailableError
         If there is no phrase for it in ``words.toml``.
     """
-    in_words = _phrase(size_set)
+    in_words = _phrase_or_empty(size_set)
     if not in_words:
         raise MethodUnavailableError(
             f"a certificate needs a phrase in words.toml for {text(size_set)}"
@@ -386,7 +389,7 @@ def phrase(canonical_text: str) -> str:
     raise ValueError(f"not a set of sizes: {canonical_text!r:.80}")
 
 
-def _phrase(size_set: isl.Set) -> str:
+def _phrase_or_empty(size_set: isl.Set) -> str:
     """The phrase for a set of sizes; empty if there is none."""
     for in_words, with_phrase in _sets_by_phrase().items():
         if size_set.is_equal(with_phrase):

@@ -33,8 +33,8 @@ from m2bridge.families.attention.all_sizes.integer_sets import (
     orbits,
     orbits_over,
     sizes,
+    sizes_with_orbits,
     variables,
-    with_some,
     zeros,
 )
 from m2bridge.families.attention.all_sizes.weight_types import exposed_types, types, with_some_type
@@ -85,8 +85,8 @@ class Conclusion:
     vacuous: isl.Set
     wrong: isl.Set | None = None
 
-    def on(self, size_set: isl.Set) -> tuple[isl.Set, isl.Set, isl.Set]:
-        """Return for which of these sizes it is true, is false, and is not decided."""
+    def restricted_to(self, size_set: isl.Set) -> tuple[isl.Set, isl.Set, isl.Set]:
+        """Return three parts of ``size_set``: where it is true, is false, and is not decided."""
         false = size_set.intersect(self.false)
         unknown = size_set.intersect(self.unknown)
         true = size_set.subtract(false).subtract(unknown)
@@ -123,16 +123,16 @@ class SetPrediction:
         """
         observed = OBSERVABLES[self.observable](facts)
         unknown = ALL.subtract(observed.known)
-        if observed.of_sizes:
-            different_sizes = _difference(observed.true, sizes(self.condition))
+        if observed.is_about_sizes:
+            different_sizes = _symmetric_difference(observed.true, sizes(self.condition))
             false = different_sizes.intersect(observed.known)
             return Conclusion(false=false, unknown=unknown, vacuous=NONE)
         about = orbits(self.concerns).intersect(observed.about)
-        different_orbits = _difference(observed.true, orbits(self.condition))
+        different_orbits = _symmetric_difference(observed.true, orbits(self.condition))
         wrong = different_orbits.intersect(about).intersect(orbits_over(observed.known))
-        vacuous = ALL.subtract(with_some(about))
+        vacuous = ALL.subtract(sizes_with_orbits(about))
         return Conclusion(
-            false=with_some(wrong),
+            false=sizes_with_orbits(wrong),
             # where there is no orbit to speak of nothing is left to be decided
             unknown=unknown.subtract(vacuous),
             vacuous=vacuous,
@@ -142,7 +142,7 @@ class SetPrediction:
 
 @dataclass(frozen=True, slots=True)
 class FormulaPrediction:
-    """A number, by a statement.
+    """The number that a statement predicts, as formulas for disjoint sets of sizes.
 
     Parameters
     ----------
@@ -165,17 +165,18 @@ class FormulaPrediction:
         holds, those where a condition of the statement does, and those where α is a, or d.
         """
         d, dp, a, D = variables(*NAMES)
+        # the sizes where both numbers are known to be equal, and to be different
         agree, differ = NONE, NONE
         values_of_alpha = (("a <= d", a), ("a > d", d))  # min(a, d) is no polynomial
         combinations = product(FORMULAS[self.observable](facts), self.cases, values_of_alpha)
-        for (where, observed), (condition, predicted), (of_alpha, alpha) in combinations:
+        for (where, observed), (condition, predicted), (alpha_condition, alpha) in combinations:
             equal = zeros(predicted(d, dp, alpha, D) - observed(d, dp, alpha, D))
-            if equal is None:  # not known to be a set of isl: it stays open
+            if equal is None:  # they are not known to be a set of isl, so these sizes stay open
                 continue
-            size_set = where.intersect(sizes(condition)).intersect(sizes(of_alpha))
+            size_set = where.intersect(sizes(condition)).intersect(sizes(alpha_condition))
             agree = agree.union(size_set.intersect(equal))
             differ = differ.union(size_set.subtract(equal))
-        return _compared(agree, differ)
+        return _conclusion_from(agree, differ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +236,7 @@ class TypePrediction:
 
         It is false for the sizes with some type where both differ, and no size is open.
         """
-        differ = _difference(exposed_types(facts), types(self.condition))
+        differ = _symmetric_difference(exposed_types(facts), types(self.condition))
         return Conclusion(false=with_some_type(differ), unknown=NONE, vacuous=NONE)
 
 
@@ -284,14 +285,14 @@ PREDICTIONS: dict[tuple[str, str], Prediction] = {
 }
 
 
-def _compared(agree: isl.Set, differ: isl.Set) -> Conclusion:
-    """The conclusion about a number that agrees with the stated one, or differs, for some sizes.
+def _conclusion_from(agree: isl.Set, differ: isl.Set) -> Conclusion:
+    """The conclusion from the sizes where a number is the stated one, and where it is another.
 
     For all sizes that are neither in ``agree`` nor in ``differ`` it is not decided.
     """
     return Conclusion(false=differ, unknown=ALL.subtract(agree).subtract(differ), vacuous=NONE)
 
 
-def _difference(first: isl.Set, second: isl.Set) -> isl.Set:
+def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
     """Return the symmetric difference of the sets: what is in one of them only."""
     return first.subtract(second).union(second.subtract(first))

@@ -52,10 +52,10 @@ class NotApplicable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeSets(VerdictScope):
-    """The sizes for which a statement holds.
+    """The sizes for which a statement is true, false, not decided, vacuous, or does not apply.
 
-    REFUTED if it is false for some size to which it applies; else UNDECIDED if the facts leave some
-    size open.
+    The verdict is REFUTED if the statement is false for some size to which it applies; else
+    UNDECIDED if it is not decided for some such size; else CONFIRMED.
 
     Parameters
     ----------
@@ -64,10 +64,12 @@ class SizeSets(VerdictScope):
     vacuous_for : set of sizes
         The sizes among ``holds_for`` without any function that the statement is about.
     not_applicable : tuple of NotApplicable
+        One for each hypothesis: the sizes where it is the first that fails.
     witness : dict or None
-        The first size for which it is false, the largest orbit where it is, weights of a function
-        in this orbit, and what shows it: the dimension, the tangent dimension. Without an orbit it
-        is not about orbits. ``None`` if it is false for no size.
+        The first size for which it is false, as "d", "d_out" and "a"; the largest "orbit" where it
+        is false, with weights "A" and "V" of a function in this orbit; and "numbers" that show it,
+        such as the dimension. "orbit" is ``None`` for a statement that is not about orbits. The
+        witness is ``None`` if the statement is false for no size.
     """
 
     holds_for: isl.Set
@@ -99,7 +101,8 @@ class SizeSets(VerdictScope):
 
         Where it is vacuous it is true, but listed as ``vacuous`` alone.
         """
-        outside = [NONE, *(out.sizes for out in self.not_applicable)]
+        # NONE, as a union has to be one of at least one set
+        outside = [NONE, *(exclusion.sizes for exclusion in self.not_applicable)]
         return {
             "true": self.holds_for.subtract(self.vacuous_for),
             "false": self.fails_for,
@@ -109,19 +112,19 @@ class SizeSets(VerdictScope):
         }
 
     def data(self, form: Callable[[isl.Set], Any]) -> Json:
-        """Return the sets of sizes by their names, each in the form that ``form`` gives it.
+        """Return the sets of sizes by their names, each converted by the function ``form``.
 
         ``not_applicable`` is a list with an entry for each hypothesis that fails somewhere, and
         ``counterexample`` is the witness.
         """
         outside = []
-        for out in self.not_applicable:
+        for exclusion in self.not_applicable:
             entry = {
-                "hypothesis": out.reason,
-                "sizes": form(out.sizes),
-                "holds_for": form(out.holds_for),
-                "fails_for": form(out.fails_for),
-                "undecided_for": form(out.undecided_for),
+                "hypothesis": exclusion.reason,
+                "sizes": form(exclusion.sizes),
+                "holds_for": form(exclusion.holds_for),
+                "fails_for": form(exclusion.fails_for),
+                "undecided_for": form(exclusion.undecided_for),
             }
             outside.append(entry)
         inside = {name: form(getattr(self, name)) for name in ANSWER_ON_SET}
@@ -143,19 +146,23 @@ class SizeSets(VerdictScope):
         Where a hypothesis fails, the sets say where the conclusion holds: so they are called
         ``conclusion_holds_for`` and so on.
         """
-        data = self.data(
-            lambda some: {"words": integer_sets.words(some), "isl": integer_sets.text(some)}
-        )
+
+        def both_forms(size_set: isl.Set) -> dict[str, str]:
+            """A set of sizes in words, and in the library's language."""
+            return {"words": integer_sets.words(size_set), "isl": integer_sets.text(size_set)}
+
+        data = self.data(both_forms)
         outside = []
-        for out in data["not_applicable"]:
-            renamed = {"reason": out.pop("hypothesis"), "sizes": out.pop("sizes")}
-            renamed |= {f"conclusion_{name}": value for name, value in out.items()}
+        for exclusion in data["not_applicable"]:
+            renamed = {"reason": exclusion.pop("hypothesis"), "sizes": exclusion.pop("sizes")}
+            renamed |= {f"conclusion_{name}": value for name, value in exclusion.items()}
             outside.append(renamed)
         return data | {"not_applicable": outside}
 
     def reasons(self) -> list[str]:
-        """Return for which sizes it is true and to which it does not apply; and size, orbit,
-        weights if it is false.
+        """Return lines of text: for which sizes the statement is true, false and so on.
+
+        The last one is the first counterexample, if there is one.
         """
         lines = reasons(self.data(integer_sets.words), str)
         if self.witness is not None:
@@ -178,13 +185,13 @@ def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
     lines = []
     for answer, where in _sizes_by_answer(data, in_words).items():
         lines.append(f"{answer} for {where}")
-    for out in data["not_applicable"]:
-        sizes_by_answer = _sizes_by_answer(out, in_words)
+    for exclusion in data["not_applicable"]:
+        sizes_by_answer = _sizes_by_answer(exclusion, in_words)
         conclusion = ", ".join(f"{answer} for {where}" for answer, where in sizes_by_answer.items())
         if len(sizes_by_answer) == 1:
             # The answer is that for all of these sizes, which need not be repeated.
             (conclusion,) = sizes_by_answer
-        outside = f"does not apply for {in_words(out['sizes'])} ({out['hypothesis']})"
+        outside = f"does not apply for {in_words(exclusion['sizes'])} ({exclusion['hypothesis']})"
         lines.append(f"{outside}, where the rest of it is {conclusion}")
     return lines
 

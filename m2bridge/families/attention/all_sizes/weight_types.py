@@ -62,21 +62,22 @@ def exposed_types(facts: SizeOrbitSets) -> isl.Set:
     not_reduced = orbits_not_reduced.insert_dims(isl.dim_type.set, 6, 2).intersect(types())
     reduced = types().subtract(not_reduced)
     d, dp, r, s, m, k, q = variables("d", "dp", "r", "s", "m", "k", "q")
-    # each term with the condition for it to be zero
+    # where fibres are reduced: each term of the gap, with the condition for the term to be zero
     of_factors = (_half_of_squares(k - r, q - r), "k = r and q = r")
     of_values = ((d - s) * (dp - s), _vanishing("d - s", "dp - s"))
     of_intersection = (m * (m + d - r - s), _vanishing("m", "m + d - r - s"))
-    rank = _images(d, dp, k, q) - 1
-    gap = rank - _functions_with_spaces(d, dp, r, s, m, k, q)
-    exposed = [_where_zero(gap, (of_factors, of_values, of_intersection), reduced)]
+    rank = _dimension_of_images(d, dp, k, q) - 1
+    gap = rank - _dimension_with_spaces(d, dp, r, s, m, k, q)
+    exposed = [_types_where_zero(gap, (of_factors, of_values, of_intersection), reduced)]
     if not not_reduced.is_subset(types("r = 1 and s = 1 and m = 1")):
         raise ContradictionError("a fibre has a kernel where the theorem about fibres has none")
+    # at (1, 1, 1), where they are not reduced, the kernel has dimension d
     one = d**0  # as a polynomial
-    rank = _images(d, dp, k, q) - d
-    gap = rank - _functions_with_spaces(d, dp, r=one, s=one, m=one, k=k, q=q)
+    rank = _dimension_of_images(d, dp, k, q) - d
+    gap = rank - _dimension_with_spaces(d, dp, r=one, s=one, m=one, k=k, q=q)
     of_factors = (_half_of_squares(k - 1, q - 1), "k = 1 and q = 1")
     of_values = ((d - 1) * (dp - 1), _vanishing("d - 1", "dp - 1"))
-    exposed.append(_where_zero(gap, (of_factors, of_values), not_reduced))
+    exposed.append(_types_where_zero(gap, (of_factors, of_values), not_reduced))
     return union(exposed)
 
 
@@ -85,12 +86,15 @@ def _half_of_squares(x: Any, y: Any) -> Any:
     return (x**2 + y**2 + (x - y) ** 2) / 2
 
 
-def _images(d: Any, dp: Any, k: Any, q: Any) -> Any:
-    """The dimension of all pairs (K̇ᵀQ + KᵀQ̇, V̇), for K and Q of ranks k and q."""
+def _dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:
+    """The dimension of all pairs (K̇ᵀQ + KᵀQ̇, V̇), for K and Q of ranks k and q.
+
+    K̇ᵀQ + KᵀQ̇ are the d × d matrices that map the kernel of Q into the image of Kᵀ.
+    """
     return d * k + d * q - k * q + d * dp
 
 
-def _functions_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:
+def _dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:
     """The dimension of the functions of a type, with the row spaces of K and Q.
 
     That of the functions is the dimension of the orbit of (A, V) less the scaling. The row space of
@@ -112,7 +116,7 @@ def _vanishing(*factors: str) -> str:
     return "(" + " or ".join(f"{factor} = 0" for factor in factors) + ")"
 
 
-def _where_zero(gap: Any, terms: Sequence[tuple[Any, str]], type_set: isl.Set) -> isl.Set:
+def _types_where_zero(gap: Any, terms: Sequence[tuple[Any, str]], type_set: isl.Set) -> isl.Set:
     """The types of a set where the polynomial ``gap`` is zero.
 
     ``terms`` are pairs of a polynomial that is nowhere negative and the condition for it to be

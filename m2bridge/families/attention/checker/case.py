@@ -121,10 +121,10 @@ def function(*pairs: Pair) -> Function:
                 if p > q:
                     index = (k, i, q, p)
                 found[index] = found.get(index, 0) + a * v
-    return without_zeros(found)
+    return drop_zeros(found)
 
 
-def without_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
+def drop_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
     """The entries of a matrix or a function that are not zero, by their indices."""
     return {index: x for index, x in entries.items() if x}
 
@@ -172,11 +172,11 @@ def representative(orbit: Orbit) -> Pair:
     V = {(k, k): 1 for k in range(m)}
     for k in range(m, s):
         V[k, r + k - m] = 1
-    V[0, 0] = 1  # which it is already unless m = 0
+    V[0, 0] = 1  # it is 1 already if m ≥ 1
     return A, V
 
 
-def with_exchanged_vectors(pair: Pair) -> Pair:
+def exchange_vectors(pair: Pair) -> Pair:
     """For weights A = k qᵀ and V = h vᵀ of rank one, with q = h = e_1, the weights v qᵀ and h kᵀ.
 
     They have the same function: its products are q_i k(y) · h_k v(y), in which k and v can be
@@ -323,5 +323,8 @@ def _generic_weights(
 
 
 def _matrix_of(unknowns: Iterator[Any], rows: int, columns: int) -> list[list[Any]]:
-    """The rows of a matrix with the next rows · columns unknowns as entries, which are used up."""
+    """The rows of a matrix whose entries are the next rows · columns items of ``unknowns``.
+
+    These are taken from the iterator, so that the next matrix has the unknowns that follow.
+    """
     return [list(islice(unknowns, columns)) for _ in range(rows)]

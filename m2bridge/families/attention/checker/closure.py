@@ -233,17 +233,18 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
     basis = algebra.groebner_basis(generators, candidate.ring)
     leading = algebra.minimal(g.monoms()[0] for g in basis)
     series = algebra.hilbert_series(leading, len(candidate.indices))
-    failure = _other_invariants(candidate, series)
+    # each check returns None if it succeeds; after the first difference no other check is made
+    failure = _check_invariants(candidate, series)
     if case.t == 1:
-        failure = failure or _incomplete_in_low_degrees(candidate, series)
+        failure = failure or _check_low_degrees(candidate, series)
     else:
         failure = (
             failure
-            or zero_divisor(leading)
-            or unstable(candidate, basis)
-            or incomplete_on_slice(candidate)
+            or check_zero_divisor(leading)
+            or check_stable(candidate, basis)
+            or check_complete_on_slice(candidate)
         )
-    failure = failure or _not_minimal(candidate, series)
+    failure = failure or _check_minimal(candidate, series)
     if failure:
         return failure
     ring_of_weights = candidate.images[0].context()
@@ -257,7 +258,7 @@ def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
 def _values_at_random_weights(candidate: Candidate, seed: int) -> list[int]:
     """The coordinates of a point of the closure: those of weights that are random integers.
 
-    It is another point for each ``seed``, and the same for the same.
+    The weights, and so the point, are determined by ``seed``.
     """
     random = Random(seed)
     number_of_weights = candidate.images[0].context().nvars()
@@ -265,13 +266,13 @@ def _values_at_random_weights(candidate: Candidate, seed: int) -> list[int]:
     return [int(image(*weights)) for image in candidate.images]
 
 
-def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | None:
-    """A difference if in some degree there are more, or fewer, generators of J than are needed.
+def _check_minimal(candidate: Candidate, series: algebra.Series) -> Difference | None:
+    """A difference if in some degree J has more, or fewer, generators than a minimal set has.
 
-    Needed in degree n are dim J_n less the dimension of what the generators of lower degree
-    generate in it: the rank of their multiples by monomials. As QQ[c]/J has the Hilbert function H,
-    which ``series`` gives, dim J_n is the number of monomials of degree n less H(n). None if all
-    numbers are right; TooExpensiveError if there are too many multiples.
+    The number in degree n of a minimal set is dim J_n less the dimension of what the generators of
+    lower degree generate in it: the rank of their multiples by monomials. As QQ[c]/J has the
+    Hilbert function H, which ``series`` gives, dim J_n is the number of monomials of degree n less
+    H(n). None if all numbers are right; TooExpensiveError if there are too many multiples.
     """
     count = len(candidate.indices)
     for n, number_of_generators in sorted(candidate.degrees.items()):
@@ -292,7 +293,7 @@ def _not_minimal(candidate: Candidate, series: algebra.Series) -> Difference | N
     return None
 
 
-def _other_invariants(candidate: Candidate, series: algebra.Series) -> Difference | None:
+def _check_invariants(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if the dimension or the degree of QQ[c]/J is not that of the closure.
 
     Those of QQ[c]/J are in ``series``, its Hilbert series; those of the closure are found without
@@ -314,7 +315,7 @@ def _other_invariants(candidate: Candidate, series: algebra.Series) -> Differenc
 # For t ≥ 2: the three conditions under which J is I.
 
 
-def zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
+def check_zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     """A difference if c_{1,1,1,1} is a zero divisor modulo J.
 
     It is not a zero divisor modulo I, which is prime and does not contain it: some functions have
@@ -330,7 +331,7 @@ def zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     return None
 
 
-def unstable(candidate: Candidate, basis: Any) -> Difference | None:
+def check_stable(candidate: Candidate, basis: Any) -> Difference | None:
     """A difference if J is not stable under the group U; ``basis`` is a Gröbner basis of J.
 
     U is a product of additive groups. In characteristic 0 an ideal is stable under such a group
@@ -338,7 +339,7 @@ def unstable(candidate: Candidate, basis: Any) -> Difference | None:
     """
     for derivation in _lie_algebra(candidate):
         for g in candidate.generators:
-            image = g * 0
+            image = g * 0  # of g under the derivation, by the chain rule
             for j, derivative_of_variable in derivation.items():
                 image += g.derivative(j) * derivative_of_variable
             if not algebra.is_in(image, basis):
@@ -374,7 +375,7 @@ def _lie_algebra(candidate: Candidate) -> Iterator[dict[int, Any]]:
         yield from (on_l, on_v, on_y)
 
 
-def incomplete_on_slice(candidate: Candidate) -> Difference | None:
+def check_complete_on_slice(candidate: Candidate) -> Difference | None:
     """A difference if I, restricted to the slice Σ, has more elements than J; None if it has not.
 
     Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0. There I is
@@ -402,7 +403,7 @@ def incomplete_on_slice(candidate: Candidate) -> Difference | None:
     restricted = [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
     restricted_basis = algebra.groebner_basis(restricted, slice_ring)
 
-    # the restriction of I to Σ: what does not have v in the ideal of the graph
+    # the restriction of I to Σ: the elements without v of the ideal of the graph
     graph_ring = algebra.ring(len(from_two) + len(free), "lex")  # with v first
     for element in algebra.groebner_basis(_graph_over_slice(case, free, graph_ring), graph_ring):
         terms = element.to_dict()
@@ -418,7 +419,7 @@ def incomplete_on_slice(candidate: Candidate) -> Difference | None:
 
 
 def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[Any]:
-    """The equations c = f(A, V) and rk A″ < α of the graph of ``incomplete_on_slice``.
+    """The equations c = f(A, V) and rk A″ < α of the graph of ``check_complete_on_slice``.
 
     ``free`` are the indices of the coordinates of Σ. The variables of ``graph_ring`` are
     v_2, …, v_d, and then these coordinates; the entries of A″ and V″ are among them.
@@ -469,10 +470,11 @@ def _last_degree(candidate: Candidate) -> int:
     for n in (2, 3, 4):
         if comb(count + n - 1, n) <= MAX_MONOMIALS_PER_DEGREE:
             last_with_few_monomials = n
-    return max([*candidate.degrees, last_with_few_monomials])
+    degrees_of_generators = list(candidate.degrees)
+    return max([*degrees_of_generators, last_with_few_monomials])
 
 
-def _incomplete_in_low_degrees(candidate: Candidate, series: algebra.Series) -> Difference | None:
+def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if in some degree QQ[f]/J may have another dimension than QQ[f]/I, for t = 1.
 
     None if the dimensions agree in degrees 1, …, ``_last_degree``.
@@ -512,8 +514,8 @@ def _parts(candidate: Candidate, n: int) -> list[list[tuple[int, ...]]]:
     """The monomials of degree n for t = 1, in a list for each part.
 
     A monomial is the increasing tuple of the numbers of its variables, each as often as it occurs.
-    A part has the monomials in which the same indices k of outputs and the same indices p, q, r of
-    inputs occur, as often.
+    Two monomials are in one part if each index k of outputs occurs equally often in both, and each
+    index p, q or r of inputs as well.
     """
     parts: dict[Any, list[tuple[int, ...]]] = {}
     for monomial in combinations_with_replacement(range(len(candidate.indices)), n):

@@ -16,7 +16,7 @@ import flint
 
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.schur import determinantal
+from m2bridge.families.attention.checker.schur import determinantal_dimension
 
 MAX_HILBERT_VALUES = 40
 """The largest dim D_α for which deg P(D_α) is compared with a Hilbert function: above, its values
@@ -80,7 +80,7 @@ def degree_by_values(d: int, alpha: int) -> int:
     D = alpha * (2 * d - alpha) - 1
     total = 0
     for n in range(D + 1):
-        total += (-1) ** (D - n) * comb(D, n) * determinantal(d, alpha, n)
+        total += (-1) ** (D - n) * comb(D, n) * determinantal_dimension(d, alpha, n)
     return total
 
 

@@ -147,6 +147,6 @@ def all_degrees(case: Case, last: int) -> tuple[int, bool]:
     if any(size > last for size in sizes_of_minors):
         return start, False
     for n in range(last + 1, bound + 1):
-        if core.generators(core.balanced_weight(n)) > 0:
+        if core.count_generators(core.balanced_weight(n)) > 0:
             return start, False
     return start, True

@@ -34,13 +34,13 @@ from m2bridge.families.attention.checker.case import (
     Orbit,
     Pair,
     base_locus_is_empty,
+    drop_zeros,
     function,
     orbit_dimension,
     orbits,
     products_determine_functions,
     real_family_has_no_real_weights,
     representative,
-    without_zeros,
 )
 from m2bridge.families.attention.checker.degree import check_source_degree, paths, source_degree
 
@@ -109,7 +109,7 @@ def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
         for q in range(1, case.d):
             coefficient = c.get((k, 0, 0, q), 0)
             V[k, q] = coefficient - in_first_column * A[q, 0]
-    return without_zeros(A), without_zeros(V)
+    return drop_zeros(A), drop_zeros(V)
 
 
 def _length_at(point: Pair, case: Case) -> int:
@@ -118,14 +118,14 @@ def _length_at(point: Pair, case: Case) -> int:
     Near it the fibre has the unknowns z_2, …, z_d. If V_1q grows by z_q, then
     ``weights_with_first_row`` says that A grows by z_q a_q, where row q of a_q is minus row 1 of A,
     and V by z_q b_q, where column q of b_q is column 1 of V. So the coordinates grow by Σ z_q L_q +
-    Σ z_p z_q Q_pq, p ≤ q, with L_q = f(a_q, V) + f(A, b_q), Q_pq = f(a_p, b_q) + f(a_q, b_p) for
-    p < q and Q_qq = f(a_q, b_q). The equations of the fibre say that this vector is zero. The fibre
-    is reduced at z = 0, of length 1, if the L_q are independent.
+    Σ z_p z_q Q_pq, p ≤ q, with the vectors L_q = f(a_q, V) + f(A, b_q), Q_qq = f(a_q, b_q), and for
+    p < q Q_pq = f(a_p, b_q) + f(a_q, b_p). The equations of the fibre say that this sum is zero.
 
-    Else, if the Q_pq are independent modulo the L_q, then all C(d, 2) monomials z_p z_q are
-    equations: the square of the maximal ideal vanishes, and functions on the fibre are spanned by 1
-    and by the z_q, of which there are d − 1, modulo as many equations as the L_q have rank.
-    ContradictionError if they are not: the theorem on fibres says that they are.
+    If the L_q are independent, the fibre is reduced at z = 0, of length 1. Else, if the Q_pq are
+    independent modulo the L_q, then all C(d, 2) monomials z_p z_q are equations: the square of the
+    maximal ideal vanishes, and functions on the fibre are spanned by 1 and by the z_q, of which
+    there are d − 1, modulo as many equations as the L_q have rank. ContradictionError if they are
+    not: the theorem on fibres says that they are.
     """
     A, V = point
     moves = []  # the pairs (a_q, b_q)
@@ -243,21 +243,26 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 
     facts = []
     for orbit in orbits(case):
-        # the tangent dimension there is a bound at this orbit, too
+        # the bound at the orbit ``witness`` holds at this orbit, too
         witness = _orbit_with_most_tangents(orbit, bounds)
-        about = {
+        orbit_facts = {
             "orbit": list(orbit),
             "dimension": dimensions[orbit],
+            # D_α is smooth at rank α, and everywhere if it is the space of all matrices
             "source_smooth": case.alpha in (d, orbit[0]),
             "fibre_length": lengths[orbit],
             "fibre_points": len(points[orbit]),
             "tangent_lower_bound": bounds[witness],
             "tangent_witness": list(witness),
         }
-        # critical: the differential has a kernel, which is the tangent space of the fibre
-        about["boundary"] = about["critical"] = lengths[orbit] != len(points[orbit])
-        about["singular"] = _is_singular(about, dimension, case, is_birational=length == 1)
-        facts.append(about)
+        # Critical: the differential has a kernel, which is the tangent space of the fibre. So a
+        # fibre with as many points as its length is reduced, and its function not critical.
+        is_critical = lengths[orbit] != len(points[orbit])
+        orbit_facts["boundary"] = orbit_facts["critical"] = is_critical
+        orbit_facts["singular"] = _is_singular(
+            orbit_facts, dimension, case, is_birational=length == 1
+        )
+        facts.append(orbit_facts)
     degree = None
     if base_locus_is_empty():
         # f is a morphism, so the degree of the source is that of the image times the length of the
@@ -281,8 +286,8 @@ def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbi
     ``bounds`` has for each orbit the lower bound for the tangent dimension there. Tangent
     dimensions only grow in a limit, so the largest bound holds at the given orbit, too. The closure
     of an orbit contains those for which none of the ranks r, s and dim (L + U) = r + s − m is
-    larger (docs/mathematics.md#proposition-orbits). Of several orbits with the largest bound it is
-    the given one, or else the last.
+    larger (docs/mathematics.md#proposition-orbits). Where several orbits have the largest bound,
+    the given one is returned if it is among them, and else the last in increasing order.
     """
     r, s, m = orbit
     containing = []
@@ -294,23 +299,23 @@ def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbi
 
 
 def _is_singular(
-    about: Mapping[str, Any], dimension: int, case: Case, *, is_birational: bool
+    orbit_facts: Mapping[str, Any], dimension: int, case: Case, *, is_birational: bool
 ) -> bool | None:
     """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
 
-    ``about`` has the facts about the orbit, ``dimension`` is that of the closure, and
+    ``orbit_facts`` are those about the orbit, ``dimension`` is that of the closure, and
     ``is_birational`` says whether the map is birational. Where it is, a function whose fibre is not
     one reduced point is singular, and one whose fibre is one reduced point, at which the source is
     smooth, is smooth (docs/mathematics.md#theorem-smooth). One with more independent tangent
     vectors than the dimension is singular in any case. ContradictionError if both are said of one
     orbit.
     """
-    has_more_tangents = about["tangent_lower_bound"] > dimension
-    if is_birational and about["fibre_length"] > 1:
+    has_more_tangents = orbit_facts["tangent_lower_bound"] > dimension
+    if is_birational and orbit_facts["fibre_length"] > 1:
         return True
-    if is_birational and about["source_smooth"]:
+    if is_birational and orbit_facts["source_smooth"]:
         if has_more_tangents:
-            orbit = tuple(about["orbit"])
+            orbit = tuple(orbit_facts["orbit"])
             raise ContradictionError(
                 f"at orbit {orbit} of {case} the fibre and tangent vectors disagree"
             )
@@ -323,12 +328,11 @@ def _is_singular(
 def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
     """The first difference between the orbits that evidence lists and those of the case.
 
-    None if there is none. It is found before any fibre is computed, as a small file must not ask
-    for a long computation:
-    the evidence must list at least α·min(d, d') orbits, because each pair (r, s) has one, and so
-    the work asked for is bounded by the length of the file. That the facts have the right keys is
-    seen by an example; that they are right is for the caller to compare. TooExpensiveError if the
-    listed orbits nevertheless take too long.
+    None if there is none. This is checked before any fibre is computed, because a small file must
+    not ask for a long computation: the evidence has to list at least α·min(d, d') orbits, as each
+    pair (r, s) has one, so that the work is bounded by the length of the file. The keys of the
+    facts about each orbit are compared with those of an example; the values are compared by the
+    caller. TooExpensiveError if the listed orbits nevertheless take too long.
     """
     stored = evidence.get("orbits")
     listed: list[Any] = []

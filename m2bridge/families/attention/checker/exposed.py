@@ -44,7 +44,7 @@ from m2bridge.certificates.wording import Words
 from m2bridge.checker import statements, verdict
 from m2bridge.checker.algebra import PRIME, rank
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention.checker.case import Case, Function, Sparse, function, without_zeros
+from m2bridge.families.attention.checker.case import Case, Function, Sparse, drop_zeros, function
 from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
 
 Kind = tuple[int, int, int, int, int]  # a type (k, q, r, s, m)
@@ -52,7 +52,9 @@ Place = tuple[int, int]  # row and column of an entry of A or V
 WeightPlace = tuple[str, int, int]  # the name of a matrix, K, Q or V, and the place in it
 
 MOST_STEPS = 10**9
-"""The most types, times the square of the weights, times the coordinates: minutes of ranks."""
+"""The largest number of types times the square of the number of weights times the number of
+coordinates: ranks of all types then take minutes.
+"""
 
 
 def exposed(certificate: Certificate) -> Content | Difference:
@@ -63,18 +65,20 @@ def exposed(certificate: Certificate) -> Content | Difference:
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed", certificate.answer)
     reason = failing_hypothesis(TOKENS, case)
-    if reason:
-        return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
+    if reason is not None:
+        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
+        verdicts = [verdict(words, reason, "") for words in listed]
+        return statements(WORDS, listed, verdicts, {})
     number_of_weights = 2 * case.a * case.d + case.d_out * case.d
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
-    facts = [dict(about) for about in facts_of_types(case)]  # copies, as these are cached
+    facts = list(map(dict, facts_of_types(case)))  # copies, as the dictionaries are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
-    return compared(predicted, facts, listed)
+    return compare_types(predicted, facts, listed)
 
 
-def compared(
+def compare_types(
     predicted: list[list[int]], facts: list[dict[str, Any]], listed: Sequence[Words]
 ) -> Content:
     """The content with the facts about all types, and the verdicts on the listed statements.
@@ -91,13 +95,14 @@ def compared(
     listed : sequence of Words
         The statements that a certificate lists.
     """
-    observed = sorted(about["type"] for about in facts if about["exposed"])
-    undecided = sorted(about["type"] for about in facts if about["exposed"] is None)
+    observed = sorted(facts_here["type"] for facts_here in facts if facts_here["exposed"] is True)
+    undecided = sorted(facts_here["type"] for facts_here in facts if facts_here["exposed"] is None)
     predicted = sorted(predicted)
     predicted_of_decided = [kind for kind in predicted if kind not in undecided]
     outcome = "CONFIRMED"
     if undecided:
         outcome = "UNDECIDED"
+    # a type that is decided otherwise refutes the theorem, whether others are decided or not
     if observed != predicted_of_decided:
         outcome = "REFUTED"
     values = {
@@ -189,7 +194,8 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
     functions = rank(images_of_type)
     images_with_spaces = []
     for x, image in zip(chart.tangents, images_of_type, strict=True):
-        # the indices of moved_spaces are negative, so the two have none in common
+        # an image is {(k, i, p, q): entry}, and moved_spaces has indices of three numbers, so the
+        # two have no index in common
         images_with_spaces.append(image | chart.moved_spaces(x))
     with_spaces = rank(images_with_spaces)
     nu = random_functional(all_images, case, Random(f"{case} {kind}"))
@@ -199,9 +205,11 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
         is_exposed = True  # Lemma 1
     elif with_spaces < differential_rank:
         is_exposed = False  # Lemma 2
-    # the Hessian changes its sign where ν(f(xyᵀ, V)) does: docs/training.md#theorem-saddles
+    # K and Q can move so that only A changes, by multiples of any xyᵀ, and the Hessian changes its
+    # sign where ν(f(xyᵀ, V)) does: docs/training.md#theorem-saddles
+    K_and_Q_can_move = k == q == r < case.a
     is_saddle = None
-    if is_exposed and k == q == r < case.a and not vanishes_on_a(chart, nu, case):
+    if is_exposed and K_and_Q_can_move and not vanishes_on_a(chart, nu, case):
         is_saddle = True
     return {
         "type": list(kind),
@@ -240,10 +248,10 @@ class Chart:
         outside_l = [*range(k, case.d), *range(r, k)]
         for i, j in enumerate(outside_l[: s - m], start=m):
             self.T[i, j] = 1
-        self.K = times(self.M, self.R)
-        self.Q = times(self.N, self.S)
-        self.V = times(self.H, self.T)
-        self.A = times(transposed(self.K), self.Q)
+        self.K = multiply(self.M, self.R)
+        self.Q = multiply(self.N, self.S)
+        self.V = multiply(self.H, self.T)
+        self.A = multiply(transpose(self.K), self.Q)
 
     @cached_property
     def all_directions(self) -> list[Direction]:
@@ -303,14 +311,14 @@ class Chart:
         _, _, r, _, m = self.kind
         # derivatives, by the letters of the matrices themselves
         M, N, R, S, H, T = (moved.get(name, {}) for name in "MNRSHT")
-        K = plus(times(M, self.R), times(self.M, R))
-        Q = plus(times(N, self.S), times(self.N, S))
+        K = add(multiply(M, self.R), multiply(self.M, R))
+        Q = add(multiply(N, self.S), multiply(self.N, S))
         # N_1ᵀK has as rows a basis of L
         N_1 = first_columns(self.N, r)
         N_1_moves = first_columns(N, r)
         L_moves = moves_of_product((N_1, self.K), (N_1_moves, K))
-        T_moves = plus(T, first_rows(L_moves, m))
-        V = plus(times(H, self.T), times(self.H, T_moves))
+        T_moves = add(T, first_rows(L_moves, m))
+        V = add(multiply(H, self.T), multiply(self.H, T_moves))
         return Direction(K=K, Q=Q, V=V)
 
     def moves_of_a(self, x: Direction) -> Sparse:
@@ -339,7 +347,7 @@ class Chart:
         return moves
 
 
-def coordinates(case: Case) -> list[tuple[int, ...]]:
+def coordinate_indices(case: Case) -> list[tuple[int, ...]]:
     """The indices (k, i, p, q) of all coordinates of functions."""
     found: list[tuple[int, ...]] = []
     for k, i in product(range(case.d_out), range(case.d)):
@@ -351,11 +359,12 @@ def coordinates(case: Case) -> list[tuple[int, ...]]:
 def random_functional(images: Sequence[Function], case: Case, random: Random) -> Function:
     """A random linear functional ν modulo the prime that vanishes on all these images.
 
-    It is given by its values on the coordinates of functions, by their indices.
+    It is {(k, i, p, q): factor}: ν of a function c is the sum of these factors times the
+    coordinates c_{k,i,p,q}.
     """
-    indices = coordinates(case)
+    indices = coordinate_indices(case)
     # FLINT's square matrix has a basis of the kernel in its first columns, and zeros in the others
-    kernel, dimension = modular(images, indices).nullspace()
+    kernel, dimension = matrix_modulo_prime(images, indices).nullspace()
     factors = [random.randrange(PRIME) for _ in range(dimension)]
     factors += [0] * (len(indices) - dimension)
     entries = (kernel * flint.nmod_mat(len(indices), 1, factors, PRIME)).entries()
@@ -371,16 +380,17 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
     """The matrix of B, T (D G Dᵀ − H), modulo the prime.
 
     It has a row for each tangent vector of the type, and a column for each entry of weights. G is
-    Σ g c² over the coordinates c, with random g > 0; ``all_images`` are the rows of D.
+    Σ g c² over the coordinates c, with random g > 0, which are the same for all forms of one type;
+    ``all_images`` are the rows of D.
     """
     random = Random(str(chart.kind))
-    indices = coordinates(chart.case)
+    indices = coordinate_indices(chart.case)
     g = {index: random.randrange(1, PRIME) for index in indices}
-    D = modular(all_images, indices)
-    D_times_G = modular([_scaled(image, g) for image in all_images], indices)
+    D = matrix_modulo_prime(all_images, indices)
+    D_times_G = matrix_modulo_prime([_scaled(image, g) for image in all_images], indices)
     form_on_entries = D_times_G * D.transpose() - hessian(chart, nu)
     places = weight_places(chart.case)
-    T = modular([x.entries() for x in chart.tangents], places)
+    T = matrix_modulo_prime([x.entries() for x in chart.tangents], places)
     return T * form_on_entries
 
 
@@ -388,16 +398,18 @@ def hessian(chart: Chart, nu: Function) -> Any:
     """The Hessian matrix of ν∘φ at the point of the chart, modulo the prime.
 
     It is square, with rows and columns in the order of ``weight_places``. φ is linear in each of K,
-    Q and V, so second derivatives by two entries of one matrix are zero. Those by entries of K and
-    Q are ν(f(A', V)) with A' = K'ᵀQ', and by entries of K or Q and of V ν(f(A', V')), where A' =
-    K'ᵀQ or KᵀQ'; here K', Q' and V' are the unit matrices of the entries.
+    Q and V, so second derivatives by two entries of one matrix are zero. With the unit matrices K',
+    Q' and V' of the entries, the others are these:
+
+    * by an entry of K and one of Q it is ν(f(A', V)) with A' = K'ᵀQ';
+    * by an entry of K or Q and one of V it is ν(f(A', V')) with A' = K'ᵀQ or A' = KᵀQ'.
     """
     case = chart.case
     values = _values_of_products(case, nu)
-    # by the place of an entry of A: ν(f(E, V)), where E is the unit matrix of this entry
+    # {place of an entry of A: ν(f(E, V))}, where E is the unit matrix of this entry
     values_at_v: dict[Place, int] = {}
     for (place_in_a, place_in_v), y in values.items():
-        if place_in_v in chart.V:
+        if place_in_v in chart.V:  # V has zeros at the other places
             summand = y * chart.V[place_in_v]
             values_at_v[place_in_a] = values_at_v.get(place_in_a, 0) + summand
     # K with Q: ν(f(E, V))
@@ -421,7 +433,7 @@ def hessian(chart: Chart, nu: Function) -> Any:
             if place[0] == "V":
                 rows.setdefault(place, {})[place_of_w] = y
     places = weight_places(case)
-    return modular([rows.get(place, {}) for place in places], places)
+    return matrix_modulo_prime([rows.get(place, {}) for place in places], places)
 
 
 def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], int]:
@@ -452,7 +464,7 @@ def weight_places(case: Case) -> list[WeightPlace]:
     return found
 
 
-def modular(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any]) -> Any:
+def matrix_modulo_prime(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any]) -> Any:
     """The matrix modulo the prime with these rows, each a map from labels of columns to entries.
 
     ``columns`` has the labels of all columns in their order, such as indices of coordinates.
@@ -477,27 +489,28 @@ def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:
     return True
 
 
-def times(left: Sparse, right: Sparse) -> Sparse:
-    """The product of two matrices."""
-    rows_of_right: dict[int, list[tuple[int, Any]]] = {}  # columns and entries, by row
+def multiply(left: Sparse, right: Sparse) -> Sparse:
+    """The product of two sparse matrices."""
+    # {row: [(column, entry), …]}
+    rows_of_right: dict[int, list[tuple[int, Any]]] = {}
     for (j, column), y in right.items():
         rows_of_right.setdefault(j, []).append((column, y))
     found: dict[tuple[int, int], Any] = {}
     for (i, j), x in left.items():
         for column, y in rows_of_right.get(j, ()):
             found[i, column] = found.get((i, column), 0) + x * y
-    return without_zeros(found)
+    return drop_zeros(found)
 
 
-def plus(first: Sparse, second: Sparse) -> Sparse:
+def add(first: Sparse, second: Sparse) -> Sparse:
     """The sum of two matrices."""
     found = dict(first)
     for place, x in second.items():
         found[place] = found.get(place, 0) + x
-    return without_zeros(found)
+    return drop_zeros(found)
 
 
-def transposed(matrix: Sparse) -> Sparse:
+def transpose(matrix: Sparse) -> Sparse:
     """The transpose of a matrix."""
     return {(j, i): x for (i, j), x in matrix.items()}
 
@@ -506,7 +519,7 @@ def moves_of_product(factors: tuple[Sparse, Sparse], moved: tuple[Sparse, Sparse
     """The derivative ẊᵀY + XᵀẎ of XᵀY, from ``factors`` (X, Y) and their derivatives ``moved``."""
     X, Y = factors
     X_moves, Y_moves = moved
-    return plus(times(transposed(X_moves), Y), times(transposed(X), Y_moves))
+    return add(multiply(transpose(X_moves), Y), multiply(transpose(X), Y_moves))
 
 
 def first_columns(matrix: Sparse, count: int) -> Sparse:

@@ -46,21 +46,23 @@ from m2bridge.families.attention.checker.case import (
     orbit_dimension,
 )
 from m2bridge.families.attention.checker.exposed import (
-    compared,
-    coordinates,
+    add,
+    compare_types,
+    coordinate_indices,
     first_columns,
     first_rows,
     moves_of_product,
-    plus,
+    multiply,
     random_functional,
-    times,
-    transposed,
+    transpose,
     value,
 )
 from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
 
 MOST_STEPS = 10**10
-"""The most types, times the square of the weights, times the coordinates: minutes of ranks."""
+"""The largest number of types times the square of the number of weights times the number of
+coordinates: ranks of all types then take minutes.
+"""
 
 
 class HeadType(NamedTuple):
@@ -88,15 +90,17 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed-heads", certificate.answer)
     reason = failing_hypothesis(TOKENS, case)
-    if reason:
-        return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
+    if reason is not None:
+        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
+        verdicts = [verdict(words, reason, "") for words in listed]
+        return statements(WORDS, listed, verdicts, {})
     number_of_weights = case.a * (3 * case.d + case.d_out)
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types of heads take {steps:.0e} steps")
-    facts = [dict(about) for about in facts_of_types(case)]  # copies, as these are cached
+    facts = list(map(dict, facts_of_types(case)))  # copies, as the dictionaries are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
-    return compared(predicted, facts, listed)
+    return compare_types(predicted, facts, listed)
 
 
 QUESTIONS = {"exposed-heads": exposed_heads}
@@ -114,8 +118,9 @@ def _number_of_types_at_most(case: Case) -> int:
     k, q and r are at most α, o at most min(a, d'), v at most α, s at most min(d, d'), and m is one
     of 0, …, α.
     """
-    of_values = min(case.a, case.d_out) * case.alpha * min(case.d, case.d_out)
-    return case.alpha**3 * of_values * (case.alpha + 1)
+    choices_of_k_q_r = case.alpha**3
+    choices_of_o_v_s = min(case.a, case.d_out) * case.alpha * min(case.d, case.d_out)
+    return choices_of_k_q_r * choices_of_o_v_s * (case.alpha + 1)
 
 
 def ranks_of_products(rows: int, inner: int, columns: int) -> list[tuple[int, int, int]]:
@@ -173,9 +178,11 @@ def is_stated(kind: HeadType, case: Case) -> bool:
 def dimension_with_spaces(kind: HeadType, case: Case) -> int:
     """The dimension of all (f, row K, row Q, col O, row V): functions f with these four spaces.
 
-    That is the number of Lemma 2. The spaces contain the column and row space of A, and those of
-    W, and are otherwise free: the row spaces of K, of dimension k, are those of dimension k − r in
-    the quotient of R^d by L, a Grassmannian of dimension (k − r)(d − k); and so on.
+    That is the number of Lemma 2. The row space of K contains L, the column space of A, and is
+    otherwise free. It has dimension k, so it is a space of dimension k − r in the quotient of R^d
+    by L: these are a Grassmannian of dimension (k − r)(d − k). In the same way the row space of Q
+    contains the row space of A, and the column space of O and the row space of V contain those of
+    W.
     """
     of_k = (kind.k - kind.r) * (case.d - kind.k)
     of_q = (kind.q - kind.r) * (case.d - kind.q)
@@ -223,12 +230,16 @@ def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
 def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
     """Whether Lemma 4 proves that a type is not exposed; False also where it says nothing.
 
-    Critical weights of the type are those of the balanced type, with the same ν, where ν has rank
-    at most d − max(k, q) on A and min(d' − o, d − v) on W. The pairs (f, ν) of a function f of the
-    balanced type and a ν that is critical there are an irreducible family. Its dimension less that
-    of the space of targets is the dimension of the functions less the rank of the differential. If
-    that is negative, general targets have no such pair. If it is zero, an open set of targets has
-    general pairs, and the type is not exposed if a general ν has one of the two ranks larger.
+    If weights of the type are critical, so are weights of the balanced type with the same A, W and
+    ν, and ν has rank at most d − max(k, q) on A and min(d' − o, d − v) on W. The pairs (f, ν) of a
+    function f of the balanced type and a ν that is critical there are an irreducible family. Its
+    dimension less that of the space of targets is the dimension of the functions less the rank of
+    the differential.
+
+    * If that is negative, general targets have no such pair: the type is not exposed.
+    * If it is zero, an open set of targets has general pairs, and the type is not exposed if a
+      general ν has one of the two ranks larger.
+    * If it is positive the lemma says nothing.
     """
     balanced = kind.balanced
     if kind == balanced:
@@ -305,12 +316,12 @@ class HeadChart:
         # spanned by the first r, and the row space of K by the first k
         units = [*range(m), *range(k, case.d), *range(r, k), *range(m, r)]
         self.T: Sparse = dict.fromkeys(enumerate(units[:v]), 1)
-        self.K = times(self.M, self.R)
-        self.Q = times(self.N, self.S)
-        self.O = transposed(times(self.P, self.H))
-        self.V = times(self.J, self.T)
-        self.A = times(transposed(self.K), self.Q)
-        self.W = times(self.O, self.V)
+        self.K = multiply(self.M, self.R)
+        self.Q = multiply(self.N, self.S)
+        self.O = transpose(multiply(self.P, self.H))
+        self.V = multiply(self.J, self.T)
+        self.A = multiply(transpose(self.K), self.Q)
+        self.W = multiply(self.O, self.V)
         self.all_directions = list(self._all_directions())
 
     def _all_directions(self) -> Iterator[Direction]:
@@ -358,16 +369,16 @@ class HeadChart:
         r, m = self.kind.r, self.kind.m
         # derivatives, by the letters of the matrices themselves
         M, N, R, S, P, J, H, T = (moved.get(name, {}) for name in "MNRSPJHT")
-        K = plus(times(M, self.R), times(self.M, R))
-        Q = plus(times(N, self.S), times(self.N, S))
-        O_transposed = plus(times(P, self.H), times(self.P, H))
-        O = transposed(O_transposed)
+        K = add(multiply(M, self.R), multiply(self.M, R))
+        Q = add(multiply(N, self.S), multiply(self.N, S))
+        O_transposed = add(multiply(P, self.H), multiply(self.P, H))
+        O = transpose(O_transposed)
         # N_1ᵀK has as rows a basis of L
         N_1 = first_columns(self.N, r)
         N_1_moves = first_columns(N, r)
         L_moves = moves_of_product((N_1, self.K), (N_1_moves, K))
-        T_moves = plus(T, first_rows(L_moves, m))
-        V = plus(times(J, self.T), times(self.J, T_moves))
+        T_moves = add(T, first_rows(L_moves, m))
+        V = add(multiply(J, self.T), multiply(self.J, T_moves))
         return Direction(K=K, Q=Q, O=O, V=V)
 
     def moves(self, x: Direction) -> Moves:
@@ -375,7 +386,7 @@ class HeadChart:
         return Moves(
             along=x,
             A=moves_of_product((self.K, self.Q), (x.K, x.Q)),
-            W=plus(times(x.O, self.V), times(self.O, x.V)),
+            W=add(multiply(x.O, self.V), multiply(self.O, x.V)),
         )
 
     def image(self, x: Direction) -> Function:
@@ -391,10 +402,10 @@ class HeadChart:
         """
         along_x = x.along
         along_w = w.along
-        A_xw = plus(
-            times(transposed(along_x.K), along_w.Q), times(transposed(along_w.K), along_x.Q)
+        A_xw = add(
+            multiply(transpose(along_x.K), along_w.Q), multiply(transpose(along_w.K), along_x.Q)
         )
-        W_xw = plus(times(along_x.O, along_w.V), times(along_w.O, along_x.V))
+        W_xw = add(multiply(along_x.O, along_w.V), multiply(along_w.O, along_x.V))
         summands = [(x.A, w.W), (w.A, x.W), (A_xw, self.W), (self.A, W_xw)]
         return function(*summands)
 
@@ -446,29 +457,30 @@ def moves_of_factors(
 def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[list[int]]:
     """The matrix of B modulo the prime, as rows.
 
-    It has a row for each tangent vector of the type, and a column for each entry of weights.
-    ``images`` are those of ``chart.all_directions`` under the differential, in their order. G is
-    Σ g c² over the coordinates c, with random g > 0. B is bilinear, so its rows are combinations of
-    those for the single entries of weights.
+    It has a row for each tangent vector of the type, and a column for each entry of weights, in the
+    order of ``chart.all_directions``. ``images`` are those of ``chart.all_directions`` under the
+    differential, in their order. G is Σ g c² over the coordinates c, with random g > 0. B is
+    bilinear, so its rows are combinations of those for the single entries of weights.
     """
     random = Random(str(chart.kind))
-    g = {index: random.randrange(1, PRIME) for index in coordinates(chart.case)}
+    g = {index: random.randrange(1, PRIME) for index in coordinate_indices(chart.case)}
     moves = [chart.moves(w) for w in chart.all_directions]
-    on_entries = []
+    on_entries = []  # B on pairs of single entries of weights
     for x, image_of_x in zip(moves, images, strict=True):
-        weighted = {c: g[c] * y for c, y in image_of_x.items()}
+        weighted_image = {index: g[index] * y for index, y in image_of_x.items()}
         row = []
         for w, image_of_w in zip(moves, images, strict=True):
-            product_of_images = sum(y * image_of_w.get(c, 0) for c, y in weighted.items())
+            summands = [y * image_of_w.get(index, 0) for index, y in weighted_image.items()]
+            product_of_images = sum(summands)  # G(dφ x, dφ w)
             second = value(nu, chart.second_derivative(x, w))
             row.append((product_of_images - second) % PRIME)
         on_entries.append(row)
     tangents = [entries_of(x, chart) for x in chart.tangents()]
-    form_on_tangents = modular(tangents) * modular(on_entries)
+    form_on_tangents = matrix_modulo_prime(tangents) * matrix_modulo_prime(on_entries)
     return [list(map(int, row)) for row in form_on_tangents.tolist()]
 
 
-def modular(rows: Sequence[Sequence[int]]) -> Any:
+def matrix_modulo_prime(rows: Sequence[Sequence[int]]) -> Any:
     """The matrix modulo the prime with these rows."""
     return flint.nmod_mat([[x % PRIME for x in row] for row in rows], PRIME)
 

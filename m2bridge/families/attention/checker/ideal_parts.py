@@ -172,10 +172,11 @@ class Products:
         # the coordinates (k, i, p, q), in the order of their indices: first all with k = 0, then
         # those with k = 1, …, equally many for each k, on which ``monomials`` relies
         self.coordinates = list(polynomials)
-        self.number = {index: j for j, index in enumerate(self.coordinates)}
-        self.images = [packed(polynomial) for polynomial in polynomials.values()]
-        # caches of parts, monomials of a weight from a coordinate on, and images of
-        # monomials without their last coordinate
+        self.number_of_coordinate = {index: j for j, index in enumerate(self.coordinates)}
+        self.images = [pack_exponents(polynomial) for polynomial in polynomials.values()]
+        # Results that are kept: parts by their weight; monomials by their weight and the number of
+        # the coordinate from which on they are made; images by the monomial. The latter are kept
+        # for monomials that are another one without its last coordinate.
         self._parts: dict[Weight, Part] = {}
         self._monomials: dict[tuple[Weight, int], list[Monomial]] = {}
         self._images_of_beginnings: dict[Monomial, Image] = {}
@@ -264,14 +265,14 @@ class Products:
         for weight in sorted(self.weights(n), key=sum_of_squares):
             if any(is_above(weight, lower) for lower in without_generators):
                 continue
-            count = self.generators(weight)
+            count = self.count_generators(weight)
             if count:
                 found[weight] = count
             else:
                 without_generators.append(weight)
         return found
 
-    def generators(self, weight: Weight) -> int:
+    def count_generators(self, weight: Weight) -> int:
         """The number of minimal generators of a decreasing weight w.
 
         It is the dimension of I_w less that of what I generates in it from lower degree: the span
@@ -281,7 +282,7 @@ class Products:
         of columns less the rank as it was.
         """
         free_monomials = self.part(weight).free_monomials
-        rows, columns = without_unit_vectors(self.multiples(weight), range(len(free_monomials)))
+        rows, columns = drop_unit_vectors(self.multiples(weight), range(len(free_monomials)))
         width = len(columns)
         is_large = len(rows) * width >= MIN_SPARSE_MATRIX_ENTRIES
         # most weights have no generators, and that is seen from nonzero entries alone
@@ -299,18 +300,19 @@ class Products:
         """
         free_monomials = self.part(weight).free_monomials
         for j, coordinate in enumerate(self.coordinates):
-            rest = without(weight, coordinate)  # w − w_j
-            if rest is None or not any(rest[0]):  # no multiple of x_j, or x_j itself
+            rest = subtract_coordinate(weight, coordinate)  # w − w_j
+            # there is no multiple of x_j of weight w, or it is x_j itself, which is in no generator
+            if rest is None or not any(rest[0]):
                 continue
-            part = self.part(decreasing(rest))
+            part = self.part(sort_weight(rest))
             if not part.relations:
                 continue
-            renamed = self._renamed_by_frequency(rest)
-            # for monomials of the part, the number of x_j times the renamed monomial if it is free;
-            # coefficients elsewhere are not needed
+            renamed_coordinates = self._renamed_by_frequency(rest)
+            # {monomial of the part: number of x_j times the renamed monomial}, for those multiples
+            # that are free monomials; coefficients at the others are not needed
             number_of_multiple = {}
             for monomial in part.monomials:
-                multiple = sorted([j, *(renamed[x] for x in monomial)])
+                multiple = sorted([j, *(renamed_coordinates[x] for x in monomial)])
                 number = free_monomials.get(tuple(multiple))
                 if number is not None:
                     number_of_multiple[monomial] = number
@@ -322,7 +324,7 @@ class Products:
                 }
 
     def _renamed_by_frequency(self, weight: Weight) -> list[int]:
-        """For each coordinate the number of that with renamed indices.
+        """For each coordinate, in their order, the number of the coordinate with renamed indices.
 
         Indices of each kind are renamed by the permutation that takes 0 to the most frequent index
         in ``weight``, 1 to the next one, and so on. So it takes monomials of the decreasing weight
@@ -332,15 +334,16 @@ class Products:
         renamed = []
         for k, i, p, q in self.coordinates:
             first, second = sorted((new_p[p], new_p[q]))
-            renamed.append(self.number[new_k[k], new_i[i], first, second])
+            renamed.append(self.number_of_coordinate[new_k[k], new_i[i], first, second])
         return renamed
 
     def part(self, weight: Weight) -> Part:
         """The part of a decreasing weight: its monomials, their images, the rank of these."""
         if weight not in self._parts:
             # monomials with few c_{k,i,p,q}, p < q, become pivots: then relations are short
-            monomials = sorted(self.monomials(weight), key=self.mixed)
-            # a row for each monomial in A and V, by its exponents; a column for each of monomials
+            monomials = sorted(self.monomials(weight), key=self.count_mixed)
+            # {exponents of a monomial in A and V: row}, where a row has the coefficients of this
+            # monomial in the images of ``monomials``, by their numbers as columns
             rows_by_exponents: dict[int, dict[int, int]] = {}
             for column, monomial in enumerate(monomials):
                 for exponents, coefficient in self.image(monomial).items():
@@ -370,13 +373,13 @@ class Products:
             stop = (least_k + 1) * coordinates_per_k
             found: list[Monomial] = []
             for j in range(start, stop):
-                rest = without(weight, self.coordinates[j])
+                rest = subtract_coordinate(weight, self.coordinates[j])
                 if rest is not None:
                     found.extend((j, *others) for others in self.monomials(rest, j))
             self._monomials[weight, first] = found
         return self._monomials[weight, first]
 
-    def mixed(self, monomial: Monomial) -> int:
+    def count_mixed(self, monomial: Monomial) -> int:
         """The number of coordinates c_{k,i,p,q} with p < q in a monomial."""
         count = 0
         for j in monomial:
@@ -397,24 +400,24 @@ class Products:
         beginning = tuple(others)
         if beginning not in self._images_of_beginnings:
             self._images_of_beginnings[beginning] = self.image(beginning)
-        return times(self._images_of_beginnings[beginning], self.images[last])
+        return multiply_images(self._images_of_beginnings[beginning], self.images[last])
 
 
 # Weights.
 
 
-def without(weight: Weight, coordinate: tuple[int, ...]) -> Weight | None:
+def subtract_coordinate(weight: Weight, coordinate: tuple[int, ...]) -> Weight | None:
     """A weight less that of a coordinate c_{k,i,p,q}; None if an entry would be negative."""
     k, i, p, q = coordinate
     H, X, Y = weight
     if H[k] == 0 or X[i] == 0 or Y[p] == 0 or Y[q] == 0:
         return None
     if p == q and Y[p] == 1:
-        return None  # c_{k,i,p,p} takes two
-    return one_less(H, k), one_less(X, i), one_less(one_less(Y, p), q)
+        return None  # c_{k,i,p,p} has the index p twice
+    return reduce_count(H, k), reduce_count(X, i), reduce_count(reduce_count(Y, p), q)
 
 
-def one_less(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
+def reduce_count(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
     """``counts``, how often each index of one kind occurs, with one less for ``index``."""
     return (*counts[:index], counts[index] - 1, *counts[index + 1 :])
 
@@ -424,8 +427,8 @@ def indices_by_frequency(counts: tuple[int, ...]) -> list[int]:
     return sorted(range(len(counts)), key=counts.__getitem__, reverse=True)
 
 
-def decreasing(weight: Weight) -> Weight:
-    """The decreasing weight that is a permutation of a weight."""
+def sort_weight(weight: Weight) -> Weight:
+    """The decreasing weight with the same entries for each kind of index, in another order."""
     return tuple(tuple(sorted(counts, reverse=True)) for counts in weight)
 
 
@@ -463,10 +466,11 @@ def is_above(weight: Weight, lower: Weight) -> bool:
 # Polynomials with positive coefficients, matrices, fractions.
 
 
-def packed(polynomial: Any) -> Image:
-    """The coefficients of a polynomial, by the number whose digits to base 2^16 are the exponents.
+def pack_exponents(polynomial: Any) -> Image:
+    """A polynomial as an Image: its coefficients, each monomial packed into one integer.
 
-    The exponent of variable j is the digit at (2^16)^j. The base is above all degrees.
+    The exponent of variable j is the digit of this integer at (2^16)^j; so y_0 y_1² has the key
+    1 + 2·2^16. The base 2^16 is above all degrees.
     """
     found = {}
     for exponents, coefficient in polynomial.terms():
@@ -475,7 +479,7 @@ def packed(polynomial: Any) -> Image:
     return found
 
 
-def times(f: Image, g: Image) -> Image:
+def multiply_images(f: Image, g: Image) -> Image:
     """The product of two polynomials f and g; nothing cancels, as all coefficients are positive.
 
     Exponents are added by adding keys: no digit becomes as large as the base.
@@ -488,16 +492,16 @@ def times(f: Image, g: Image) -> Image:
     return found
 
 
-def without_unit_vectors(
+def drop_unit_vectors(
     rows: Iterable[dict[int, int]], columns: Iterable[int]
 ) -> tuple[list[dict[int, int]], list[int]]:
     """The matrix without the columns whose unit vectors are seen to be in the span of its rows.
 
-    Rows are maps from columns to nonzero entries. Returned are the rows in the columns that stay,
-    numbered from 0, without rows of zeros; and these columns by their former numbers. A row with
-    one entry says that the unit vector of its column is in the span, so this column can be left out
-    of all rows, which may leave others with one entry; and so on. Each time the number of columns
-    and the rank are one less, so their difference does not change.
+    A row is {column: nonzero entry}. Returned are the rows in the columns that stay, with these
+    numbered from 0, and without rows of zeros; and these columns by their former numbers. A row
+    with one entry says that the unit vector of its column is in the span, so this column can be
+    left out of all rows, which may leave others with one entry; and so on. Each time the number of
+    columns and the rank are one less, so their difference does not change.
     """
     all_rows = list(rows)
     columns_left = set(columns)
@@ -522,8 +526,9 @@ def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
 
     For a minor that is not zero modulo a prime is not zero, and so the rank over QQ is no smaller.
     This is Gaussian elimination with rows given by nonzero entries. In turn the shortest row is
-    taken out, and its multiples are subtracted from the rows left to clear a column: of those where
-    it has an entry the one in which the fewest rows left have one. So few entries are added.
+    taken out, and one of its columns is cleared: its multiples are subtracted from the rows left
+    with an entry in this column. Of the columns of the row it is the one in which the fewest rows
+    left have an entry, so that few new entries arise.
     """
     rows_left: dict[int, dict[int, int]] = {}
     rows_with: dict[int, set[int]] = {}  # for each column, the rows left with an entry there
@@ -537,7 +542,7 @@ def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
     heapify(by_length)
     while rank < width and by_length:
         length, number = heappop(by_length)
-        # a row is listed again whenever it changes
+        # a row is listed again whenever it changes, and is no longer what an old entry says
         if number not in rows_left or len(rows_left[number]) != length:
             continue
         pivot_row = rows_left.pop(number)

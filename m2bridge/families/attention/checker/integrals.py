@@ -90,9 +90,9 @@ def stated_polar_degrees(case: Case) -> list[int] | None:
         return None
     if case.is_of_symmetric_matrices:
         # the second factor of Y is the P^(d−1) of q, not that of V
-        return _alternating_sums(symmetric_in_chow_ring(case.d), case.d)
+        return _degrees_from_factors(symmetric_in_chow_ring(case.d), case.d)
     of_A = integrals_in_chow_ring(case.d, case.alpha)
-    return _alternating_sums(of_A, case.d * case.d_out)
+    return _degrees_from_factors(of_A, case.d * case.d_out)
 
 
 def localized_polar_degrees(case: Case) -> list[int] | None:
@@ -103,7 +103,7 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
         return polar_degrees_of_symmetric_matrices(case)[::-1]
     of_A = localized_integrals(case.d, case.alpha)
     of_V = [comb(case.d * case.d_out, j) for j in range(case.d * case.d_out)]
-    return _in_binomials(_of_product(of_A, of_V))[::-1]
+    return _degrees_from_integrals(_integrals_of_product(of_A, of_V))[::-1]
 
 
 # In the Chow ring.
@@ -123,7 +123,7 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices
     bits = _coefficient_bound(d, alpha).bit_length() + 1
     u = 1 << bits
-    phi = _series([1 + u, u * u, -u * u], d)
+    phi = _power_series([1 + u, u * u, -u * u], d)
     C = flint.fmpz_mat(d, d)
     M = flint.fmpz_mat(d, d)
     for i, j in product(range(d), repeat=2):
@@ -158,7 +158,8 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
 def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
     """The value of the expression in ``symmetric_in_chow_ring`` for numbers u and t.
 
-    ``sign`` is −1, or 1 for a bound: then all terms are added, where the expression subtracts.
+    ``sign`` is −1 for the value itself. For 1 all terms are added, where the expression subtracts
+    some: with u = 1 that is a bound for its coefficients in u.
     """
     phi = []  # the coefficients of φ, by powers of y
     for m in range(d):
@@ -205,7 +206,7 @@ def _coefficient_bound(d: int, alpha: int) -> int:
     Such sums of a product are at most the product of those of the factors, and a minor is at most
     the product of the sums of its rows.
     """
-    phi = _series([2, 1, 1], d)  # with u = 1, and every sign positive
+    phi = _power_series([2, 1, 1], d)  # with u = 1, and every sign positive
     sum_of_row = 0  # at least that of any row of C M: it is the sum of all entries
     for i, j in product(range(d), repeat=2):
         sum_of_row += comb(i + j, i) * sum(phi[: d - j])
@@ -214,7 +215,7 @@ def _coefficient_bound(d: int, alpha: int) -> int:
     return bound
 
 
-def _series(f: Sequence[int], d: int) -> list[int]:
+def _power_series(f: Sequence[int], d: int) -> list[int]:
     """The coefficients of 1, y, …, y^{d−1} in (f / (1 − y))^d, for the polynomial f in y.
 
     ``f`` is given by its coefficients, that of 1 first.
@@ -229,24 +230,27 @@ def _series(f: Sequence[int], d: int) -> list[int]:
     return coefficients
 
 
-def _alternating_sums(of_A: Sequence[int], size: int) -> list[int]:
-    """δ_n, …, δ_0 from the integrals of the first factor, for a second one of dimension size − 1.
+def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
+    """δ_n, …, δ_0 from the integrals of the first factor of Y, where the second one is P^(size−1).
 
-    The integrals are ``of_A``, ∫ c_j(T) h_1^(n_1−j) for j = 0, …, n_1. δ_i is the degree of a polar
-    class (Piene; Holme): Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j}.
-    So it is the coefficient of T^{i+1} in Σ_j (−1)^j (1 + T)^{n+1−j} ∫ c_j(T_Y) H^{n−j}, where T is
-    a variable. For α = d' = 1 the bundle N stands for the tangent bundle T_Y, and the second factor
-    is that of q, not of V. c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both
-    factors with j_1 + j_2 = j, and H^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with a binomial
-    coefficient. The integral of c_{j_2} h_2^{n_2−j_2} over the second factor, a projective space,
-    is C(size, j_2).
+    ``of_A`` has the integrals ∫ c_j(T) h_1^(n_1−j) for j = 0, …, n_1. For α = d' = 1 the bundle N
+    stands for the tangent bundle T_Y, and the second factor is that of q, not of V.
+
+    First the integrals of Y: c_j(T_Y) is the sum of the products of c_{j_1} and c_{j_2} of both
+    factors with j_1 + j_2 = j, and H^{n−j} = (h_1 + h_2)^{n−j} has h_1^{n_1−j_1} h_2^{n_2−j_2} with
+    a binomial coefficient. The integral of c_{j_2} h_2^{n_2−j_2} over P^(size−1) is C(size, j_2).
+
+    Then δ_i, the degree of a polar class, is Σ_j (−1)^j C(n+1−j, i+1) ∫ c_j(T_Y) H^{n−j} (Piene;
+    Holme). That is the coefficient of T^{i+1} in the polynomial Σ_j (−1)^j (1 + T)^{n+1−j} ∫
+    c_j(T_Y) H^{n−j}, where T is a variable.
     """
     n_1 = len(of_A) - 1
     n_2 = size - 1
     n = n_1 + n_2
     one_plus_T = flint.fmpz_poly([1, 1])
     total = flint.fmpz_poly([])
-    # Horner's rule: in the end the summand of j = n has one factor 1 + T, and that of j = 0 n + 1
+    # Horner's rule: in the end the summand of j = n has the factor 1 + T, and that of j = 0 its
+    # power n + 1
     for j in range(n + 1):
         integral = 0  # of c_j(T_Y) H^{n−j}
         for j_2 in range(min(j, n_2) + 1):
@@ -275,7 +279,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
     """
     rank = alpha * d
     dimension = alpha * (d - alpha)  # of the Grassmannian
-    # by k and m: the integral of c_{dimension−k−m}(T) c_k(E) s_m(E) over the Grassmannian
+    # {(k, m): the integral of c_{dimension−k−m}(T) c_k(E) s_m(E) over the Grassmannian}
     degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
     on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
     squares = [j**2 for j in range(d)]  # the weights of the torus on K^d
@@ -283,9 +287,9 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
         outside = [weight for weight in squares if weight not in inside]
         differences = [b - a for a in inside for b in outside]
         weights_of_e = [a for a in inside for _ in range(d)]
-        tangent = _elementary(differences, dimension)
-        chern = _elementary(weights_of_e, dimension)
-        segre = _complete([-weight for weight in weights_of_e], dimension)
+        tangent = _elementary_symmetric(differences, dimension)
+        chern = _elementary_symmetric(weights_of_e, dimension)
+        segre = _complete_symmetric([-weight for weight in weights_of_e], dimension)
         denominator = prod(differences)
         for k, m in degrees:
             value = tangent[dimension - k - m] * chern[k] * segre[m]
@@ -302,9 +306,9 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
 
 
 def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
-    """δ_0, …, δ_n for functions q ⊗ c, α = d' = 1, with N in place of the tangent bundle."""
+    """δ_0, …, δ_n for α = d' = 1, by localization, with the bundle N in place of T_Y."""
     of_q = [comb(case.d, j) for j in range(case.d)]  # the integrals of the P^(d−1) of q
-    return _in_binomials(_of_product(localized_symmetric(case.d), of_q))
+    return _degrees_from_integrals(_integrals_of_product(localized_symmetric(case.d), of_q))
 
 
 @cache
@@ -327,7 +331,7 @@ def localized_symmetric(d: int) -> list[int]:
         for line in weights_of_squares:
             of_lines = [weight - line for weight in weights_of_squares if weight != line]
             of_s_and_q = [weight + c - line for weight in (a, b) for c in others]
-            chern = _elementary([*of_lines, *of_s_and_q], last)
+            chern = _elementary_symmetric([*of_lines, *of_s_and_q], last)
             denominator = product_on_grassmannian * prod(of_lines)
             for j in range(last + 1):
                 integrals[j] += flint.fmpq(chern[j] * (-line) ** (last - j), denominator)
@@ -336,8 +340,11 @@ def localized_symmetric(d: int) -> list[int]:
     return [int(integral.p) for integral in integrals]
 
 
-def _elementary(weights: Sequence[int], last: int) -> list[int]:
-    """The elementary symmetric functions of these numbers, of degrees 0, …, last."""
+def _elementary_symmetric(weights: Sequence[int], last: int) -> list[int]:
+    """The elementary symmetric functions of these numbers, of degrees 0, …, last.
+
+    They are the coefficients of Π (1 + w u) in u; each weight w multiplies by one factor.
+    """
     values = [1] + [0] * last
     for weight in weights:
         for k in range(last, 0, -1):
@@ -345,8 +352,11 @@ def _elementary(weights: Sequence[int], last: int) -> list[int]:
     return values
 
 
-def _complete(weights: Sequence[int], last: int) -> list[int]:
-    """The complete symmetric functions of these numbers, of degrees 0, …, last."""
+def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
+    """The complete symmetric functions of these numbers, of degrees 0, …, last.
+
+    They are the coefficients of Π 1/(1 − w u) in u; each weight w multiplies by one factor.
+    """
     values = [1] + [0] * last
     for weight in weights:
         for k in range(1, last + 1):
@@ -354,11 +364,11 @@ def _complete(weights: Sequence[int], last: int) -> list[int]:
     return values
 
 
-def _of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
+def _integrals_of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
     """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals ``of_A`` and ``of_V`` of both factors.
 
-    Those with j_1 and j_2 contribute to j = j_1 + j_2 with the binomial coefficient at
-    h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
+    Entry j of such a list belongs to c_j. The entries j_1 and j_2 contribute to j = j_1 + j_2 with
+    the binomial coefficient at h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
     """
     n_1 = len(of_A) - 1
     n = n_1 + len(of_V) - 1
@@ -369,7 +379,7 @@ def _of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
     return integrals
 
 
-def _in_binomials(integrals: Sequence[int]) -> list[int]:
+def _degrees_from_integrals(integrals: Sequence[int]) -> list[int]:
     """δ_0, …, δ_n from the integrals of Y: δ_i = Σ_j (−1)^j C(n + 1 − j, i + 1) ∫ c_j(T_Y) H^{n−j}.
 
     The sum is over j = 0, …, n − i (docs/polar-degrees.md, theorem-polar).
@@ -386,10 +396,10 @@ def _in_binomials(integrals: Sequence[int]) -> list[int]:
 
 def polar_degrees(case: Case) -> list[int]:
     """δ_0, …, δ_n by localization at the fixed points of all of Y."""
-    return _in_binomials(_integrals(case))
+    return _degrees_from_integrals(_integrals_over_Y(case))
 
 
-def _integrals(case: Case) -> list[int]:
+def _integrals_over_Y(case: Case) -> list[int]:
     """The integrals of c_j(T) H^(n−j) over Y, j = 0, …, n.
 
     Each is the sum over the fixed points of the value of c_j(T) H^(n−j) there, divided by the
@@ -417,9 +427,11 @@ def fixed_points(case: Case) -> Iterator[tuple[int, list[int]]]:
     in the space of V. The torus has the weights d i² on the basis of the first K^d, k + 1 on that
     of the second, and squares on that of the space of V. So the basis vectors of K^d, of W ⊗ K^d
     and of the space of V have different weights, and the fixed points are those where W and both
-    lines are spanned by basis vectors. The tangent space of lines at one of them has as weights the
-    differences of the other weights and its own, that of subspaces the differences of those outside
-    and inside W; H has minus the sum of the weights of both lines.
+    lines are spanned by basis vectors.
+
+    There the tangent space of the Grassmannian has as weights all differences of a weight outside
+    W and one inside. That of a projective space has the differences of the other weights and that
+    of the line. H has minus the sum of the weights of both lines.
     """
     d = case.d
     weights_of_v = [j**2 for j in range(d * case.d_out)]

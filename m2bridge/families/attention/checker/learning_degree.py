@@ -29,39 +29,43 @@ from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
 
 Exponents = tuple[int, ...]
-"""The exponents of v_1, …, v_d in a monomial."""
+"""A monomial in v by its exponents: (2, 0, 1) is v_1² v_3."""
 Form = Mapping[Exponents, int]
-"""A form in v: its coefficients modulo a prime, by monomials."""
+"""A form in v modulo a prime: {exponents of a monomial: coefficient}."""
 Feature = tuple[int, int, int]
 """The indices (i, p, q), p ≤ q, of a coordinate c_{i,p,q}."""
 
 HYPOTHESES = (*TOKENS, "one-output")
 LARGEST_DIMENSION = 4
-"""Of tokens. For d = 4 the matrices have some thousand rows and columns, which takes half a
-minute; for d = 5 they have some ten thousand."""
+"""The largest dimension d of tokens for which points are counted. For d = 4 the matrices have some
+thousand rows and columns, which takes half a minute; for d = 5 they have some ten thousand."""
 SMALLEST_PRIME, LARGEST_PRIME = 2**14, 2**15
 LARGEST_TARGET = 9
-"""The largest absolute value of the entries of a target."""
+"""The largest absolute value of the coordinates of a target."""
 SPARE = 5
-"""Values of F beyond those that determine N."""
+"""How many more values of F are computed than determine N: N has to agree with them, too."""
 POWER = 2
-"""Of q, by which forms are multiplied; with 2 all points were found in the cases of the tests."""
+"""The power e of q in ``number_of_points``; with 2 all points were found in the cases of the tests.
+"""
 DEGREES = range(8, 18, 2)
-"""Degrees in which all functions on the critical points are looked for."""
+"""The degrees D in which ``number_of_points`` looks for all functions on the critical points."""
 
 
 def learning_degree(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the number of critical points: that number, and the verdict.
 
-    The points are counted modulo each of the two primes of the certificate. A difference if these
+    The points are counted modulo each of the two primes of the certificate. Where a hypothesis
+    fails nothing is counted, and the verdict names the hypothesis. A difference if these
     are not two primes within the bounds, or if one of the counts is not the stored number.
     TooExpensiveError for d above LARGEST_DIMENSION.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("learning-degree", certificate.answer)
     reason = failing_hypothesis(HYPOTHESES, case)
-    if reason:
-        return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
+    if reason is not None:
+        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
+        verdicts = [verdict(words, reason, "") for words in listed]
+        return statements(WORDS, listed, verdicts, {})
     if case.d > LARGEST_DIMENSION:
         raise TooExpensiveError("case", f"points are counted for d ≤ {LARGEST_DIMENSION} only")
     primes: Any = certificate.evidence.get("primes")
@@ -93,9 +97,10 @@ def _are_two_primes(primes: Any) -> bool:
 
 
 def stirling_number(elements: int, blocks: int) -> int:
-    """The number of partitions of a set of so many elements into nonempty blocks, at least one.
+    """The number of partitions of a set into nonempty blocks, a Stirling number of the second kind.
 
-    By recursion: the last element is in a block with others, one of ``blocks``, or alone.
+    Both arguments are at least 1. By recursion: the last element is added to one of the ``blocks``
+    blocks of a partition of the others, or is a block alone.
     """
     if elements == blocks or blocks == 1:
         return 1
@@ -137,13 +142,14 @@ def normal_moment(first: Feature, second: Feature, t: int) -> int:
     for pairs in pairings(list(range(6))):
         if any(entries[m][1] != entries[n][1] for m, n in pairs):
             continue  # entries with different indices are independent, of mean zero
-        class_of = {token: token for token in "xyz"}  # each class by the name of one of it
+        # {token: the name of one token of its class}; at first each is a class of its own
+        class_of = {token: token for token in "xyz"}
         for m, n in pairs:
-            joined = class_of[entries[m][0]]
-            former = class_of[entries[n][0]]
+            class_of_first = class_of[entries[m][0]]
+            class_of_second = class_of[entries[n][0]]
             for token in "xyz":
-                if class_of[token] == former:
-                    class_of[token] = joined
+                if class_of[token] == class_of_second:
+                    class_of[token] = class_of_first
         number_of_classes = len(set(class_of.values()))
         total += t ** (number_of_classes - 1)
     return total
@@ -163,7 +169,8 @@ def pairings(items: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
 class Quotient:
     """F = wᵀM⁻¹w as a function of v with values modulo a prime, for the target u of a case.
 
-    ``gram`` is G, and ``gram_of_target`` is G u, both in the order of ``features``.
+    ``gram`` is the matrix G, and ``gram_of_target`` the column G u. Their rows are in the order of
+    ``features``.
     """
 
     def __init__(self, case: Case, target: Sequence[int], prime: int) -> None:
@@ -215,12 +222,13 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
         value = quotient.value(v)
         q = sum(x * x for x in v) % prime
         if value is None or q == 0:
-            continue  # F has no value there
+            continue  # F = N/q³ is not used where it has no value
         rows += [monomial_value(v, exponent, prime) for exponent in exponents]
         rows.append(-value * pow(q, 3, prime) % prime)
         count += 1
     kernel, nullity = flint.nmod_mat(count, len(exponents) + 1, rows, prime).nullspace()
-    scale = int(kernel[len(exponents), 0]) if nullity == 1 else 0  # x, in one solution
+    # the last entry of a solution is its x; 0 stands for solutions that are not unique, too
+    scale = int(kernel[len(exponents), 0]) if nullity == 1 else 0
     if scale == 0:
         raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
     inverse = pow(scale, -1, prime)
@@ -253,13 +261,18 @@ def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
 
 
 def critical_equations(N: Form, d: int, prime: int) -> Sequence[Form]:
-    """The forms g_j = q ∂_j N − 3 N ∂_j q, j = 1, …, d, of degree 7, modulo a prime."""
+    """The forms g_j = q ∂_j N − 3 N ∂_j q of degree 7 in v_1, …, v_d modulo a prime, for each v_j.
+
+    Their common zeros with q ≠ 0 are the critical points of N/q³, where ∂_j is the derivative by
+    v_j. ``N`` is a form of degree 6, and q = v_1² + … + v_d².
+    """
     equations = []
     for j in range(d):
-        g_j = dict(multiplied(derivative(N, j), square(d), prime))
+        # q ∂_j N
+        g_j = dict(multiply_forms(derivative(N, j), squared_norm(d), prime))
         for exponents, x in N.items():
-            # −3 N ∂_j q = −6 v_j N
-            raised_exponents = raised(exponents, j, 1)
+            # the term of −3 N ∂_j q = −6 v_j N that comes from the term x · (monomial) of N
+            raised_exponents = raise_exponent(exponents, j, 1)
             g_j[raised_exponents] = (g_j.get(raised_exponents, 0) - 6 * x) % prime
         equations.append({exponents: x for exponents, x in g_j.items() if x})
     return equations
@@ -272,6 +285,7 @@ class Counting:
         """Take the forms g_1, …, g_d, one for each variable."""
         self.equations, self.prime = equations, prime
         self.d = len(equations)
+        # {degree: what _ideal returns for it}
         self.multiples_by_degree: dict[int, tuple[list[Form], int]] = {}
 
     def dimension(self, degree: int, power: int) -> int:
@@ -284,8 +298,10 @@ class Counting:
         in_ideal, rank_of_ideal = self._ideal(degree_of_products)
         q_to_power: Form = {(0,) * self.d: 1}
         for _ in range(power):
-            q_to_power = multiplied(q_to_power, square(self.d), self.prime)
-        products = [shifted(q_to_power, factor) for factor in monomials(self.d, degree)]
+            q_to_power = multiply_forms(q_to_power, squared_norm(self.d), self.prime)
+        products = [
+            multiply_by_monomial(q_to_power, factor) for factor in monomials(self.d, degree)
+        ]
         return self._rank([*in_ideal, *products], degree_of_products) - rank_of_ideal
 
     def _ideal(self, degree: int) -> tuple[list[Form], int]:
@@ -297,7 +313,7 @@ class Counting:
             multiples: list[Form] = []
             for equation in self.equations:
                 factors = monomials(self.d, degree - 7)
-                multiples += [shifted(equation, factor) for factor in factors]
+                multiples += [multiply_by_monomial(equation, factor) for factor in factors]
             self.multiples_by_degree[degree] = multiples, self._rank(multiples, degree)
         return self.multiples_by_degree[degree]
 
@@ -312,7 +328,10 @@ class Counting:
 
 
 def monomials(variables: int, degree: int) -> Iterator[Exponents]:
-    """Yield the exponents of each monomial of a degree; nothing for a negative degree."""
+    """Yield the exponents of each monomial of a degree in so many variables.
+
+    Nothing is yielded for a negative degree: there are no multiples by such monomials.
+    """
     if degree >= 0:
         for factors in combinations_with_replacement(range(variables), degree):
             yield tuple(map(factors.count, range(variables)))
@@ -326,22 +345,26 @@ def monomial_value(v: Sequence[int], exponents: Exponents, prime: int) -> int:
     return value
 
 
-def square(d: int) -> Form:
-    """The form q = v·v."""
-    return {tuple(2 * (i == j) for i in range(d)): 1 for j in range(d)}
+def squared_norm(d: int) -> Form:
+    """The form q = v·v = v_1² + … + v_d²."""
+    q: dict[Exponents, int] = {}
+    for j in range(d):
+        exponents_of_v_j = tuple(2 if i == j else 0 for i in range(d))
+        q[exponents_of_v_j] = 1
+    return q
 
 
-def raised(exponents: Exponents, j: int, power: int) -> Exponents:
+def raise_exponent(exponents: Exponents, j: int, power: int) -> Exponents:
     """The exponents of a monomial times v_j^power, where ``power`` may be −1."""
     return (*exponents[:j], exponents[j] + power, *exponents[j + 1 :])
 
 
 def derivative(form: Form, j: int) -> Form:
     """The derivative of a form by v_j; its coefficients are not reduced modulo the prime."""
-    return {raised(e, j, -1): e[j] * x for e, x in form.items() if e[j]}
+    return {raise_exponent(e, j, -1): e[j] * x for e, x in form.items() if e[j]}
 
 
-def shifted(form: Form, monomial: Exponents) -> Form:
+def multiply_by_monomial(form: Form, monomial: Exponents) -> Form:
     """A form times a monomial, which adds the exponents of the monomial to all exponents."""
     found = {}
     for exponents, x in form.items():
@@ -350,10 +373,10 @@ def shifted(form: Form, monomial: Exponents) -> Form:
     return found
 
 
-def multiplied(first: Form, second: Form, prime: int) -> Form:
+def multiply_forms(first: Form, second: Form, prime: int) -> Form:
     """The product of two forms, with coefficients reduced modulo the prime."""
     found: dict[Exponents, int] = {}
     for monomial, x in second.items():
-        for exponents, y in shifted(first, monomial).items():
+        for exponents, y in multiply_by_monomial(first, monomial).items():
             found[exponents] = (found.get(exponents, 0) + x * y) % prime
     return found

@@ -46,7 +46,7 @@ def polar(certificate: Certificate) -> Content | Difference:
     theorem says; TooExpensiveError for too many fixed points or too large ranks.
     """
     case = Case(**certificate.case).with_fewest_weights()
-    if case.t == 1 or case.d == 1:
+    if case.t == 1 or case.d == 1:  # theorem-polar supposes two tokens and d ≥ 2
         return Difference("case", str(certificate.case), "a case to which the theorem applies")
     rank_pairs = case.alpha * min(case.d, case.d_out)
     entries_of_ranks = case.coordinate_count * case.d * (case.d + case.d_out)

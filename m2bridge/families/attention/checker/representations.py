@@ -156,14 +156,17 @@ def products(*, rows: int, columns: int, variables: int, alpha: int) -> Products
 def minors(m: int, e: int, f: int) -> list[Representation]:
     """The representations of minimal generators with more rows than the core (m; e, f) has.
 
-    They occur in larger closures with this core. As the l_i span at most e dimensions, the v_k at
-    most f, and all together at most e + f, the matrices of coordinates by the index i, by k and by
-    variables have at most these ranks: their minors of one size more are equations. A closure with
-    this core has more than e forms l_i only if e < m, more than f forms v_k only if f = d = m, and
-    more than m variables only if m = e + f. All generators with more rows come from these minors,
-    in the degree that is their size (docs/representations.md#proposition-more-rows). A minor with
-    e + 1 rows needs one l_i more than the core has, so its representations are found in the
-    products with e + 1 forms l_i that span e dimensions, and in the same way for the others.
+    They occur in larger closures with this core. There the l_i span at most e dimensions, the v_k
+    at most f, and all together at most e + f. So the matrices of coordinates by the index i, by k
+    and by variables have at most these ranks, and their minors of one size more are equations. All
+    generators with more rows come from these minors, in the degree that is their size
+    (docs/representations.md#proposition-more-rows). Such minors exist for some cores only:
+
+    * A closure with this core has more than e forms l_i only if e < m. A minor with e + 1 rows
+      needs one l_i more than the core has, so its representations are found in the products with
+      e + 1 forms l_i that span e dimensions.
+    * It has more than f forms v_k only if f = d = m, and in the same way one v_k is added.
+    * It has more than m variables only if m = e + f, and one variable is added.
     """
     determinants = []  # the size of the minors, and the products in whose ideal they are
     if e < m:

@@ -40,7 +40,7 @@ def partitions(n: int, parts: int, largest: int) -> Iterator[Partition]:
             yield (first, *others)
 
 
-def symmetric(size: int, n: int) -> int:
+def symmetric_dimension(size: int, n: int) -> int:
     """The dimension of S_n K^size, the number of monomials of degree n in ``size`` variables.
 
     Zero for negative n.
@@ -50,7 +50,7 @@ def symmetric(size: int, n: int) -> int:
     return comb(size + n - 1, n)
 
 
-def hook(size: int, n: int, legs: int) -> int:
+def hook_dimension(size: int, n: int, legs: int) -> int:
     """The dimension of S_(n − legs, 1^legs) K^size, for n ≥ 1; zero where there is no such hook.
 
     A hook has a row of boxes, and ``legs`` boxes below the first one of it. By Pieri's rule
@@ -61,7 +61,7 @@ def hook(size: int, n: int, legs: int) -> int:
         return 0
     total = 0
     for i in range(legs + 1):
-        total += (-1) ** (legs - i) * symmetric(size, n - i) * comb(size, i)
+        total += (-1) ** (legs - i) * symmetric_dimension(size, n - i) * comb(size, i)
     return total
 
 
@@ -84,19 +84,19 @@ def schur_dimension(shape: Partition, size: int) -> int:
     return numerator // denominator
 
 
-def determinantal(size: int, rank: int, n: int) -> int:
+def determinantal_dimension(size: int, rank: int, n: int) -> int:
     """The dimension of the polynomials of degree n on the size × size matrices of at most a rank.
 
     By Cauchy's formula they are the sum of S_λ ⊗ S_λ, of K^size each, over the partitions λ of n
     with at most ``rank`` parts (De Concini, Eisenbud, Procesi, Invent. Math. 56, 1980).
     """
     if rank >= size:
-        return symmetric(size * size, n)  # all matrices
+        return symmetric_dimension(size * size, n)  # all matrices
     return sum(schur_dimension(shape, size) ** 2 for shape in partitions(n, rank, n))
 
 
 @lru_cache(maxsize=100_000)
-def tableaux(shape: Partition, weight: Partition) -> int:
+def count_tableaux(shape: Partition, weight: Partition) -> int:
     """The dimension of a weight space of S_λ: the number of semistandard tableaux of shape λ.
 
     ``weight`` says how often each entry occurs, the largest entry at last. The boxes with the
@@ -114,7 +114,7 @@ def tableaux(shape: Partition, weight: Partition) -> int:
     for inner in product(*inner_lengths):
         boxes_of_largest = sum(shape) - sum(inner)
         if boxes_of_largest == weight[-1]:
-            total += tableaux(inner, weight[:-1])
+            total += count_tableaux(inner, weight[:-1])
     return total
 
 
@@ -135,7 +135,7 @@ def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, 
             continue
         for weight in dimensions_left:
             of_factors = [
-                tableaux(shape, counts) for shape, counts in zip(highest, weight, strict=True)
+                count_tableaux(shape, counts) for shape, counts in zip(highest, weight, strict=True)
             ]
             dimensions_left[weight] -= multiplicity * prod(of_factors)
         H, X, Y = ([part for part in shape if part] for shape in highest)

@@ -19,7 +19,11 @@ from typing import Any
 import flint
 
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.schur import determinantal, hook, symmetric
+from m2bridge.families.attention.checker.schur import (
+    determinantal_dimension,
+    hook_dimension,
+    symmetric_dimension,
+)
 
 
 def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha: int) -> int:
@@ -28,32 +32,33 @@ def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha
     There are ``rows`` forms v_k and ``columns`` forms l_i, in ``variables`` variables: for a case
     d' and d in d, of which the l_i span at most α dimensions, and for a core α free l_i.
 
-    Sections are the polynomials of degree n in A of rank ≤ α and of degree n in V that do not
-    separate points which the products l_i v_k do not. So h(n) is the number of all polynomials,
-    less that of sections of the cokernel M of O → F_* O, the functions on weights modulo those on
-    products: all of them extend (docs/completeness.md#proposition-sections). M has a filtration.
-    Its first quotient is about values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have the same products,
-    so those polynomials are lost that change sign with k and v exchanged. The other quotients are
-    about derivatives where both weights come together, k = v: of order i in the directions of A
-    across this locus, and j in those of V.
+    h(n) is the dimension of all polynomials of degree n in A of rank ≤ α and of degree n in V, less
+    that of those which are lost because several weights have the same products l_i v_k. These are
+    the sections of the cokernel M of O → F_* O, functions on weights modulo those on products: all
+    sections of M extend (docs/completeness.md#proposition-sections).
+
+    M has a filtration. Its first quotient is about values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have
+    the same products, so polynomials that change their sign with k and v exchanged are lost. The
+    other quotients are about derivatives where both weights come together, k = v: of order i in the
+    directions of A across this locus, and j in those of V.
     """
     # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source
-    polynomials_in_a = symmetric(columns * variables, n)
+    polynomials_in_a = symmetric_dimension(columns * variables, n)
     if alpha < columns:
         # a case, where A is square: columns = variables = d
-        polynomials_in_a = determinantal(columns, alpha, n)
-    total = polynomials_in_a * symmetric(rows * variables, n)
+        polynomials_in_a = determinantal_dimension(columns, alpha, n)
+    total = polynomials_in_a * symmetric_dimension(rows * variables, n)
     # S_n X ⊗ S_n H ⊗ Λ² S_n Y: on A = k qᵀ, V = h vᵀ those that change sign with k and v exchanged
-    antisymmetric = comb(symmetric(variables, n), 2)
-    total -= symmetric(columns, n) * symmetric(rows, n) * antisymmetric
+    antisymmetric = comb(symmetric_dimension(variables, n), 2)
+    total -= symmetric_dimension(columns, n) * symmetric_dimension(rows, n) * antisymmetric
     # A = v qᵀ, V = h vᵀ are P(X) × P(H) × P(Y), by q, h and v. The quotient for (i, j) is
     # Ω^i(n) ⊠ Ω^j(n) ⊠ Ω^(i+j+1)(2n) there, and the sections of Ω^i(n) are, by Bott, the
     # representation of the hook (n − i, 1^i). i = j = 0 are the values above; there are no forms of
     # degree i + j + 1 > dim P(Y) = variables − 1; and i < α as A has rank ≤ α.
     for i, j in product(range(alpha), range(rows)):
         if 1 <= i + j <= variables - 2:
-            hooks_of_x_and_h = hook(columns, n, i) * hook(rows, n, j)
-            total -= hooks_of_x_and_h * hook(variables, 2 * n, i + j + 1)
+            hooks_of_x_and_h = hook_dimension(columns, n, i) * hook_dimension(rows, n, j)
+            total -= hooks_of_x_and_h * hook_dimension(variables, 2 * n, i + j + 1)
     return total
 
 
@@ -73,8 +78,8 @@ def series(values: list[int], dimension: int) -> dict[str, Any]:
     a polynomial of degree < dimension for all n > n_0, the numerator has no term above
     T^(n_0 + dimension); so H(0), …, H(n_0 + dimension) are enough.
     """
-    multiplied = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
-    numerator = flint.fmpz_poly(multiplied.coeffs()[: len(values)])
+    product_of_both = flint.fmpz_poly(values) * flint.fmpz_poly([1, -1]) ** dimension
+    numerator = flint.fmpz_poly(product_of_both.coeffs()[: len(values)])
     return {"numerator": [int(x) for x in numerator.coeffs()], "denominator_exponent": dimension}
 
 

@@ -41,7 +41,7 @@ SLICE_PRIME = 2**31 - 1
 Monomial = tuple[tuple[int, ...], ...]  # for each factor of Y its variables, in increasing order
 # a multilinear form: coefficients, by one variable of each factor
 Form = dict[tuple[int, ...], int]
-# a row of a matrix by its nonzero entries
+# a row of a matrix: {column: entry}, without zeros
 Row = dict[int, int]
 
 DETERMINANT_POWER = 2
@@ -77,7 +77,7 @@ def is_counted_always(case: Case) -> bool:
     return case.d_out <= MAX_CHEAP_OUTPUTS
 
 
-def counted_polar_degrees(case: Case) -> list[int | None] | None:
+def count_polar_degrees(case: Case) -> list[int | None] | None:
     """The polar degrees δ_n, …, δ_0 of a case, by counting; None where nothing is counted.
 
     Points are counted for d = 2 and the (d', α) of LARGE_MULTIDEGREES.
@@ -85,16 +85,17 @@ def counted_polar_degrees(case: Case) -> list[int | None] | None:
     sizes = (case.d_out, case.alpha)
     if case.d != 2 or sizes not in LARGE_MULTIDEGREES:
         return None
-    return list(counted(case.d_out, case.alpha, LARGE_MULTIDEGREES[sizes]))
+    return list(degrees_by_cokernels(case.d_out, case.alpha, LARGE_MULTIDEGREES[sizes]))
 
 
 @cache
-def counted(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
-    """δ_n, …, δ_0 for d = 2, counted by dimensions of cokernels in this multidegree.
+def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
+    """δ_n, …, δ_0 for d = 2, as dimensions of cokernels in the multidegree ``degree``.
 
-    Y has a factor for A, or for k and q, and one for V; ``degree`` has an entry for each. For α =
-    d' = 1 the cokernel lives also where k and v are proportional. Elsewhere this locus adds no
-    points, as its codimension, d' + 1 or d', is larger than the dimension of the kernel there, one.
+    ``degree`` has an entry for each factor of Y: for A and V, or, for α = 1, for k, q and V. For
+    α = d' = 1 the cokernel lives also where k and v are proportional, so that only the pairs of
+    points elsewhere are counted. In the other cases this locus adds no points, as its codimension,
+    d' + 1 or d', is larger than the dimension of the kernel there, one.
     """
     sizes: tuple[int, ...] = (4, 2 * d_out)
     if alpha == 1:
@@ -127,8 +128,8 @@ class Source:
         return sum(self.sizes) - len(self.sizes)
 
     @cached_property
-    def number(self) -> dict[Monomial, int]:
-        """The number of each monomial of the multidegree: its column in matrices."""
+    def column_of(self) -> dict[Monomial, int]:
+        """The column that each monomial of the multidegree has in the matrices of this class."""
         return {monomial: j for j, monomial in enumerate(monomials(self.sizes, self.degree))}
 
     def number_of_points(self, hyperplanes: int) -> int:
@@ -196,7 +197,8 @@ class Source:
         entries one after the other, each by its coefficients in the basis that ``restriction``
         takes functions to.
         """
-        # for each form a matrix with a row for each variable and multiple, all in the same order
+        # For each form a matrix of derivatives, by variables and multiples as rows. Row j is the
+        # same variable and multiple in all of them: together these rows are one relation.
         matrices = [self._derivatives(form) * restriction for form in spanning]
         relations = []
         for entries in zip(*(derivatives.tolist() for derivatives in matrices), strict=True):
@@ -224,12 +226,12 @@ class Source:
             for s in range(DETERMINANT_POWER + 1):
                 multiple = monomial
                 for _ in range(DETERMINANT_POWER - s):
-                    multiple = times(multiple, {0: 0, 2: 1})  # k_1 v_2
+                    multiple = multiply_by_variables(multiple, {0: 0, 2: 1})  # k_1 v_2
                 for _ in range(s):
-                    multiple = times(multiple, {0: 1, 2: 0})  # k_2 v_1
-                row[self.number[multiple]] = (-1) ** s * comb(DETERMINANT_POWER, s)
+                    multiple = multiply_by_variables(multiple, {0: 1, 2: 0})  # k_2 v_1
+                row[self.column_of[multiple]] = (-1) ** s * comb(DETERMINANT_POWER, s)
             rows.append(row)
-        return matrix(rows, len(self.number))
+        return matrix(rows, len(self.column_of))
 
     def _general_form(self, random: Random) -> Form:
         """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
@@ -264,9 +266,11 @@ class Source:
         for form, monomial in product(equations, monomials(self.sizes, degree_of_multiplier)):
             multiple: Row = {}
             for variables, coefficient in form.items():
-                multiple[self.number[times(monomial, dict(enumerate(variables)))]] = coefficient
+                variable_by_factor = dict(enumerate(variables))
+                term = multiply_by_variables(monomial, variable_by_factor)
+                multiple[self.column_of[term]] = coefficient
             multiples.append(multiple)
-        size = len(self.number)
+        size = len(self.column_of)
         reduced, rank = matrix(multiples, size).rref()
         leading = []  # the columns in which the rows of the echelon form begin
         column = 0
@@ -274,7 +278,7 @@ class Source:
             while int(reduced[row, column]) == 0:
                 column += 1
             leading.append(column)
-        basis = sorted(set(range(size)).difference(leading))
+        basis = sorted(set(range(size)).difference(leading))  # columns, as ``leading``
         restriction = flint.nmod_mat(size, len(basis), SLICE_PRIME)
         for position, column in enumerate(basis):
             restriction[column, position] = 1
@@ -294,18 +298,21 @@ class Source:
             degree_of_multiplier = [e - 1 for e in self.degree]
             degree_of_multiplier[factor] += 1
             for variable in range(size):
-                # of the derivative: the variables of the other factors, and the coefficient
+                # the terms of the derivative: those with this variable, which is taken out
                 terms = []
                 for variables, coefficient in form.items():
-                    variables_by_factor = dict(enumerate(variables))
-                    if variables_by_factor.pop(factor) == variable:
-                        terms.append((variables_by_factor, coefficient))
+                    if variables[factor] != variable:
+                        continue
+                    other_variables = dict(enumerate(variables))  # {factor: variable of it}
+                    del other_variables[factor]
+                    terms.append((other_variables, coefficient))
                 for monomial in monomials(self.sizes, degree_of_multiplier):
                     row: Row = {}
-                    for variables_by_factor, coefficient in terms:
-                        row[self.number[times(monomial, variables_by_factor)]] = coefficient
+                    for other_variables, coefficient in terms:
+                        term = multiply_by_variables(monomial, other_variables)
+                        row[self.column_of[term]] = coefficient
                     rows.append(row)
-        return matrix(rows, len(self.number))
+        return matrix(rows, len(self.column_of))
 
 
 def rank_of(rows: Sequence[Sequence[int]]) -> int:
@@ -327,7 +334,7 @@ def monomials(sizes: Sequence[int], degree: Sequence[int]) -> list[Monomial]:
     return list(product(*monomials_of_factors))
 
 
-def times(monomial: Monomial, variables: dict[int, int]) -> Monomial:
+def multiply_by_variables(monomial: Monomial, variables: dict[int, int]) -> Monomial:
     """The product of a monomial and variables, at most one of each factor.
 
     ``variables`` is {number of a factor: number of a variable of it}.

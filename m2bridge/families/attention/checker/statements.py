@@ -38,16 +38,16 @@ from m2bridge.families.attention.checker.case import (
     Case,
     Orbit,
     Pair,
+    exchange_vectors,
     matrices,
     representative,
-    with_exchanged_vectors,
 )
 from m2bridge.families.attention.checker.evidence import missing_facts, observe
 from m2bridge.families.attention.checker.integrals import (
     localized_polar_degrees,
     stated_polar_degrees,
 )
-from m2bridge.families.attention.checker.slices import counted_polar_degrees, is_counted_always
+from m2bridge.families.attention.checker.slices import count_polar_degrees, is_counted_always
 
 WORDS = wording(Path(__file__).parents[1] / "words.toml")
 Json = dict[str, Any]
@@ -60,12 +60,12 @@ Observed = int | dict[str, list[int | None]] | None
 # a hypothesis fails, and have a value there.
 
 
-def always(*_: Any) -> bool:
+def predict_true(*_: Any) -> bool:
     """Predict that the observable is true, in every case and at every orbit."""
     return True
 
 
-def never(*_: Any) -> bool:
+def predict_false(*_: Any) -> bool:
     """Predict that the observable is false, in every case."""
     return False
 
@@ -136,7 +136,7 @@ def fibre_of_rank_one(orbit: Orbit, case: Case) -> list[Json]:
     It is A = k qᵀ, V = h vᵀ, here with q = h = e_1, and A = v qᵀ, V = h kᵀ: one point if k = v.
     """
     point = representative(orbit)
-    exchanged = with_exchanged_vectors(point)
+    exchanged = exchange_vectors(point)
     if exchanged == point:
         return as_json([point], case)
     return as_json([point, exchanged], case)
@@ -156,20 +156,21 @@ Hypotheses = tuple[str, ...]
 
 # By key and part of a statement: its hypotheses, and its prediction.
 GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int] | None]]] = {
-    ("3.2", "zero"): (TOKENS, always),
+    ("3.2", "zero"): (TOKENS, predict_true),
     ("3.3", ""): (PAPER, dimension),
-    ("3.4", "i"): (PAPER, always),
-    ("A.2", "birational"): (PAPER, always),
+    ("3.4", "i"): (PAPER, predict_true),
+    ("A.2", "birational"): (PAPER, predict_true),
     ("A.2", "special fibres"): (PAPER, two_points),
-    ("A.5", ""): (TOKENS, always),
-    ("not-a-manifold", ""): (NONDEGENERATE, never),
+    ("A.5", ""): (TOKENS, predict_true),
+    ("not-a-manifold", ""): (NONDEGENERATE, predict_false),
     ("degree", ""): (TOKENS, degree),
     ("polar", ""): (TWO_DIMENSIONS, stated_polar_degrees),
 }
-# By key, part and version, where former words predict something else: those on polar degrees leave
-# out α = d' = 1, and say yes or no of the formula in place of its numbers.
+# Predictions of former words, by key, part and version, where they are others than in GLOBAL.
+# Former words on polar degrees leave out α = d' = 1, and their prediction is "yes, they are those
+# of the formula" in place of numbers.
 FORMER: dict[tuple[str, str, int], tuple[Hypotheses, Callable[[Case], bool]]] = {
-    ("polar", "", 1): (NONDEGENERATE, always)
+    ("polar", "", 1): (NONDEGENERATE, predict_true)
 }
 AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (TOKENS, fibre_of_rank_one),
@@ -178,7 +179,7 @@ AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]
     ("3.4", "iii"): (NONDEGENERATE, has_rank_at_most_one),
     ("A.3", ""): (NONDEGENERATE, is_square),
     ("A.4", ""): (NONDEGENERATE, has_rank_one),
-    ("A.6", ""): (NONDEGENERATE, always),
+    ("A.6", ""): (NONDEGENERATE, predict_true),
     ("singular-locus", ""): (NONDEGENERATE, singular_locus),
 }
 
@@ -230,7 +231,10 @@ def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
 
 
 def _has_counted_points(answer: Json) -> bool:
-    """Whether a verdict of an answer, not yet checked, has points in slices as polar degrees."""
+    """Whether some verdict of an answer has polar degrees that were counted as points in slices.
+
+    The answer is that of a certificate and not yet checked, so that its entries may be anything.
+    """
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
         return False
@@ -244,9 +248,10 @@ def _has_counted_points(answer: Json) -> bool:
 def _global_verdict(words: Words, case: Case, evidence: Json, *, with_slices: bool) -> Json:
     """The verdict on a statement about the whole case: whether prediction and observation agree.
 
-    ``with_slices`` is that of ``_polar_degrees``.
+    ``evidence`` is what ``observe`` finds, and ``with_slices`` is that of ``_polar_degrees``.
     """
     key = (words.key, words.part)
+    # former words have a prediction of their own; all others have that of GLOBAL
     hypotheses, predict = FORMER.get((*key, words.version), GLOBAL[key])
     observed = _observed_in_case(words.observable, case, evidence, with_slices=with_slices)
     return global_verdict(words, failing_hypothesis(hypotheses, case), predict(case), observed)
@@ -295,14 +300,15 @@ def _points_of_special_fibres(evidence: Json) -> int:
 def _polar_degrees(
     case: Case, evidence: Json, *, with_slices: bool = False
 ) -> dict[str, list[int | None]] | None:
-    """The polar degrees δ_n, …, δ_0 by several methods, each a list with None where it is silent.
+    """The polar degrees δ_n, …, δ_0 of a case as a list for each method, by its name.
 
-    The methods are "integrals", those of the theorem, computed in another way than the stated ones;
-    "projection_formula", δ_n alone, the degree of the closure; and "slices", where their points
-    are counted. The polar degrees are these integrals, and the numbers of points of general slices,
-    by one of two theorems of docs/polar-degrees.md: theorem-polar, where the map is birational and
-    kernels are small, and theorem-polar-symmetric for α = d' = 1 < d, where it is two-to-one. None
-    where neither applies, or for large cases.
+    An entry is None where the method does not give this δ_i. The methods are "integrals", those of
+    the theorem, computed in another way than the stated ones; "projection_formula", which gives δ_n
+    alone, the degree of the closure; and "slices", points in general slices, where they are
+    counted. That integrals and numbers of points are the polar degrees is one of two theorems of
+    docs/polar-degrees.md: theorem-polar, where the map is birational and kernels are small, and
+    theorem-polar-symmetric for α = d' = 1 < d, where it is two-to-one. The answer is None where
+    neither applies, or the case is too large for integrals.
 
     ``with_slices`` says that points are counted in all cases that slices.py has, because a
     certificate has their numbers; without it that is done only where it is cheap.
@@ -318,24 +324,25 @@ def _polar_degrees(
     degree_alone = [evidence["degree"]] + [None] * n
     found = {"integrals": [*integrals], "projection_formula": degree_alone}
     if with_slices or is_counted_always(case):
-        counted = counted_polar_degrees(case)
+        counted = count_polar_degrees(case)
         if counted is not None:
             found["slices"] = counted
     return found
 
 
 def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
-    """Whether the polar degrees are those of the formula of theorem-polar.
+    """The observed value of the old observable "polar_integrals", which former certificates have.
 
-    None where the theorem does not apply. Former certificates say this of a case in place of the
-    numbers.
+    None where theorem-polar does not apply. Where it does, the theorem itself says that polar
+    degrees are the stated integrals: so the value is True, unless numbers are computed for the case
+    and differ. It is True also for a case so large that no numbers are compared.
     """
     if not _polar_theorem_applies(case, evidence):
         return None
     stated = stated_polar_degrees(case)
     observed = _polar_degrees(case, evidence)
     if stated is None or observed is None:
-        return True  # for large cases numbers are not compared, and the theorem says so
+        return True  # too large a case to compare numbers: the theorem alone says so
     return of_several(stated, observed) != "REFUTED"
 
 
@@ -386,8 +393,8 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
 def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
     """Whether docs/polar-degrees.md#theorem-polar-symmetric applies.
 
-    So it does if functions are q ⊗ c with symmetric matrices c of rank at most two, α = d' = 1 < d,
-    and general ones are those of two different weights.
+    Its hypotheses are α = d' = 1 < d, where functions are q ⊗ c with symmetric matrices c of rank
+    at most two; that the map is defined everywhere; and that a general function has two weights.
     """
     generic_fibre = evidence["generic_fibre"]
     is_two_to_one = generic_fibre["points"] == generic_fibre["length"] == 2
@@ -401,10 +408,11 @@ def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
 def _verdict_at_orbits(
     words: Words, case: Case, evidence: Json, points: Mapping[Orbit, list[Pair]]
 ) -> Json:
-    """The verdict on a statement about orbits: false if it fails at one that it concerns.
+    """The verdict on a statement about orbits: REFUTED if it fails at an orbit that it concerns.
 
-    It has the number of the orbits concerned, those where the statement fails and those where that
-    is not known; and, if all hypotheses hold, the largest orbit where it fails as witness.
+    The verdict has the number of orbits that the statement concerns, the list of those where it
+    fails, the list of those where that is not known, and as witness the largest orbit where it
+    fails. There is no witness where a hypothesis fails, as the statement then claims nothing.
     ``points`` has for each orbit the points of its fibre, which Theorem 3.2 is about.
     """
     hypotheses, predict = AT_ORBITS[words.key, words.part]
@@ -482,13 +490,14 @@ def _concerns(words: Words, orbit: Orbit) -> bool:
 def _observed_at_orbit(observable: str, facts: Json, *, has_family: bool) -> bool | None:
     """The observed value of an observable at an orbit; None if it is not known.
 
-    It stands in ``facts`` under the name of the observable, but for two: "boundary", whether the
-    functions of the orbit are limits of real functions without real weights, and
-    "boundary_critical", whether they are exactly if they are critical. The facts say "boundary"
-    where the fibre is not reduced. That is proved for (1, 1, 1), by a family of real functions
-    without real weights, if there is one (``has_family``); and the contrary is proved where the
-    fibre is reduced with at most two points. Elsewhere nothing is known
-    (docs/mathematics.md#proposition-boundary).
+    For all observables but two it is the entry of ``facts`` with the name of the observable. The
+    two are "boundary", whether the functions of the orbit are limits of real functions without real
+    weights; and "boundary_critical", whether "boundary" and "critical" have the same value.
+
+    The entry "boundary" of ``facts`` is True where the fibre is not reduced, and is returned only
+    where it is proved (docs/mathematics.md#proposition-boundary). True is proved at (1, 1, 1) if
+    there is the family of real functions without real weights (``has_family``); False is proved
+    where the fibre is reduced and has at most two points.
     """
     if observable not in ("boundary", "boundary_critical"):
         in_facts: bool | None = facts[observable]

@@ -14,7 +14,11 @@ from m2bridge.engine import current
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.hypotheses import several_tokens
 from m2bridge.families.attention.sizes import LayerSizes
-from m2bridge.families.attention.training_loss.counting import Counts, count_eliminated, counted
+from m2bridge.families.attention.training_loss.counting import (
+    Counts,
+    count_eliminated,
+    count_on_two_primes,
+)
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.limits import clock
 from m2bridge.statements.statement import Observed, Value
@@ -116,7 +120,7 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
         return ObservedLearningDegree(model=model)
     loss = loss_of_random_target(model)
     try:
-        counts = counted(loss, prime_seed_text(loss))
+        counts = count_on_two_primes(loss, prime_seed_text(loss))
         remarks = _compare_with_elimination(loss, counts)
     except TimeLimitError as limit:
         return ObservedLearningDegree(model=model, limit=str(limit), seconds=clock().seconds)

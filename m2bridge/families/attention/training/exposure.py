@@ -100,12 +100,12 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
     at_representative = Differentials(representative(kind, shape, head_dim), shape)
     rank = sparse_rank(at_representative.image)
     functions = sparse_rank(at_representative.along_type)
-    with_spaces = sparse_rank(_with_moved_spaces(at_representative, kind))
-    # numbers of its own for each type, the same in every run
+    with_spaces = sparse_rank(_images_with_moved_spaces(at_representative, kind))
+    # each type has random numbers of its own, which are the same in every run
     random = Random(f"{shape.key} {kind}")
     critical = CriticalWeights.random(kind, shape, random, head_dim)
     form_rank = critical.form_rank
-    exposed: bool | None = None
+    exposed: bool | None = None  # not decided
     if form_rank == rank:
         exposed = True  # Lemma 1
     elif with_spaces < rank or _is_excluded_by_factors(kind, shape, head_dim, random):
@@ -117,7 +117,8 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
         rank=rank,
         form_rank=form_rank,
         exposed=exposed,
-        saddle=critical.is_saddle(kind) if exposed else None,
+        # the question is asked only where weights of the type are proved to be critical
+        saddle=critical.is_saddle(kind) if exposed is True else None,
     )
 
 
@@ -168,14 +169,18 @@ class Differentials:
     @cached_property
     def A(self) -> IntegerEntries:
         """The attention matrix KᵀQ, modulo the prime."""
-        return _entries(_modulo(self.weights.K).transpose() * _modulo(self.weights.Q))
+        return _rows_of_integers(
+            _matrix_modulo_prime(self.weights.K).transpose() * _matrix_modulo_prime(self.weights.Q)
+        )
 
     @cached_property
     def W(self) -> IntegerEntries:
         """The values V or OV, modulo the prime."""
         if self.weights.O is None:
             return self.weights.V
-        return _entries(_modulo(self.weights.O) * _modulo(self.weights.V))
+        return _rows_of_integers(
+            _matrix_modulo_prime(self.weights.O) * _matrix_modulo_prime(self.weights.V)
+        )
 
     @cached_property
     def functions_of_pairs(self) -> list[list[int]]:
@@ -203,34 +208,38 @@ class Differentials:
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
         # A_pi = Σ_b K_bp Q_bi: K_bp moves row p of A by row b of Q, and Q_bi column i by row b of K
         along_k = [
-            self._pair(of_a={(p, i): Q[b][i] for i in range(d)})
+            self._pair_as_list(of_a={(p, i): Q[b][i] for i in range(d)})
             for b, p in product(range(a), range(d))
         ]
         along_q = [
-            self._pair(of_a={(p, i): K[b][p] for p in range(d)})
+            self._pair_as_list(of_a={(p, i): K[b][p] for p in range(d)})
             for b, i in product(range(a), range(d))
         ]
         if O is None:
             places = product(range(d_out), range(d))
-            return along_k + along_q + [self._pair(of_w={place: 1}) for place in places]
+            return along_k + along_q + [self._pair_as_list(of_w={place: 1}) for place in places]
         # W_kq = Σ_c O_kc V_cq, in the same way
         inner = range(len(V))
         along_o = [
-            self._pair(of_w={(k, q): V[c][q] for q in range(d)})
+            self._pair_as_list(of_w={(k, q): V[c][q] for q in range(d)})
             for k, c in product(range(d_out), inner)
         ]
         along_v = [
-            self._pair(of_w={(k, q): O[k][c] for k in range(d_out)})
+            self._pair_as_list(of_w={(k, q): O[k][c] for k in range(d_out)})
             for c, q in product(inner, range(d))
         ]
         return along_k + along_q + along_o + along_v
 
-    def _pair(
+    def _pair_as_list(
         self,
         of_a: Mapping[tuple[int, int], int] | None = None,
         of_w: Mapping[tuple[int, int], int] | None = None,
     ) -> list[int]:
-        """A pair (A', W') as a list of entries, from the nonzero ones by row and column."""
+        """A pair (A', W') as the list of its entries, from ``of_a`` and ``of_w``.
+
+        These have the entries that are not zero by row and column; ``None`` stands for a matrix of
+        zeros. The entries of A' come first, row by row.
+        """
         d = self.shape.d
         entries = [0] * (d * d + self.shape.d_out * d)
         for (p, i), value in (of_a or {}).items():
@@ -242,48 +251,55 @@ class Differentials:
     @cached_property
     def image_modulo(self) -> Any:
         """The differential F J of weights ↦ functions, modulo the prime, in columns by weights."""
-        return _modulo(self.functions_of_pairs) * _modulo(self.pairs_of_weights).transpose()
+        return (
+            _matrix_modulo_prime(self.functions_of_pairs)
+            * _matrix_modulo_prime(self.pairs_of_weights).transpose()
+        )
 
     @cached_property
     def image(self) -> list[SparseVector]:
         """The columns of the differential F J over ZZ, one for each weight, by nonzero entries."""
-        columns_of_f = [_nonzero(column) for column in zip(*self.functions_of_pairs, strict=True)]
-        return [_combined(_nonzero(pair), columns_of_f) for pair in self.pairs_of_weights]
+        columns_of_f = [
+            _nonzero_entries(column) for column in zip(*self.functions_of_pairs, strict=True)
+        ]
+        return [_combine(_nonzero_entries(pair), columns_of_f) for pair in self.pairs_of_weights]
 
     @cached_property
     def along_type(self) -> list[SparseVector]:
         """The images of the tangent vectors of the type, over ZZ."""
-        return [_combined(_nonzero(move), self.image) for move in self.tangents]
+        return [_combine(_nonzero_entries(move), self.image) for move in self.tangents]
 
     @cached_property
     def tangents(self) -> list[list[int]]:
-        """Directions of the group of changes of bases: each a list of entries of all weights.
+        """The directions in which changes of bases move the weights, by the entries of all weights.
 
         There is one for each unit matrix E_ij in the Lie algebra of each of the groups GL: E_ij K
         has row j of K as its row i, and K E_ij has column i of K as its column j.
         """
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
         moves = []
-        for i, j in _units(self.shape.a):  # K ↦ gK, Q ↦ g⁻ᵀQ
-            moves.append(self._move(K=_row_of(K, j, i), Q=_row_of(Q, i, j, -1)))
-        for i, j in _units(self.shape.d):  # bases of the tokens that K and V see
-            moves.append(self._move(K=_column_of(K, i, j), V=_column_of(V, i, j)))
-        for i, j in _units(self.shape.d):  # those of the tokens that Q sees
-            moves.append(self._move(Q=_column_of(Q, i, j)))
-        for i, j in _units(self.shape.d_out):  # those of outputs
+        for i, j in _places_of_square(self.shape.a):  # K ↦ gK, Q ↦ g⁻ᵀQ
+            moves.append(self._direction_as_list(K=_move_row(K, j, i), Q=_move_row(Q, i, j, -1)))
+        for i, j in _places_of_square(self.shape.d):  # bases of the tokens that K and V see
+            moves.append(self._direction_as_list(K=_move_column(K, i, j), V=_move_column(V, i, j)))
+        for i, j in _places_of_square(self.shape.d):  # those of the tokens that Q sees
+            moves.append(self._direction_as_list(Q=_move_column(Q, i, j)))
+        for i, j in _places_of_square(self.shape.d_out):  # those of outputs
             if O is None:
-                moves.append(self._move(V=_row_of(V, j, i)))
+                moves.append(self._direction_as_list(V=_move_row(V, j, i)))
             else:
-                moves.append(self._move(O=_row_of(O, j, i)))
+                moves.append(self._direction_as_list(O=_move_row(O, j, i)))
         if O is not None:
-            for i, j in _units(len(V)):  # O ↦ Og, V ↦ g⁻¹V
-                moves.append(self._move(O=_column_of(O, i, j), V=_row_of(V, j, i, -1)))
+            for i, j in _places_of_square(len(V)):  # O ↦ Og, V ↦ g⁻¹V
+                moves.append(
+                    self._direction_as_list(O=_move_column(O, i, j), V=_move_row(V, j, i, -1))
+                )
         return moves
 
-    def _move(self, **moved: IntegerEntries) -> list[int]:
-        """The direction that moves some of the matrices, as a list of entries.
+    def _direction_as_list(self, **moved: IntegerEntries) -> list[int]:
+        """A direction of weights, as the list of its entries in the order K, Q, (O,) V.
 
-        ``moved`` has the derivatives of these matrices by their names; the others are zero.
+        ``moved`` has the derivatives of some matrices by their names; the others do not move.
         """
         entries: list[int] = []
         for name in ("K", "Q", "O", "V"):
@@ -320,10 +336,11 @@ class CriticalWeights:
         ν is a combination, with random factors, of a basis of those that vanish on the image of the
         differential; zero if there is none but zero.
         """
-        weights = _moved(representative(kind, shape, head_dim), random)
+        weights = _change_bases(representative(kind, shape, head_dim), random)
         differentials = Differentials(weights, shape)
         # FLINT's matrix has a basis of the kernel in its first columns, and zeros in the others
         kernel, dimension = differentials.image_modulo.transpose().nullspace()
+        # drawn in any case, so that what ``random`` gives next does not depend on the dimension
         factors = [[random.randrange(PRIME)] for _ in range(kernel.ncols())]
         if dimension == 0:
             return cls(differentials, [0] * kernel.nrows())
@@ -338,7 +355,7 @@ class CriticalWeights:
         x are the tangent vectors of the type, and w all directions of weights.
         """
         image = self.differentials.image_modulo
-        tangents = _modulo(self.differentials.tangents)
+        tangents = _matrix_modulo_prime(self.differentials.tangents)
         gram = image.transpose() * image
         form = tangents * (gram - self._second_derivative())
         return int(form.rank())
@@ -349,13 +366,14 @@ class CriticalWeights:
         It has two parts, as f is bilinear in (A, W), and A is in (K, Q), W in (O, V): the form of ν
         on the pairs (A, W) that move with two weights, and ν of the products of two factors.
         """
-        transposed_J = _modulo(self.differentials.pairs_of_weights)
+        transposed_J = _matrix_modulo_prime(self.differentials.pairs_of_weights)
         through_pairs = transposed_J * self._form_on_pairs() * transposed_J.transpose()
         return through_pairs + self._form_on_factors()
 
     def _form_on_pairs(self) -> Any:
-        """The form ν(f(Ȧ, W')) + ν(f(A', Ẇ)) as a symmetric matrix in the entries of pairs.
+        """The form ν(f(Ȧ, W')) + ν(f(A', Ẇ)) on two pairs (Ȧ, Ẇ) and (A', W'), as a matrix.
 
+        The matrix is symmetric, with a row and a column for each entry of a pair, modulo the prime.
         A_pi is entry p d + i of a pair (A, W), and W_kq entry d² + k d + q.
         """
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
@@ -368,7 +386,7 @@ class CriticalWeights:
         return flint.nmod_mat(rows, PRIME)
 
     def _values_on_products(self) -> Iterator[tuple[tuple[int, int, int, int], int]]:
-        """Yield ((k, i, p, q), ν of the coordinate in which the product A_pi W_kq is)."""
+        """Yield ((k, i, p, q), value of ν on the only coordinate where A_pi W_kq occurs)."""
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         position = 0
         for k in range(d_out):
@@ -378,16 +396,16 @@ class CriticalWeights:
                         yield (k, i, first, second), self.nu[position]
                     position += 1
 
-    def on_a(self) -> IntegerEntries:
-        """The form A' ↦ ν(f(A', W)) as a d×d matrix."""
+    def form_on_a(self) -> IntegerEntries:
+        """The linear form A' ↦ ν(f(A', W)) by its coefficients, a d×d matrix as A' is."""
         d, W = self.differentials.shape.d, self.differentials.W
         form = [[0] * d for _ in range(d)]
         for (k, i, p, q), value in self._values_on_products():
             form[p][i] += value * int(W[k][q])
         return form
 
-    def on_w(self) -> IntegerEntries:
-        """The form W' ↦ ν(f(A, W')) as a d'×d matrix."""
+    def form_on_w(self) -> IntegerEntries:
+        """The linear form W' ↦ ν(f(A, W')) by its coefficients, a d'×d matrix as W' is."""
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         A = self.differentials.A
         form = [[0] * d for _ in range(d_out)]
@@ -397,24 +415,25 @@ class CriticalWeights:
 
     @property
     def rank_on_a(self) -> int:
-        """The rank of :meth:`on_a`."""
-        return int(_modulo(self.on_a()).rank())
+        """The rank of :meth:`form_on_a`."""
+        return int(_matrix_modulo_prime(self.form_on_a()).rank())
 
     @property
     def rank_on_w(self) -> int:
-        """The rank of :meth:`on_w`."""
-        return int(_modulo(self.on_w()).rank())
+        """The rank of :meth:`form_on_w`."""
+        return int(_matrix_modulo_prime(self.form_on_w()).rank())
 
     def _form_on_factors(self) -> Any:
-        """The form ν(f(K̇ᵀQ' + K'ᵀQ̇, W)), and for O and V ν(f(A, ȮV' + O'V̇)).
+        """The form ν(f(K̇ᵀQ' + K'ᵀQ̇, W)), for factorized values plus ν(f(A, ȮV' + O'V̇)).
 
-        It is a symmetric matrix in the entries of weights, modulo the prime.
+        It is bilinear in two directions of weights, the dotted and the primed one, and returned as
+        a symmetric matrix with a row and a column for each entry of weights, modulo the prime.
         """
         shape, weights = self.differentials.shape, self.differentials.weights
         d, d_out, a = shape.d, shape.d_out, shape.a
         size = len(self.differentials.pairs_of_weights)
         rows = [[0] * size for _ in range(size)]
-        for p, row in enumerate(self.on_a()):
+        for p, row in enumerate(self.form_on_a()):
             for i, value in enumerate(row):
                 for b in range(a):
                     of_k = b * d + p
@@ -424,7 +443,7 @@ class CriticalWeights:
             inner = len(weights.V)
             first_o = 2 * a * d
             first_v = first_o + d_out * inner
-            for k, row in enumerate(self.on_w()):
+            for k, row in enumerate(self.form_on_w()):
                 for q, value in enumerate(row):
                     for c in range(inner):
                         of_o = first_o + k * inner + c
@@ -453,13 +472,18 @@ class CriticalWeights:
         return None
 
 
-def _with_moved_spaces(at_representative: Differentials, kind: WeightType) -> list[SparseVector]:
-    """The images of the tangent vectors of a type, with how they move the spaces of the factors.
+def _images_with_moved_spaces(
+    at_representative: Differentials, kind: WeightType
+) -> list[SparseVector]:
+    """For each tangent vector of a type its image, together with how it moves some spaces.
 
-    These are the row spaces of K and Q, and for factorized values the column space of O and the row
-    space of V. At the representative they are spanned by unit vectors. They move as the matrices do
-    modulo the space itself: in the columns of K, Q and V, and the rows of O, that are zero there.
-    The entries there are added to the coordinates of an image, by ("space", place).
+    The spaces are the row spaces of K and Q, and for factorized values also the column space of O
+    and the row space of V; the rank of these vectors is the number of Lemma 2. A space moves as its
+    matrix does modulo the space itself. At the representative the spaces are spanned by unit
+    vectors, so only entries in zero columns of K, Q and V, and in zero rows of O, move them.
+
+    A returned vector is {position of a coordinate of functions, or ("space", place): entry}, where
+    the place is that of a moving entry among the entries of all weights.
     """
     places = _places_outside_spaces(at_representative.weights, kind)
     extended = []
@@ -473,9 +497,11 @@ def _with_moved_spaces(at_representative: Differentials, kind: WeightType) -> li
 
 
 def _places_outside_spaces(weights: TypedWeights, kind: WeightType) -> list[int]:
-    """The places, among the entries of all weights, in zero columns of K, Q, V and zero rows of O.
+    """The places of the entries in zero columns of K, Q and V, and in zero rows of O.
 
-    V counts only where values are factorized: else its row space is no space of a factor.
+    A place is the position in the list of the entries of all weights, in the order K, Q, (O,) V and
+    row by row. V counts only where values are factorized, which is where ``kind.v`` is not None:
+    else its row space is not among the spaces of Lemma 2.
     """
     places = []
     start = 0  # the place of the first entry of the matrix
@@ -486,20 +512,20 @@ def _places_outside_spaces(weights: TypedWeights, kind: WeightType) -> list[int]
         columns = list(zip(*matrix, strict=True))
         has_space = name != "V" or kind.v is not None
         for i, j in product(range(len(matrix)), range(len(columns))):
-            line = matrix[i] if name == "O" else columns[j]
-            if has_space and not any(line):
+            row_or_column = matrix[i] if name == "O" else columns[j]
+            if has_space and not any(row_or_column):
                 places.append(start + i * len(columns) + j)
         start += len(matrix) * len(columns)
     return places
 
 
-def _nonzero(entries: Iterable[int]) -> SparseVector:
-    """The entries that are not zero, by their positions."""
+def _nonzero_entries(entries: Iterable[int]) -> SparseVector:
+    """The sparse vector {position: entry} of the entries that are not zero."""
     return {position: entry for position, entry in enumerate(entries) if entry}
 
 
-def _combined(coefficients: SparseVector, vectors: Sequence[SparseVector]) -> SparseVector:
-    """The combination of vectors with these coefficients, given by positions in ``vectors``."""
+def _combine(coefficients: SparseVector, vectors: Sequence[SparseVector]) -> SparseVector:
+    """The sum of factor · vector, where ``coefficients`` is {position in ``vectors``: factor}."""
     total: SparseVector = {}
     for position, coefficient in coefficients.items():
         for place, entry in vectors[position].items():
@@ -507,39 +533,41 @@ def _combined(coefficients: SparseVector, vectors: Sequence[SparseVector]) -> Sp
     return {place: entry for place, entry in total.items() if entry}
 
 
-def _moved(weights: TypedWeights, random: Random) -> TypedWeights:
-    """The weights after random changes of all bases, modulo the prime.
+def _change_bases(weights: TypedWeights, random: Random) -> TypedWeights:
+    """The weights after a random change of each basis, modulo the prime.
 
     The bases are those of queries and keys, of the tokens that K and V see, of the tokens that Q
     sees, of outputs, and, where values are factorized, of the space between O and V.
     """
-    K, Q, V = map(_modulo, (weights.K, weights.Q, weights.V))
+    K, Q, V = map(_matrix_modulo_prime, (weights.K, weights.Q, weights.V))
     a, d = K.nrows(), K.ncols()
-    keys = _invertible(a, random)
-    tokens = _invertible(d, random)
+    keys = _random_invertible(a, random)
+    tokens = _random_invertible(d, random)
     K = keys * K * tokens
-    Q = keys.inv().transpose() * Q * _invertible(d, random)
+    Q = keys.inv().transpose() * Q * _random_invertible(d, random)
     if weights.O is None:
-        V = _invertible(V.nrows(), random) * V * tokens
-        return TypedWeights(_entries(K), _entries(Q), _entries(V))
-    O = _modulo(weights.O)
-    inner = _invertible(V.nrows(), random)
-    O = _invertible(O.nrows(), random) * O * inner
+        V = _random_invertible(V.nrows(), random) * V * tokens
+        return TypedWeights(_rows_of_integers(K), _rows_of_integers(Q), _rows_of_integers(V))
+    O = _matrix_modulo_prime(weights.O)
+    inner = _random_invertible(V.nrows(), random)
+    O = _random_invertible(O.nrows(), random) * O * inner
     V = inner.inv() * V * tokens
-    return TypedWeights(_entries(K), _entries(Q), _entries(V), _entries(O))
+    return TypedWeights(
+        _rows_of_integers(K), _rows_of_integers(Q), _rows_of_integers(V), _rows_of_integers(O)
+    )
 
 
-def _modulo(matrix: IntegerEntries) -> Any:
+def _matrix_modulo_prime(matrix: IntegerEntries) -> Any:
     """A matrix of integers as FLINT's matrix modulo the prime."""
     return flint.nmod_mat([list(row) for row in matrix], PRIME)
 
 
-def _entries(matrix: Any) -> IntegerMatrix:
+def _rows_of_integers(matrix: Any) -> IntegerMatrix:
     """The rows of FLINT's matrix, with integers from 0 to PRIME − 1 as entries."""
     return tuple(tuple(map(int, row)) for row in matrix.tolist())
 
 
-def _invertible(size: int, random: Random) -> Any:
+def _random_invertible(size: int, random: Random) -> Any:
     """A random invertible matrix of this size modulo the prime."""
     while True:
         entries = [random.randrange(PRIME) for _ in range(size * size)]
@@ -548,26 +576,20 @@ def _invertible(size: int, random: Random) -> Any:
             return candidate
 
 
-def _units(size: int) -> Iterator[tuple[int, int]]:
+def _places_of_square(size: int) -> Iterator[tuple[int, int]]:
     """Yield the places (row, column) of the entries of a square matrix, row by row."""
     yield from product(range(size), repeat=2)
 
 
-def _row_of(matrix: IntegerEntries, source: int, target: int, factor: int = 1) -> IntegerEntries:
-    """A matrix of the same size, whose row ``target`` is ``factor`` times the row ``source``.
-
-    Elsewhere it is zero.
-    """
+def _move_row(matrix: IntegerEntries, source: int, target: int, factor: int = 1) -> IntegerEntries:
+    """Zeros but for the row ``target``: ``factor`` times the row ``source`` of ``matrix``."""
     moved = [[0] * len(row) for row in matrix]
     moved[target] = [factor * entry for entry in matrix[source]]
     return moved
 
 
-def _column_of(matrix: IntegerEntries, source: int, target: int) -> IntegerEntries:
-    """A matrix of the same size, whose column ``target`` is the column ``source``.
-
-    Elsewhere it is zero.
-    """
+def _move_column(matrix: IntegerEntries, source: int, target: int) -> IntegerEntries:
+    """A matrix of zeros but for its column ``target``: the column ``source`` of ``matrix``."""
     moved = [[0] * len(row) for row in matrix]
     for moved_row, row in zip(moved, matrix, strict=True):
         moved_row[target] = row[source]

@@ -21,7 +21,7 @@ from m2bridge.limits import clock
 from m2bridge.statements.statement import Observed, Value
 
 EXPOSED_WORDS = {True: "yes", False: "no", None: "not decided"}
-SADDLE_WORDS = {True: "yes", False: "no", None: ""}
+SADDLE_WORDS = {True: "yes", False: "no", None: ""}  # None: it is not asked, or nothing shows it
 
 LEGEND = (
     "Types of weights: ranks, and the dimension of the intersection of the column space of A with"
@@ -44,7 +44,7 @@ class ObservedTypes(Observed):
     head_dim : int or None
         The number of columns of O and of rows of V, where values are factorized.
     limit : str
-        The limit that was reached before facts about all types were found, or empty.
+        The limit that was reached before facts about all types were found; empty if none was.
     """
 
     model: Any
@@ -71,7 +71,8 @@ class ObservedTypes(Observed):
     def value(self, observable: str) -> Value | None:
         """The types that are exposed, and those for which that is not decided.
 
-        There is one observable only. Types after a limit are not decided.
+        ``observable`` is not read, as this observation has one observable. Types that were not
+        reached before a limit are not decided.
         """
         exposed = []
         undecided = list(self.types[len(self.facts_by_type) :])
@@ -83,7 +84,7 @@ class ObservedTypes(Observed):
         return ExposedTypes.of(exposed, undecided)
 
     def unknown(self, observable: str) -> str:
-        """Why a value is not known: the limit that was reached, or empty."""
+        """Why a value is not known: the limit that was reached; empty if none was."""
         return self.limit
 
     def numbers(self) -> dict[str, int]:
@@ -151,10 +152,10 @@ def observe_types(
     try:
         # facts that were yielded before a limit stay in the list
         found.extend(facts_of(types, model, head_dim))
-    except TimeLimitError as late:
+    except TimeLimitError as limit_error:
         if not partial:
             raise
-        limit = str(late)
+        limit = str(limit_error)
     return ObservedTypes(
         model=model,
         facts_by_type=tuple(found),

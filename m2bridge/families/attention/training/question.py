@@ -32,7 +32,8 @@ _Observed = TypeVar("_Observed")
 class StatementQuestion(Question[SingleLayerAttention, _Observed]):
     """Whether one statement holds, by an observation of its own.
 
-    It is asked only if it is asked for by its name, the key, which is that of the statement.
+    The key of the question is that of the statement. The question is asked only where a user names
+    its key.
     """
 
     __slots__ = ()
@@ -123,7 +124,7 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         ``data`` is the verdict as a certificate has it. ValueError if it does not follow from these
         types.
         """
-        failed_hypothesis: str = data["hypothesis"]
+        failed_hypothesis: str | None = data["hypothesis"]  # null or empty if all of them hold
         if failed_hypothesis:
             decision, reason = Decision.NOT_APPLICABLE, failed_hypothesis
         else:
@@ -171,7 +172,7 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         TimeLimitError
             If a limit was reached.
         """
-        if self.statement.hypotheses(model):
+        if self.statement.hypotheses(model):  # the reason why it does not apply; empty if it does
             return None
         observed = observe_learning_degree(model, {self.statement.observable})
         if observed.limit:
@@ -197,15 +198,19 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         ``data`` is the verdict as a certificate has it. ValueError if it does not follow from these
         numbers.
         """
+        was_observed = len(evidence) > 0  # there is none where the statement does not apply
         verdict = from_certificate(
-            self.statement, data, orbits=0, was_observed=bool(evidence), numbers=""
+            self.statement, data, orbits=0, was_observed=was_observed, numbers=""
         )
-        if not evidence:
+        if not was_observed:
             return verdict.reason
         return f"{verdict.reason}, modulo {' and '.join(map(str, evidence['primes']))}"
 
     def script(self, model: SingleLayerAttention) -> Script | None:
-        """The program that counts modulo the first two primes; ``None`` where none does."""
+        """The program that counts modulo the first two primes.
+
+        ``None`` where the statement does not apply, so that nothing is counted.
+        """
         if self.statement.hypotheses(model):
             return None
         loss = loss_of_random_target(model)

@@ -78,6 +78,7 @@ class WeightType:
         if self.r == 0 or self.s == 0:
             return self._is_exposed_at_zero(shape)
         least = min(shape.d, shape.d_out)
+        # values that are not factorized are V alone, with O = 1 of rank d'
         excess_of_o = (shape.d_out if self.o is None else self.o) - self.s
         excess_of_v = 0 if self.v is None else self.v - self.s
         smallest_intersection = max(0, self.r + self.s - shape.d)
@@ -93,10 +94,11 @@ class WeightType:
     def _is_exposed_at_zero(self, shape: LayerSizes) -> bool:
         """Whether a type with the zero function is exposed (docs/training.md#theorem-exposed-zero).
 
-        For A = 0 weights are critical where ν is zero on a block of max(k, q) rows and columns of
-        the form A' ↦ ν(f(A', W)): that many conditions have to be at most the dimension of the
-        family of all W of rank s up to a factor. For W = 0 it is a block of the form on W, and the
-        family of all A of rank r up to a factor. If both are zero all weights are critical.
+        ν is the linear functional by which weights are critical. For A = 0 they are critical where
+        the matrix of the form A' ↦ ν(f(A', W)) is zero on a square block with max(k, q) rows. These
+        are max(k, q)² conditions, at most as many as the dimension of the family of all W of rank
+        s up to a factor. For W = 0 it is a block of the form W' ↦ ν(f(A, W')), and the family of
+        all A of rank r up to a factor. If both are zero all weights are critical.
         """
         d, outputs = shape.d, shape.d_out
         if self.r == self.s == 0:
@@ -145,7 +147,7 @@ def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[Weight
         If there are too many of them.
     """
     listed: list[WeightType] = []
-    for kind in _types(shape, head_dim):
+    for kind in _yield_types(shape, head_dim):
         listed.append(kind)
         if len(listed) > MAX_ORBITS:
             raise TooLargeError(
@@ -167,7 +169,7 @@ def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightTy
     return tuple(sorted(found))
 
 
-def _types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType]:
+def _yield_types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType]:
     """Yield all types with nonzero functions, in no order.
 
     The ranks of K, Q and A, and those of values, are any that occur; m is the dimension of the
@@ -188,8 +190,8 @@ def _ranks_of_factors(
 ) -> Iterator[tuple[int, int, int]]:
     """Yield all (rk X, rk Y, rk XY) for rows × inner matrices X and inner × columns matrices Y.
 
-    Only those with all three at least ``least``. rk XY ≥ rk X + rk Y − inner (Sylvester), and all
-    values from there to the smaller of rk X and rk Y occur.
+    Yielded are only those with all three ranks at least ``least``. rk XY ≥ rk X + rk Y − inner
+    (Sylvester), and all values from there to the smaller of rk X and rk Y occur.
     """
     for rank_x in range(least, min(rows, inner) + 1):
         for rank_y in range(least, min(columns, inner) + 1):
@@ -231,7 +233,7 @@ class ExposedTypes(PartialValue):
     def of(
         cls, exposed: Iterable[WeightType], undecided: Iterable[WeightType] = ()
     ) -> ExposedTypes:
-        """Take these types by their ranks."""
+        """The value with these types, each given by its ranks ``cells``."""
         return cls(
             exposed=frozenset(kind.cells for kind in exposed),
             undecided=frozenset(kind.cells for kind in undecided),
@@ -248,23 +250,32 @@ class ExposedTypes(PartialValue):
     def against(self, predicted: Any) -> tuple[Decision, str]:
         """Return whether these observed types are the predicted ones, and the reason in words.
 
-        One type that differs refutes the prediction, ``ExposedTypes`` without undecided ones; if
-        none does, observed types that are not decided leave it open.
+        ``predicted`` is an ``ExposedTypes`` without undecided types. A decided type that is exposed
+        in only one of the two refutes the prediction; otherwise types that are not decided leave it
+        open.
         """
         not_exposed_but_stated = predicted.exposed - self.exposed - self.undecided
         exposed_but_not_stated = self.exposed - predicted.exposed
         if not_exposed_but_stated or exposed_but_not_stated:
             differences = []
             if exposed_but_not_stated:
-                differences.append(f"exposed, stated not: {_listed(exposed_but_not_stated)}")
+                differences.append(
+                    f"exposed, stated not: {_types_in_words(exposed_but_not_stated)}"
+                )
             if not_exposed_but_stated:
                 differences.append(
-                    f"not exposed, stated exposed: {_listed(not_exposed_but_stated)}"
+                    f"not exposed, stated exposed: {_types_in_words(not_exposed_but_stated)}"
                 )
             return Decision.REFUTED, "; ".join(differences)
         if self.undecided:
-            return Decision.UNDECIDED, f"not decided for the types {_listed(self.undecided)}"
-        return Decision.CONFIRMED, f"computed and stated are the types {_listed(self.exposed)}"
+            return (
+                Decision.UNDECIDED,
+                f"not decided for the types {_types_in_words(self.undecided)}",
+            )
+        return (
+            Decision.CONFIRMED,
+            f"computed and stated are the types {_types_in_words(self.exposed)}",
+        )
 
     def to_json(self) -> dict[str, list[list[int]]]:
         """Both lists in increasing order, for ``json.dumps``."""
@@ -274,10 +285,10 @@ class ExposedTypes(PartialValue):
         }
 
     def __str__(self) -> str:
-        return _listed(self.exposed)
+        return _types_in_words(self.exposed)
 
 
-def _listed(types: Iterable[tuple[int, ...]]) -> str:
+def _types_in_words(types: Iterable[tuple[int, ...]]) -> str:
     """Types, given by their ranks, in words: ``(1, 1, 1, 1, 0), (2, 2, 2, 1, 1)``."""
     return ", ".join(f"({', '.join(map(str, cells))})" for cells in sorted(types))
 
@@ -313,12 +324,18 @@ def representative(
 ) -> TypedWeights:
     """Weights with entries 0 and 1 in the orbit that is dense in the type.
 
-    ``head_dim`` is that of :func:`weight_types`. K, Q, O and V have as rows, or columns, different
-    unit vectors. The row space of K is spanned by the first k of R^d and L, the column space of A,
-    by the first r. The row space of W has the first m of them, and then takes, as long as it needs
-    more, those outside the row space of K, those in it but not in L, and the rest of L; that of V
-    goes on in the same way. So both meet L and the row space of K in the smallest dimension that m
-    allows, as in the dense orbit.
+    ``head_dim`` is that of :func:`weight_types`. K, Q, O and V have different unit vectors as rows,
+    or columns. The row space of K is spanned by e_1, …, e_k in R^d, and L, the column space of A,
+    by e_1, …, e_r. The row space of W, of dimension s, is spanned by the first s vectors of this
+    list, and that of V, where values are factorized, by the first v of them:
+
+    * e_1, …, e_m, which are in L;
+    * those outside the row space of K;
+    * those in the row space of K, but not in L;
+    * the rest of L.
+
+    So both meet L and the row space of K in the smallest dimension that m allows, as in the dense
+    orbit.
     """
     d = shape.d
     # the indices j of unit vectors e_j in the row space of W, or V, in the order of the docstring
@@ -330,22 +347,22 @@ def representative(
 
     # K and Q have a common row of a, with a one in each, for the columns j < r only
     ones_of_K = [(j, j) for j in range(kind.k)]
-    ones_of_Q = _second_factor(kind.r, kind.k, range(kind.q))
-    K = _with_ones(shape.a, d, ones_of_K)
-    Q = _with_ones(shape.a, d, ones_of_Q)
+    ones_of_Q = _ones_of_second_factor(kind.r, kind.k, range(kind.q))
+    K = _matrix_with_ones(shape.a, d, ones_of_K)
+    Q = _matrix_with_ones(shape.a, d, ones_of_Q)
     if kind.o is None or kind.v is None or head_dim is None:
         ones_of_V = list(enumerate(unit_vectors[: kind.s]))
-        V = _with_ones(shape.d_out, d, ones_of_V)
+        V = _matrix_with_ones(shape.d_out, d, ones_of_V)
         return TypedWeights(K, Q, V)
 
     ones_of_O = [(j, j) for j in range(kind.o)]
-    ones_of_V = _second_factor(kind.s, kind.o, unit_vectors[: kind.v])
-    O = _with_ones(shape.d_out, head_dim, ones_of_O)
-    V = _with_ones(head_dim, d, ones_of_V)
+    ones_of_V = _ones_of_second_factor(kind.s, kind.o, unit_vectors[: kind.v])
+    O = _matrix_with_ones(shape.d_out, head_dim, ones_of_O)
+    V = _matrix_with_ones(head_dim, d, ones_of_V)
     return TypedWeights(K, Q, V, O)
 
 
-def _second_factor(
+def _ones_of_second_factor(
     rank_of_product: int, rank_of_first: int, columns: Sequence[int]
 ) -> list[tuple[int, int]]:
     """The places (row, column) of the ones of a second factor, one in each of the columns.
@@ -356,11 +373,12 @@ def _second_factor(
     """
     ones = []
     for j, column in enumerate(columns):
+        # rows from rank_of_first on are those where the first factor is zero
         row = j if j < rank_of_product else rank_of_first + j - rank_of_product
         ones.append((row, column))
     return ones
 
 
-def _with_ones(rows: int, columns: int, ones: list[tuple[int, int]]) -> IntegerMatrix:
+def _matrix_with_ones(rows: int, columns: int, ones: list[tuple[int, int]]) -> IntegerMatrix:
     """The rows × columns matrix with ones at these places, and zeros elsewhere."""
     return tuple(tuple(int((i, j) in ones) for j in range(columns)) for i in range(rows))

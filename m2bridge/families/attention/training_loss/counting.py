@@ -36,9 +36,11 @@ from m2bridge.limits import check
 
 SMALLEST_PRIME = 2**14
 LARGEST_PRIME = 2**15
-"""Macaulay2's F4 takes primes below 2^15; the larger they are, the fewer choices are special."""
-MOST_PRIMES = 5
-"""This many are tried until two give the same numbers."""
+"""Macaulay2's F4 takes primes below 2^15. The larger a prime, the less likely a chart or a loss is
+special modulo it.
+"""
+MOST_TRIED_PRIMES = 5
+"""The largest number of primes that are tried until two give the same numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +50,15 @@ class Count:
     Parameters
     ----------
     dense : int or None
-        Those at functions of the dense orbit; ``None`` if they are not isolated.
+        The number of points at functions of the dense orbit; ``None`` if they are not isolated.
     elsewhere : int or None
-        The other ones in the chart; ``None`` if they come in families, or were not counted.
+        The number of other points in the chart; ``None`` if they come in families, or were not
+        counted.
     eliminated : bool
-        Whether A was eliminated: then points where V does not determine A are left out, over the
-        reals none.
+        Whether A was eliminated: then points where V does not determine A are left out. No real
+        point is one of these.
     by_orbit : bool
-        Whether the orbits were asked for; if not, ``dense`` has all points.
+        Whether points were counted by orbits; if not, ``dense`` is the number of all points.
     """
 
     dense: int | None
@@ -75,30 +78,30 @@ class Counts:
 def random_primes(seed: str) -> Iterator[int]:
     """Yield different primes between 2^14 and 2^15, always the same for one seed, without end."""
     random = Random(f"primes {seed}")
-    seen = set()
+    primes_so_far = set()
     while True:
         candidate = random.randrange(SMALLEST_PRIME + 1, LARGEST_PRIME, 2)
-        if candidate not in seen and is_prime(candidate):
-            seen.add(candidate)
+        if candidate not in primes_so_far and is_prime(candidate):
+            primes_so_far.add(candidate)
             yield candidate
 
 
-def counted(loss: Loss, seed: str) -> Counts:
+def count_on_two_primes(loss: Loss, seed: str) -> Counts:
     """The number of critical points, on which two primes agree; ``seed`` determines the primes.
 
     Raises
     ------
     MethodUnavailableError
-        If no two of :data:`MOST_PRIMES` primes have the same numbers.
+        If no two of :data:`MOST_TRIED_PRIMES` primes have the same numbers.
     """
     counts: dict[int, Count] = {}
     for prime in random_primes(seed):
-        count = counted_modulo(prime, loss)
+        count = count_modulo(prime, loss)
         for earlier_prime, earlier_count in counts.items():
             if earlier_count == count:
                 return Counts(count, (earlier_prime, prime))
         counts[prime] = count
-        if len(counts) == MOST_PRIMES:
+        if len(counts) == MOST_TRIED_PRIMES:
             break
     listed = ", ".join(map(str, counts))
     raise MethodUnavailableError(
@@ -107,7 +110,7 @@ def counted(loss: Loss, seed: str) -> Counts:
     )
 
 
-def counted_modulo(prime: int, loss: Loss) -> Count:
+def count_modulo(prime: int, loss: Loss) -> Count:
     """The number of critical points modulo one prime: in V alone where that pays, else in a chart.
 
     Raises TimeLimitError at the limit on time.
@@ -115,7 +118,7 @@ def counted_modulo(prime: int, loss: Loss) -> Count:
     check()
     if pays_to_eliminate(loss):
         count = count_eliminated(prime, loss)
-        if count is not None:
+        if count is not None:  # otherwise A cannot be eliminated, and all unknowns are kept
             return count
     return count_in_chart(prime, loss, _chart_for(prime, loss))
 
@@ -136,8 +139,12 @@ def count_eliminated(prime: int, loss: Loss) -> Count | None:
     answer = answer_to(count_script(system.equations, system.conditions, prime, str(loss.shape)))
     if system.conditions:
         return replace(_count_by_orbit(answer), eliminated=True)
+    # without conditions the program counts all points together
     dimension, number = answer.integers("critical")
-    return Count(None if dimension > 0 else number, None, eliminated=True, by_orbit=False)
+    are_isolated = dimension <= 0
+    return Count(
+        dense=number if are_isolated else None, elsewhere=None, eliminated=True, by_orbit=False
+    )
 
 
 def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
@@ -146,7 +153,7 @@ def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
 
 
 def _count_by_orbit(answer: Answer) -> Count:
-    """The numbers of points at functions of the dense orbit, and elsewhere.
+    """The numbers of points at functions of the dense orbit, and elsewhere, as a program says.
 
     The answers "critical", about all points, and "dense" are each a dimension, positive where
     points come in families, and a number with multiplicities.
@@ -168,9 +175,10 @@ def _chart_script(prime: int, loss: Loss, chart: WeightChart, suffix: str = "") 
 
 
 def script_for_two_primes(loss: Loss, seed: str) -> Script:
-    """The programs that :func:`counted` runs for its first two primes with this seed, as one.
+    """The two programs of :func:`count_on_two_primes` for its first two primes, as one program.
 
-    The names of the answers for the second prime end with ``_again``.
+    ``seed`` determines the primes. The names of the answers for the second prime end with
+    ``_again``.
     """
     first_prime, second_prime = islice(random_primes(seed), 2)
     first = _script_for(first_prime, loss, "")
@@ -179,7 +187,7 @@ def script_for_two_primes(loss: Loss, seed: str) -> Script:
 
 
 def _script_for(prime: int, loss: Loss, suffix: str) -> Script:
-    """The program by which :func:`counted_modulo` counts; ``suffix`` ends the names of answers."""
+    """The program by which :func:`count_modulo` counts; ``suffix`` ends the names of answers."""
     if pays_to_eliminate(loss):
         system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
         if system is not None:
@@ -202,8 +210,8 @@ def count_script(
     equations : sequence of PolyElement
         At least one.
     conditions : sequence of RankCondition
-        Those for functions of the dense orbit, whose points are counted, too; none of them if they
-        are not asked for.
+        The conditions for functions of the dense orbit. With them points at these functions are
+        counted in addition, as the answer ``dense``; without any there is no such answer.
     prime : int
     title : str
         A comment at the beginning of the program.
@@ -246,7 +254,7 @@ def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:
 def _modulo_text(polynomial: PolyElement, prime: int, names: Sequence[str]) -> str:
     """A polynomial over ZZ with coefficients reduced modulo the prime, as Macaulay2 reads it.
 
-    ``names`` are those of its variables there.
+    ``names`` are the names of its variables in Macaulay2, in the order of its ring.
     """
     residues = {}
     for monomial, coefficient in polynomial.terms():

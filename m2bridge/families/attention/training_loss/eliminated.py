@@ -29,15 +29,17 @@ from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check_deadline_in
 
 LEAST_UNKNOWNS = 12
-"""With as many unknowns in the gradient, or more, the elimination saves time."""
+"""The smallest number of unknowns in the gradient for which the elimination saves time."""
 MOST_COEFFICIENTS = 4000
-"""Of N and D together: they are the unknowns of a linear system."""
+"""The largest number of coefficients of N and D together: the unknowns of a linear system."""
 LARGEST_DEGREE = 12
-"""Of N and D; for standard normal tokens and one output it is 6."""
-LARGEST_MATRIX = 4
-"""The determinant of A is a form of degree 5d in d unknowns."""
-SPARE = 5
-"""Values beyond those that determine N and D: where F is not such a quotient, they show it."""
+"""The largest degree of N and D; for standard normal tokens and one output their degree is 6."""
+LARGEST_D_OF_DETERMINANT = 4
+"""The largest d for which the determinant of A is computed, a form of degree 5d in d unknowns."""
+EXTRA_VALUES = 5
+"""The number of values beyond those that determine N and D: they do not fit where F is no such
+quotient.
+"""
 
 MonomialDegrees = tuple[int, ...]
 """The exponents of the entries of V, row by row, in a monomial."""
@@ -49,7 +51,8 @@ class EliminatedSystem(NamedTuple):
     Parameters
     ----------
     equations : list of PolyElement
-        With the inverse z of D as last unknown.
+        Polynomials in the entries of V but the first one, which the chart replaces, and in the
+        inverse z of D, the last unknown. They are zero at critical points.
     conditions : tuple of RankCondition
         Empty if A is not a matrix of forms divided by D.
     """
@@ -70,7 +73,7 @@ def pays_to_eliminate(loss: Loss) -> bool:
 
 
 class _Reduced:
-    """F(V) = wᵀM⁻¹w, for a loss, as a function with values modulo a prime.
+    """The reduced loss F(V) = wᵀM⁻¹w, a function of V alone, with values modulo a prime.
 
     V is given by its entries, row by row: there are ``variables`` of them.
     """
@@ -98,7 +101,7 @@ class _Reduced:
         return int((w.transpose() * A)[0, 0])
 
     def critical_matrix(self, V: list[int]) -> tuple[flint.nmod_mat, flint.nmod_mat] | None:
-        """A = M⁻¹w, and w, as columns; ``None`` where M(V) is not invertible.
+        """The columns A = M⁻¹w and w, as a pair; ``None`` where M(V) is not invertible.
 
         A is the matrix that is critical for this V; its entries stand row by row. C(V) A are the
         coordinates of the function of A and V: c_{k,i,{p,q}} is A_pi V_kq + A_qi V_kp, and A_pi
@@ -132,17 +135,17 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
     coefficients = 2 * comb(degree + reduced.variables - 1, degree)
     if coefficients > MOST_COEFFICIENTS:
         return None
-    quotient = _interpolated(reduced, degree, random)
+    quotient = _interpolate_quotient(reduced, degree, random)
     if quotient is None:
         return None
     N, D = quotient
-    chart = _Chart.random(D.context(), random)
+    chart = _ChartOfV.random(D.context(), random)
     conditions = []
-    if reduced.shape.d <= LARGEST_MATRIX:
+    if reduced.shape.d <= LARGEST_D_OF_DETERMINANT:
         # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
         matrix = _matrix_of_forms(reduced, D, degree - 1, random)
         if matrix is not None:
-            invertible = chart.restricted(_determinant(matrix))
+            invertible = chart.restrict(_determinant(matrix))
             conditions.append(RankCondition(name="A", matrix=[[invertible]], rank=1))
     return EliminatedSystem(_equations(N, D, chart), tuple(conditions))
 
@@ -156,9 +159,9 @@ def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
     """
     prime = reduced.prime
     start, direction = _random_points(reduced, 2, random)
-    values: list[tuple[int, int]] = []  # s and F(s)
+    values: list[tuple[int, int]] = []  # pairs of s and F at the point s of the line
     s = 0
-    while len(values) < 2 * LARGEST_DEGREE + 1 + SPARE:
+    while len(values) < 2 * LARGEST_DEGREE + 1 + EXTRA_VALUES:
         V = [(x + s * y) % prime for x, y in zip(start, direction, strict=True)]
         value = reduced.value(V)
         if value is not None:
@@ -177,7 +180,7 @@ def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
 
 
 def _random_points(reduced: _Reduced, number: int, random: Random) -> list[list[int]]:
-    """So many random V modulo the prime, by their entries, none of which is zero."""
+    """The entries of ``number`` random V modulo the prime; no entry is zero."""
     return [
         [random.randrange(1, reduced.prime) for _ in range(reduced.variables)]
         for _ in range(number)
@@ -185,24 +188,24 @@ def _random_points(reduced: _Reduced, number: int, random: Random) -> list[list[
 
 
 def _exponents(variables: int, degree: int) -> list[MonomialDegrees]:
-    """The exponents of all monomials of a degree in so many variables."""
+    """The exponents of all monomials of a degree in so many variables: (2, 0) is x_0²."""
     products = combinations_with_replacement(range(variables), degree)
     return [tuple(map(factors.count, range(variables))) for factors in products]
 
 
-def _interpolated(
+def _interpolate_quotient(
     reduced: _Reduced, degree: int, random: Random
 ) -> tuple[flint.nmod_mpoly, flint.nmod_mpoly] | None:
-    """The forms N and D of this degree with F = N/D; ``None`` if the values do not fit them.
+    """The forms N and D of this degree with F = N/D; ``None`` if F is no such quotient.
 
-    They are unique up to a common factor if there are such forms and none of smaller degree. Each
-    random V gives an equation N(V) − F(V) D(V) = 0, linear in the coefficients of N and D.
+    Each random V gives an equation N(V) − F(V) D(V) = 0, linear in the coefficients of N and D. If
+    there are such forms, and none of smaller degree, the solutions are the multiples of one.
     """
     prime = reduced.prime
     monomials = _exponents(reduced.variables, degree)
     rows: list[int] = []
     count = 0
-    while count < 2 * len(monomials) + SPARE:
+    while count < 2 * len(monomials) + EXTRA_VALUES:
         (V,) = _random_points(reduced, 1, random)
         value = reduced.value(V)
         if value is None:
@@ -232,14 +235,14 @@ def _matrix_of_forms(
 ) -> list[list[flint.nmod_mpoly]] | None:
     """The entries of D·M⁻¹w as forms of this degree, in d rows.
 
-    As many values as there are monomials determine the forms, and SPARE more have to fit: ``None``
-    if they do not, or the first are not independent.
+    As many values as there are monomials determine the forms, and EXTRA_VALUES more have to fit:
+    ``None`` if they do not, or the first are not independent.
     """
     prime, d = reduced.prime, reduced.shape.d
     monomials = _exponents(reduced.variables, degree)
     monomial_rows: list[int] = []  # a row for each V: the values of all monomials
     entry_rows: list[list[int]] = []  # the values there of all entries of D·M⁻¹w
-    while len(entry_rows) < len(monomials) + SPARE:
+    while len(entry_rows) < len(monomials) + EXTRA_VALUES:
         (V,) = _random_points(reduced, 1, random)
         found = reduced.critical_matrix(V)
         if found is None:
@@ -269,10 +272,10 @@ def _matrix_of_forms(
 
 
 def _determinant(matrix: list[list[flint.nmod_mpoly]]) -> flint.nmod_mpoly:
-    """The determinant of a square matrix of forms.
+    """The determinant of a square matrix of forms, of size 1 at least.
 
-    From the minors of the first rows, by their sets of columns, those with one row more are found
-    by expansion along the last row, until there is one minor alone.
+    ``minors`` are the minors of the first rows, by their sets of columns. From them those with one
+    row more are found by expansion along this row, until there is one minor alone.
     """
     minors = {frozenset[int](): matrix[0][0].context().constant(1)}
     for row in matrix:
@@ -296,7 +299,7 @@ def _determinant(matrix: list[list[flint.nmod_mpoly]]) -> flint.nmod_mpoly:
 
 
 def _values_of(monomials: list[MonomialDegrees], V: list[int], prime: int) -> list[int]:
-    """The values at V of monomials, all of one degree, modulo a prime."""
+    """The values at V of monomials modulo a prime: of at least one, and all of one degree."""
     degree = sum(monomials[0])
     powers = [[pow(x, k, prime) for k in range(degree + 1)] for x in V]
     values = []
@@ -308,11 +311,11 @@ def _values_of(monomials: list[MonomialDegrees], V: list[int], prime: int) -> li
     return values
 
 
-class _Chart:
+class _ChartOfV:
     """The chart where a random linear form is 1: x_0 = 1 − Σ r_j x_j.
 
     The x_j are the entries of V. Forms in them become polynomials over ZZ in the ring of the chart,
-    whose unknowns are x_1, x_2, … and z.
+    whose unknowns are x_1, x_2, … and z, the inverse of D.
     """
 
     def __init__(self, context: flint.nmod_mpoly_ctx, first: flint.nmod_mpoly) -> None:
@@ -323,7 +326,7 @@ class _Chart:
         self.ring = PolyRing([*names, "z"], ZZ)
 
     @classmethod
-    def random(cls, context: flint.nmod_mpoly_ctx, random: Random) -> _Chart:
+    def random(cls, context: flint.nmod_mpoly_ctx, random: Random) -> _ChartOfV:
         """A chart with random coefficients r_j."""
         prime = context.modulus()
         first = context.constant(1)
@@ -331,8 +334,11 @@ class _Chart:
             first -= random.randrange(1, prime) * generator
         return cls(context, first)
 
-    def restricted(self, form: flint.nmod_mpoly) -> PolyElement:
-        """A form in the coordinates of the chart, with residues from 0 on as coefficients."""
+    def restrict(self, form: flint.nmod_mpoly) -> PolyElement:
+        """A form as a polynomial over ZZ in the ring of the chart.
+
+        Its coefficients are the residues modulo the prime, from 0 on.
+        """
         terms = {}
         in_chart = form.compose(*self.coordinates, ctx=self.context)
         for exponents, coefficient in in_chart.to_dict().items():
@@ -341,7 +347,7 @@ class _Chart:
         return self.ring.from_dict(terms)
 
 
-def _equations(N: flint.nmod_mpoly, D: flint.nmod_mpoly, chart: _Chart) -> list[PolyElement]:
+def _equations(N: flint.nmod_mpoly, D: flint.nmod_mpoly, chart: _ChartOfV) -> list[PolyElement]:
     """The equations for critical points of N/D where D is not zero, in a chart.
 
     They are (D ∂_j N − N ∂_j D)/g = 0 and z·D/g = 1, where g = gcd(D, ∂D) has the repeated factors
@@ -354,7 +360,7 @@ def _equations(N: flint.nmod_mpoly, D: flint.nmod_mpoly, chart: _Chart) -> list[
     equations = []
     for j in range(variables):
         derivative = (D * N.derivative(j) - N * D.derivative(j)) / g
-        equations.append(chart.restricted(derivative))
+        equations.append(chart.restrict(derivative))
     z = chart.ring.gens[-1]
-    equations.append(z * chart.restricted(D / g) - 1)
+    equations.append(z * chart.restrict(D / g) - 1)
     return [equation for equation in equations if equation != 0]

@@ -30,7 +30,7 @@ from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check_deadline_in
 
 Entries = list[list[Any]]
-"""A matrix of polynomials, or of numbers."""
+"""A matrix of polynomials, or of numbers, as a list of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class WeightChart:
     form : tuple of int
         The coefficients of the linear form that is 1, without the first one, which is 1.
     turn : tuple of tuple of int
-        The square matrix R for a < d; empty for a ≥ d.
+        The rows of the square matrix R for a < d; empty for a ≥ d.
     """
 
     form: tuple[int, ...]
@@ -85,16 +85,17 @@ def random_chart(shape: LayerSizes, largest: int, random: Random) -> WeightChart
     columns of K.
     """
 
-    def number() -> int:
-        """A random entry of the chart."""
+    def random_number() -> int:
+        """A random integer from 1 to ``largest``."""
         return random.randint(1, largest)
 
     entries = shape.d * shape.d if is_scaled_in_A(shape) else shape.d_out * shape.d
-    form = tuple(number() for _ in range(entries - 1))
+    # the first coefficient of the form is 1, and not listed
+    form = tuple(random_number() for _ in range(entries - 1))
     turn: list[tuple[int, ...]] = []
     if shape.alpha < shape.d:
         for p in range(shape.d):
-            below_diagonal = [number() for _ in range(p)]
+            below_diagonal = [random_number() for _ in range(p)]
             above_diagonal = [0] * (shape.d - p - 1)
             turn.append((*below_diagonal, 1, *above_diagonal))
     return WeightChart(form, tuple(turn))
@@ -103,20 +104,21 @@ def random_chart(shape: LayerSizes, largest: int, random: Random) -> WeightChart
 def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     """The weights in a chart, whose entries are unknowns but for those that the chart fixes.
 
-    The first entry of V, or of A, is what makes the linear form of the chart 1: its other factors
-    are those of the chart. Where a < d, K is (1 | k) R with the unknowns k.
+    The first entry of V, or of A, is 1 less the other entries times the coefficients of the chart's
+    linear form: so this form is 1. Where a < d, K is (1 | k) R with the unknowns k.
     """
     d, alpha, d_out = shape.d, shape.alpha, shape.d_out
     if alpha == d:
         names = _names("a", d, d) + _names("v", d_out, d)
-        scaled = "a" if is_scaled_in_A(shape) else "v"
+        letter_of_form = "a" if is_scaled_in_A(shape) else "v"
     else:
         names = _names("k", alpha, d - alpha) + _names("q", alpha, d) + _names("v", d_out, d)
-        scaled = "v"
-    first = f"{scaled}_1_1"
+        letter_of_form = "v"
+    first = f"{letter_of_form}_1_1"
     ring = PolyRing([name for name in names if name != first], ZZ)
     entry_by_name = dict(zip(map(str, ring.symbols), ring.gens, strict=True))
-    others = [name for name in names if name.startswith(scaled) and name != first]
+    others = [name for name in names if name.startswith(letter_of_form) and name != first]
+    # chart.form has the factors of all entries of this matrix but the first, whose factor is 1:
     # first + Σ factor · other = 1
     first_entry = ring.one
     for name, factor in zip(others, chart.form, strict=True):
@@ -134,8 +136,8 @@ def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     k = matrix("k", alpha, d - alpha)
     Q = matrix("q", alpha, d)
     one_and_k = [[ring(int(e == p)) for p in range(alpha)] + k[e] for e in range(alpha)]
-    K = multiplied(one_and_k, chart.turn)
-    A = multiplied(transposed(K), Q)
+    K = multiply(one_and_k, chart.turn)
+    A = multiply(transpose(K), Q)
     return ChartWeights(ring=ring, A=A, V=V, K=K, Q=Q)
 
 
@@ -145,7 +147,7 @@ def _names(letter: str, rows: int, columns: int) -> list[str]:
 
 
 def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
-    """The nonzero entries of the gradient, times one number that makes coefficients integers.
+    """The nonzero entries of the gradient, all times one number, with integer coefficients.
 
     First come the derivatives along the entries of A, or for a < d of K and of Q, then along those
     of V, as polynomials in the coordinates of the chart.
@@ -165,11 +167,7 @@ def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
     blocks = [along_A, along_V]
     if weights.K is not None and weights.Q is not None:
         # A = KᵀQ: the derivatives along K and Q, by the chain rule
-        blocks = [
-            multiplied(weights.Q, transposed(along_A)),
-            multiplied(weights.K, along_A),
-            along_V,
-        ]
+        blocks = [multiply(weights.Q, transpose(along_A)), multiply(weights.K, along_A), along_V]
     return [entry for block in blocks for row in block for entry in row if entry]
 
 
@@ -182,7 +180,7 @@ def _errors(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
     shape = loss.shape
     count = shape.independent_count
     numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
-    divisor = gcd(*numbers) or 1  # it is 0 if all numbers are
+    divisor = gcd(*numbers) or 1  # gcd is 0 if all numbers are 0
     numbers = [number // divisor for number in numbers]
     gram, linear = numbers[: count * count], numbers[count * count :]
     coordinates = []
@@ -217,12 +215,12 @@ def dense_orbit(shape: LayerSizes, weights: ChartWeights) -> tuple[RankCondition
     return tuple(conditions)
 
 
-def transposed(matrix: Entries) -> Entries:
-    """The transposed matrix."""
+def transpose(matrix: Entries) -> Entries:
+    """The transpose of a matrix."""
     return [list(line) for line in zip(*matrix, strict=True)]
 
 
-def multiplied(left: Entries, right: Sequence[Sequence[Any]]) -> Entries:
+def multiply(left: Entries, right: Sequence[Sequence[Any]]) -> Entries:
     """The product of two matrices, which have a row and a column at least."""
     columns = list(zip(*right, strict=True))
     rows = []
@@ -230,7 +228,7 @@ def multiplied(left: Entries, right: Sequence[Sequence[Any]]) -> Entries:
         entries = []
         for column in columns:
             first_term, *other_terms = [x * y for x, y in zip(row, column, strict=True)]
-            # polynomials are added to a polynomial, as there is no zero of all rings
+            # the sum starts with a polynomial, and not with 0, which belongs to no ring
             entries.append(sum(other_terms, start=first_term))
         rows.append(entries)
     return rows

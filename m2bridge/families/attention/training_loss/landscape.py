@@ -28,15 +28,17 @@ from m2bridge.families.attention.training_loss.gradient import ChartWeights, Ent
 from m2bridge.families.attention.training_loss.loss import Loss
 
 BITS = 200
-"""The precision of the intervals."""
+"""The precision of the intervals, in binary digits."""
 NEWTON_STEPS = 12
-"""The number of correct digits doubles with each."""
+"""The number of steps of Newton's method: each doubles the number of correct digits."""
 RADIUS = flint.arb(2) ** -70
-"""Of the box in which a critical point is proved to lie, relative to the size of its entries."""
+"""The radius of the box in which a critical point is proved to lie, divided by 1 + |x| for each
+coordinate x of its centre.
+"""
 
 FloatInterval = tuple[float, float]
 CoordinateSide = tuple[Fraction, Fraction]
-"""A coordinate lies between these two numbers."""
+"""The side of a box in one coordinate: its lower and its upper end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,10 +175,13 @@ class Landscape:
         self.slopes = flint.fmpz_mat(len(entries), weights.ring.ngens, slopes)
 
     def values(self, point: Sequence[Any]) -> LossAtPoint:
-        """Everything at a rational point exactly, or by intervals at a point or on a box.
+        """The weights, the function, the loss, its gradient and its Hessian at a point.
 
-        The point is given by its coordinates in the chart, all ``fmpq`` or all ``arb``. With
-        c = c(A, V) the loss is ½ cᵀGc − bᵀc + constant; its gradient is JᵀE with the error
+        The point is given by its coordinates in the chart. If these are rational, all ``fmpq``, the
+        values are exact; if they are intervals, all ``arb``, the values are intervals that contain
+        those at all points of the box.
+
+        With c = c(A, V) the loss is ½ cᵀGc − bᵀc + constant; its gradient is JᵀE with the error
         E = Gc − b and the derivative J of c, and its Hessian JᵀGJ + Σ E ∂²c.
         """
         gram, linear, constant = self.gram, self.linear, self.constant
@@ -186,8 +191,8 @@ class Landscape:
             matrix_class = flint.fmpq_mat
         matrices = self._matrices(point, matrix_class)
         A, V = matrices["A"], matrices["V"]
-        along_A = self._along_A(V)
-        along_V = self._along_V(A)
+        along_A = self._derivatives_along_A(V)
+        along_V = self._derivatives_along_V(A)
         # c is linear in A
         function = along_A * matrix_class(A.nrows() * A.ncols(), 1, A.entries())
         image = gram * function
@@ -195,7 +200,7 @@ class Landscape:
         quadratic_part = (function.transpose() * image)[0, 0] / 2
         linear_part = (linear.transpose() * function)[0, 0]
         loss = quadratic_part - linear_part + constant
-        derivative = _beside(along_A, along_V)
+        derivative = _join_columns(along_A, along_V)
         gradient = derivative.transpose() * error
         hessian = derivative.transpose() * (gram * derivative)
         self._add_second_derivatives(hessian, error)
@@ -218,7 +223,7 @@ class Landscape:
         """
 
         def at_point(matrix: Entries) -> Any:
-            """A matrix of polynomials in the coordinates of the chart at the point."""
+            """The value at ``point`` of a matrix of polynomials in the coordinates of the chart."""
             entries = [_value(entry, point) for row in matrix for entry in row]
             return matrix_class(len(matrix), len(matrix[0]), entries)
 
@@ -230,8 +235,12 @@ class Landscape:
         Q = at_point(weights.Q)
         return {"K": K, "Q": Q, "V": V, "A": K.transpose() * Q}
 
-    def _along_A(self, V: Any) -> Any:
-        """The derivatives of the coordinates c along the entries A_pi, in columns p d + i."""
+    def _derivatives_along_A(self, V: Any) -> Any:
+        """The matrix of derivatives of the coordinates c, in rows, along the entries of A.
+
+        The column for A_pi has the number p d + i. As c_{k,i,p,q} is A_pi V_kq + A_qi V_kp, or
+        A_pi V_kp for p = q, the entries are those of ``V``.
+        """
         d = self.shape.d
         matrix = type(V)(self.shape.independent_count, d * d)
         for row, (k, i, p, q) in enumerate(indices(self.shape)):
@@ -240,8 +249,12 @@ class Landscape:
                 matrix[row, q * d + i] += V[k, p]
         return matrix
 
-    def _along_V(self, A: Any) -> Any:
-        """The derivatives of the coordinates c along the entries V_kq, in columns k d + q."""
+    def _derivatives_along_V(self, A: Any) -> Any:
+        """The matrix of derivatives of the coordinates c, in rows, along the entries of V.
+
+        The column for V_kq has the number k d + q. As c_{k,i,p,q} is A_pi V_kq + A_qi V_kp, or
+        A_pi V_kp for p = q, the entries are those of ``A``.
+        """
         d = self.shape.d
         matrix = type(A)(self.shape.independent_count, self.shape.d_out * d)
         for row, (k, i, p, q) in enumerate(indices(self.shape)):
@@ -251,9 +264,10 @@ class Landscape:
         return matrix
 
     def _add_second_derivatives(self, hessian: Any, error: Any) -> None:
-        """Add Σ error · ∂²c to a Hessian matrix, in place.
+        """Add the sum of error · ∂²c over all coordinates c to a Hessian matrix, in place.
 
-        c_{k,i,{p,q}} has the products A_pi V_kq and A_qi V_kp, or A_pi V_kp alone for p = q.
+        ``error`` is a column with an entry for each c. Second derivatives are by two entries of A
+        and V: c_{k,i,{p,q}} has the products A_pi V_kq and A_qi V_kp, or A_pi V_kp alone for p = q.
         """
         d = self.shape.d
         for number, (k, i, p, q) in enumerate(indices(self.shape)):
@@ -268,7 +282,9 @@ class Landscape:
     ) -> tuple[Any, Any]:
         """Gradient and Hessian along (K, Q, V), from those along (A, V), by the chain rule.
 
-        A_pi = Σ_e K_ep Q_ei. ``chain`` is the derivative of (A, V) by (K, Q, V).
+        ``matrices`` has K and Q by their names. A_pi = Σ_e K_ep Q_ei, and ``chain`` is the
+        derivative of (A, V), in rows, by (K, Q, V), in columns. All entries are in the order of the
+        docstring of the class: K_ep has the number e d + p, and Q_ei the number a d + e d + i.
         """
         d, alpha, d_out = self.shape.d, self.shape.alpha, self.shape.d_out
         K, Q = matrices["K"], matrices["Q"]
@@ -317,18 +333,17 @@ class Landscape:
         negative = (rank - signature(values.hessian.tolist())) // 2
         kind = "undecided"
         if rank == size:
-            kind = _kind(negative, size)
+            kind = _kind_of_point(negative, size)
         elif 0 < negative < rank:
-            kind = "saddle"
+            kind = "saddle"  # also for a degenerate Hessian, as it has both signs
         elif values.loss == 0:
-            # no loss is smaller
-            kind = "minimum"
+            kind = "minimum"  # also for a degenerate Hessian, as no loss is smaller
         A, V = values.matrices["A"], values.matrices["V"]
-        spanning = _above(A.transpose(), V)  # rows span the columns of A and the rows of V
+        spanning = _stack_rows(A.transpose(), V)  # rows span the columns of A and the rows of V
         ranks = FunctionRanks(A.rank(), V.rank(), spanning.rank())
         lower, upper = interval(flint.arb(values.loss))
         if values.loss == 0:
-            lower = upper = 0.0
+            lower = upper = 0.0  # exact, while ``interval`` widens every interval
         return RealPoint(
             kind=kind,
             index=negative,
@@ -336,7 +351,7 @@ class Landscape:
             least_ranks=ranks,
             ranks=ranks,
             is_dense=ranks == self._dense_ranks(),
-            weights=_shown_weights(values),
+            weights=_weights_as_floats(values),
             coordinates=[flint.arb(x) for x in point],
             function=flint.arb_mat(values.function),
         )
@@ -344,39 +359,43 @@ class Landscape:
     def _proved_point(self, box: list[flint.arb]) -> RealPoint:
         """The only critical point in a box, which is nondegenerate, as :meth:`_proved_box` proves.
 
-        Ranks have lower bounds only, which are the ranks if they are those of the dense orbit, as
-        no function has larger ones.
+        For the ranks of A, V and their span there are lower bounds only. If these are the ranks in
+        the dense orbit, they are the ranks, as no function has larger ones.
         """
         values = self.values(box)
         index = negative_eigenvalues(values.hessian)
         A, V = values.matrices["A"], values.matrices["V"]
-        spanning = _above(A.transpose(), V)
+        spanning = _stack_rows(A.transpose(), V)
         least_ranks = FunctionRanks(least_rank(A), least_rank(V), least_rank(spanning))
         is_dense = least_ranks == self._dense_ranks()
         return RealPoint(
-            kind="undecided" if index is None else _kind(index, len(box)),
+            kind="undecided" if index is None else _kind_of_point(index, len(box)),
             index=index,
-            loss=_at_least_zero(interval(values.loss)),
+            loss=_cut_off_below_zero(interval(values.loss)),
             least_ranks=least_ranks,
             ranks=least_ranks if is_dense else None,
             is_dense=is_dense,
-            weights=_shown_weights(values),
+            weights=_weights_as_floats(values),
             coordinates=box,
             function=values.function,
         )
 
     def _approximated_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
-        """A point of which nothing is proved: it may be degenerate."""
-        box = [_between(*side) for side in sides]
+        """What is known where no critical point is proved to lie in a box with these sides.
+
+        There may be one that is degenerate, or none. So kind, index and ranks are undecided, and
+        loss, weights and function are the intervals of their values on the whole box.
+        """
+        box = [_interval_of_ends(*side) for side in sides]
         values = self.values(box)
         return RealPoint(
             kind="undecided",
             index=None,
-            loss=_at_least_zero(interval(values.loss)),
+            loss=_cut_off_below_zero(interval(values.loss)),
             least_ranks=FunctionRanks(0, 0, 0),
             ranks=None,
             is_dense=False,
-            weights=_shown_weights(values),
+            weights=_weights_as_floats(values),
             coordinates=box,
             function=values.function,
         )
@@ -387,7 +406,7 @@ class Landscape:
         return FunctionRanks(dense.r, dense.s, dense.span)
 
     def _proved_box(self, sides: Sequence[CoordinateSide]) -> list[flint.arb] | None:
-        """A box with exactly one zero of the gradient, at which the Hessian is invertible.
+        """A box with exactly one zero of the gradient, where the Hessian is invertible; or None.
 
         By Krawczyk's test of the top of the file: x is ``point``, found by Newton's method from the
         middle of the sides, X a small box around x, and Y ``inverse``. The smaller box returned is
@@ -416,32 +435,33 @@ class Landscape:
         image = centre - newton_step + slope * box_less_centre
         for j, (low, high) in enumerate(sides):
             is_in_interior = box[j].contains_interior(image[j, 0])
-            overlaps_side = image[j, 0].overlaps(_between(low, high))
+            overlaps_side = image[j, 0].overlaps(_interval_of_ends(low, high))
             if not (is_in_interior and overlaps_side):
                 return None
         return [image[j, 0] for j in range(count)]
 
 
-def _kind(index: int, size: int) -> str:
-    """What a nondegenerate critical point is: a minimum, saddle or maximum.
+def _kind_of_point(index: int, size: int) -> str:
+    """The kind of a nondegenerate critical point: ``minimum``, ``saddle`` or ``maximum``.
 
-    ``index`` is the number of negative eigenvalues of the Hessian, and ``size`` that of all.
+    ``index`` is the number of negative eigenvalues of the Hessian, and ``size`` that of all its
+    eigenvalues.
     """
     if index == 0:
         return "minimum"
     return "maximum" if index == size else "saddle"
 
 
-def _shown_weights(values: LossAtPoint) -> dict[str, tuple[tuple[float, ...], ...]]:
+def _weights_as_floats(values: LossAtPoint) -> dict[str, tuple[tuple[float, ...], ...]]:
     """The matrices of weights by their names, with floating-point numbers as entries."""
     shown = {}
     for name, matrix in values.matrices.items():
-        shown[name] = tuple(tuple(map(_shown, row)) for row in matrix.tolist())
+        shown[name] = tuple(tuple(map(_middle_or_zero, row)) for row in matrix.tolist())
     return shown
 
 
-def _between(low: Fraction, high: Fraction) -> flint.arb:
-    """An interval that contains two numbers."""
+def _interval_of_ends(low: Fraction, high: Fraction) -> flint.arb:
+    """An interval that contains all numbers from ``low`` to ``high``."""
     return flint.arb(flint_rational(low)).union(flint.arb(flint_rational(high)))
 
 
@@ -462,7 +482,7 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     least_integer = ceil(low)
     if least_integer <= high:
         return Fraction(least_integer)
-    # both have the same integral part
+    # no integer lies in the interval, so both ends have the same integral part
     integral_part = least_integer - 1
     inverse_of_rest = simplest_between(1 / (high - integral_part), 1 / (low - integral_part))
     return integral_part + 1 / inverse_of_rest
@@ -499,10 +519,11 @@ def least_rank(matrix: flint.arb_mat) -> int:
 def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
     """The number of negative eigenvalues of a symmetric matrix of intervals.
 
-    ``None`` if it is not shown that there is no eigenvalue zero. For P with approximate
-    eigenvectors PᵀMP has the same signature (Sylvester). Where the absolute value of each diagonal
-    entry is larger than the sum of those of the others in its row, their signs are those of the
-    eigenvalues (Gershgorin).
+    ``None`` if it is not shown that there is no eigenvalue zero. Let P be a matrix of approximate
+    eigenvectors of the matrix M. If each diagonal entry of PᵀMP is larger, in absolute value, than
+    the sum of the absolute values of the others in its row, then no eigenvalue of PᵀMP is zero, and
+    their signs are those of the diagonal entries (Gershgorin). So P is invertible, and M has as
+    many negative eigenvalues (Sylvester).
     """
     size = matrix.nrows()
     if size == 0:
@@ -516,7 +537,7 @@ def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
     negative = 0
     for i in range(size):
         others = [abs(nearly_diagonal[i, j]) for j in range(size) if j != i]
-        # intervals are compared: false also where it is not certain
+        # a comparison of intervals is False also where it is not certain
         is_dominant = abs(nearly_diagonal[i, i]) > sum(others, start=flint.arb(0))
         if not is_dominant:
             return None
@@ -531,21 +552,24 @@ def interval(value: flint.arb) -> FloatInterval:
     return nextafter(lower, -inf), nextafter(upper, inf)
 
 
-def _shown(entry: flint.arb | flint.fmpq) -> float:
-    """A number for an entry: the middle of its interval, but 0 if zero lies in it."""
+def _middle_or_zero(entry: flint.arb | flint.fmpq) -> float:
+    """A floating-point number for an entry: 0 if its interval contains zero, else the middle."""
     interval_of_entry = flint.arb(entry)
     return 0.0 if interval_of_entry.contains(0) else float(interval_of_entry.mid())
 
 
-def _at_least_zero(loss: FloatInterval) -> FloatInterval:
-    """An interval for a loss, cut off below zero, as no loss is negative."""
+def _cut_off_below_zero(loss: FloatInterval) -> FloatInterval:
+    """The part of an interval for a loss that is not negative, as no loss is."""
     lower, upper = loss
     return max(lower, 0.0), upper
 
 
 def _value(polynomial: Any, point: Sequence[Any]) -> Any:
-    """An affine-linear polynomial at a point, of intervals or of rational numbers."""
-    zero = 0 * point[0]
+    """The value of an affine-linear polynomial at a point.
+
+    The coordinates of the point, at least one, are intervals or rational numbers.
+    """
+    zero = 0 * point[0]  # an interval or a rational number as they are
     total = zero
     for exponents, coefficient in polynomial.terms():
         term = zero + int(coefficient)
@@ -556,12 +580,12 @@ def _value(polynomial: Any, point: Sequence[Any]) -> Any:
     return total
 
 
-def _beside(left: Any, right: Any) -> Any:
-    """Two matrices with as many rows, side by side."""
-    return _above(left.transpose(), right.transpose()).transpose()
+def _join_columns(left: Any, right: Any) -> Any:
+    """The matrix with the columns of ``left``, then those of ``right``; both have as many rows."""
+    return _stack_rows(left.transpose(), right.transpose()).transpose()
 
 
-def _above(upper: Any, lower: Any) -> Any:
-    """Two matrices with as many columns, one above the other."""
+def _stack_rows(upper: Any, lower: Any) -> Any:
+    """The matrix with the rows of ``upper``, then those of ``lower``; both have as many columns."""
     rows = upper.nrows() + lower.nrows()
     return type(upper)(rows, upper.ncols(), upper.entries() + lower.entries())

@@ -34,9 +34,13 @@ Feature = tuple[int, int, int]
 """(i, p, q) with p ≤ q: the monomial x_i y_p y_q."""
 
 MOST_COORDINATES = 300
-"""The quadratic form has the square of this number of entries, all of which may be large."""
-LARGEST_ENTRY = 9
-"""Of a random target, and of the random samples of a random quadratic form."""
+"""The largest number of coordinates of functions: the quadratic form has the square of it as number
+of entries, which may all be large.
+"""
+LARGEST_RANDOM_ENTRY = 9
+"""The largest absolute value of an entry of a random target, and of the matrix R of a random
+quadratic form.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +116,8 @@ def _gaussian_moment(first: Feature, second: Feature, t: int) -> int:
     that of z_u z_v over the tokens z.
     """
     (i, p, q), (j, u, v) = first, second
-    # How many pairs of tokens (y, z) there are of each kind: each is x, or they are the same other
-    # token, "y", or two others.
+    # How many pairs of tokens (y, z) there are of each kind. The names say which of x, y and z are
+    # one token: ("x", "y") are pairs with y = x and another z, and ("y", "y") those with y = z ≠ x.
     number_of_pairs = {
         ("x", "x"): 1,
         ("x", "y"): t - 1,
@@ -123,6 +127,7 @@ def _gaussian_moment(first: Feature, second: Feature, t: int) -> int:
     }
     total = 0
     for (y, z), number in number_of_pairs.items():
+        # entries of tokens, of which equal ones are one normal number and others are independent
         factors = [("x", i), (y, p), (y, q), ("x", j), (z, u), (z, v)]
         total += number * normal_moment(Counter(factors).values())
     return total
@@ -146,9 +151,12 @@ def random_quadratic(shape: LayerSizes, seed: int) -> Quadratic:
 
     Raises TooLargeError if there are too many coordinates.
     """
-    count = _checked_count(shape)
+    count = _count_coordinates(shape)
     random = Random(f"quadratic {seed}")
-    entries = [random.randint(-LARGEST_ENTRY, LARGEST_ENTRY) for _ in range(2 * count * count)]
+    entries = [
+        random.randint(-LARGEST_RANDOM_ENTRY, LARGEST_RANDOM_ENTRY)
+        for _ in range(2 * count * count)
+    ]
     samples = flint.fmpz_mat(2 * count, count, entries)
     gram = flint.fmpq_mat(samples.transpose() * samples)
     return Quadratic(shape, gram, f"a random quadratic form, seed {seed}")
@@ -160,8 +168,10 @@ def random_function(shape: LayerSizes, seed: int) -> tuple[Fraction, ...]:
     Raises TooLargeError if there are too many coordinates.
     """
     random = Random(f"target {seed}")
-    count = _checked_count(shape)
-    return tuple(Fraction(random.randint(-LARGEST_ENTRY, LARGEST_ENTRY)) for _ in range(count))
+    count = _count_coordinates(shape)
+    return tuple(
+        Fraction(random.randint(-LARGEST_RANDOM_ENTRY, LARGEST_RANDOM_ENTRY)) for _ in range(count)
+    )
 
 
 def function_of(shape: LayerSizes, A: RationalRows, V: RationalRows) -> tuple[Fraction, ...]:
@@ -174,8 +184,10 @@ def function_of(shape: LayerSizes, A: RationalRows, V: RationalRows) -> tuple[Fr
     return tuple(map(value, indices(shape)))
 
 
-def of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
-    """The form of sequences of tokens, each a d×t matrix whose columns are the tokens.
+def quadratic_of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
+    """The quadratic form of sequences of tokens, each a d×t matrix whose columns are the tokens.
+
+    It is the mean, over all tokens x of all sequences, of the products of the features S_pq x_i.
 
     Raises
     ------
@@ -203,7 +215,7 @@ def of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
     return Quadratic(shape, _block_diagonal(rows, shape), data)
 
 
-def with_outputs(
+def loss_on_outputs(
     quadratic: Quadratic,
     tokens: Sequence[RationalRows],
     outputs: Sequence[RationalRows],
@@ -214,7 +226,7 @@ def with_outputs(
     Parameters
     ----------
     quadratic : Quadratic
-        The form of these sequences, by :func:`of_samples`.
+        The form of these sequences, by :func:`quadratic_of_samples`.
     tokens : sequence of d×t matrices
     outputs : sequence of d'×t matrices
         One for each sequence of tokens, with a column for each token.
@@ -247,9 +259,10 @@ def with_outputs(
 def _check_definite(
     block: flint.fmpq_mat, shape: LayerSizes, tokens: Sequence[RationalRows]
 ) -> None:
-    """Raise InvalidCaseError if some function vanishes on all data.
+    """Raise InvalidCaseError if some function other than zero vanishes on all data.
 
-    ``block`` is that of G for one output, and ``tokens`` are the sequences.
+    ``block`` is that of G for one output: it is positive definite unless there is such a function.
+    ``tokens`` are the sequences.
     """
     missing = block.nrows() - block.rank()
     if missing == 0:
@@ -270,21 +283,21 @@ def _check_definite(
 
 
 def _has_equal_columns(matrix: RationalRows) -> bool:
-    """Whether all columns of a matrix are equal."""
+    """Whether all columns of a matrix, given by its rows, are equal."""
     return len(set(zip(*matrix, strict=True))) == 1
 
 
 def _features(shape: LayerSizes) -> list[Feature]:
-    """The indices (i, p, q) of the coordinates of one output.
+    """The indices (i, p, q), p ≤ q, of the coordinates of one output, in their order.
 
     TooLargeError if there are too many coordinates of all outputs.
     """
-    _checked_count(shape)
+    _count_coordinates(shape)
     one_output = LayerSizes(shape.d, 1, shape.a, shape.t)
     return [(i, p, q) for _, i, p, q in indices(one_output)]
 
 
-def _checked_count(shape: LayerSizes) -> int:
+def _count_coordinates(shape: LayerSizes) -> int:
     """The number of coordinates; TooLargeError if it is above MOST_COORDINATES."""
     count = shape.independent_count
     if count > MOST_COORDINATES:

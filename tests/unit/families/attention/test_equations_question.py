@@ -32,10 +32,10 @@ from m2bridge.families.attention.checker.case import Case, function
 from m2bridge.families.attention.checker.ideal_parts import (
     Part,
     Products,
+    drop_unit_vectors,
     fraction,
     is_above,
     matrix,
-    without_unit_vectors,
 )
 from m2bridge.families.attention.ideal.sections import predicted_hilbert_function, sections_of
 from m2bridge.families.attention.orbits.tangents import (
@@ -233,7 +233,7 @@ def test_weights_that_are_skipped_have_no_generators() -> None:
     generators.
     """
     ideal = Products(rows=2, columns=2, variables=2, alpha=2)
-    alone = {weight: ideal.generators(weight) for weight in ideal.weights(4)}
+    alone = {weight: ideal.count_generators(weight) for weight in ideal.weights(4)}
     assert (
         {weight: count for weight, count in alone.items() if count}
         == ideal.generator_numbers(4)
@@ -253,7 +253,7 @@ PLANTED = {
     "ranks that are too small": (products, "flint", Mock(wraps=flint, fmpz_mat=SmallRank)),
     "multiples forgotten": (
         products,
-        "without_unit_vectors",
+        "drop_unit_vectors",
         lambda rows, columns: ([], sorted(columns)),
     ),
 }
@@ -335,7 +335,7 @@ def test_fractions_are_found_from_their_residues() -> None:
 
 
 def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:
-    rows, columns = without_unit_vectors(
+    rows, columns = drop_unit_vectors(
         [{0: 2}, {0: 1, 1: 1}, {1: 3, 2: 1, 3: 1}, {2: 1, 3: 1}, {}], range(5)
     )
     assert (rows, columns) == ([{0: 1, 1: 1}] * 2, [2, 3, 4])

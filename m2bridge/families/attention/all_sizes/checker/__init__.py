@@ -5,12 +5,16 @@ shares nothing else with the program that makes certificates.
 """
 
 from m2bridge.checker import FamilyChecker, only_case
-from m2bridge.families.attention.all_sizes.checker.statements import QUESTIONS, SAID, WORDS
+from m2bridge.families.attention.all_sizes.checker.statements import (
+    QUESTIONS,
+    WORDS,
+    WORDS_OF_CASES,
+)
 from m2bridge.families.attention.checker import representations
 
 CHECKER = FamilyChecker(
     "attention-all-sizes",
     only_case("attention-all-sizes"),
     {**QUESTIONS, **representations.QUESTIONS},
-    (SAID, WORDS),
+    (WORDS_OF_CASES, WORDS),
 )

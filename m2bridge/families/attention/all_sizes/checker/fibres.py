@@ -53,8 +53,8 @@ _SIZES = {
 }
 BASE_CASES: list[BaseCase] = [(orbit, d) for orbit, sizes in _SIZES.items() for d in sizes]
 
-# The three kinds of ideals of base cases: one point, where z is the first row of V; two points; or
-# one point of length d.
+# The three kinds of ideals of base cases, each named by its equations: that of one point, where z
+# is the first row of V; that of two points; and that of one point of length d.
 POINT = "z = V_1"
 TWO_POINTS = "z_2² − z_2 and the other unknowns"
 SQUARES = "all monomials of degree 2"
@@ -98,7 +98,7 @@ def ideal(base: BaseCase) -> Basis:
     return _reduced_basis(equations, context)
 
 
-def is_ideal(base: BaseCase, kind: str) -> bool:
+def has_ideal_of_kind(base: BaseCase, kind: str) -> bool:
     """Whether the fibre ideal of a base case is of this kind: POINT, TWO_POINTS or SQUARES.
 
     Two ideals are the same exactly if their reduced Gröbner bases are.
@@ -174,7 +174,7 @@ def orbits(condition: str = EVERY, more: str = "") -> isl.Set:
     return isl.Set(f"{{ [{ORBIT}{more}] : {IS_ORBIT} and ({condition}) }}")
 
 
-def without(some_set: isl.Set, first: int, count: int) -> isl.Set:
+def forget_numbers(some_set: isl.Set, first: int, count: int) -> isl.Set:
     """The projection of a set that forgets ``count`` of the numbers of each element.
 
     These are the numbers from ``first`` on, counted from 0.
@@ -184,7 +184,7 @@ def without(some_set: isl.Set, first: int, count: int) -> isl.Set:
 
 def sizes_of(orbit_set: isl.Set) -> isl.Set:
     """The sizes with some orbit in a set of orbits: its projection."""
-    return without(orbit_set, SIZE_LENGTH, ORBIT_LENGTH - SIZE_LENGTH)
+    return forget_numbers(orbit_set, SIZE_LENGTH, ORBIT_LENGTH - SIZE_LENGTH)
 
 
 def orbits_over(size_set: isl.Set) -> isl.Set:
@@ -224,7 +224,8 @@ class Fibres:
     evidence : list of dict
         The entry of a certificate for each stratum.
     one, two, many : isl.Set
-        The orbits whose fibre is one reduced point; two; one that is not reduced, of length d.
+        The orbits whose fibre is one reduced point; two reduced points; and one point that is not
+        reduced, of length d.
     """
 
     evidence: list[Json]
@@ -260,9 +261,10 @@ def fibres() -> Fibres:
 def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     """The fibre over the orbits of a stratum, as a certificate has it, from its base cases.
 
-    That is its length and number of points, with the base cases that are needed. Where some places
-    look like a base case, the fibre ideal contains its ideal, in the unknowns of these places
-    (``_places``). Three kinds of strata:
+    The entry has the length and the number of points of the fibre, with the base cases that are
+    needed; ``bases`` is {base case: the kind of its ideal}. Where some places look like a base
+    case, the fibre ideal contains its ideal, in the unknowns of these places
+    (``_orbits_with_places_like``). There are three kinds of strata:
 
     * All base cases have one point. If each place of each orbit is among places like one of them,
       its unknown is determined, so the fibre is the representative, reduced.
@@ -276,11 +278,12 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     ContradictionError if an ideal is different, or a place, or pair, is like no base case.
     """
     for base, kind in bases.items():
-        if not is_ideal(base, kind):
+        if not has_ideal_of_kind(base, kind):
             raise ContradictionError(
                 f"the ideal of {label(base)} is not what the theorem about fibres needs"
             )
-    places_like = {base: _places(condition, base) for base in bases}
+    # {base case: sets of orbits together with places that look like it}
+    places_like = {base: _orbits_with_places_like(condition, base) for base in bases}
     like_any = [places for of_base in places_like.values() for places in of_base]
     at_one_place = orbits(f"{condition} and 0 < x < d", ", x")
     at_two_places = orbits(f"{condition} and 0 < x < y < d", ", x, y")
@@ -289,7 +292,7 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
         determined: list[isl.Set] = []
         for places in like_any:
             indices = range(_place_count(places))
-            determined.extend(_one_place(places, index) for index in indices)
+            determined.extend(_keep_one_place(places, index) for index in indices)
         _check_covered(at_one_place, determined)
     else:
         single_places = [places for places in like_any if _place_count(places) == 1]
@@ -299,7 +302,9 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
         length, points = "d", 1
     if TWO_POINTS in bases.values():
         # ((1, 1, 0), 2) is the base case with the equation z² = z at its only place
-        with_equation = [without(places, ORBIT_LENGTH, 1) for places in places_like[(1, 1, 0), 2]]
+        with_equation = [
+            forget_numbers(places, ORBIT_LENGTH, 1) for places in places_like[(1, 1, 0), 2]
+        ]
         _check_covered(orbits(condition), with_equation)
         _check_exchange()
         length, points = "2", 2
@@ -312,7 +317,7 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     }
 
 
-def _places(condition: str, base: BaseCase) -> list[isl.Set]:
+def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
     """The orbits with a property, together with places 0 < x_1 < … < d that look like a base case.
 
     ``condition`` is the property. The places are rows of A and columns of V, as many as the base
@@ -371,10 +376,10 @@ def entry(matrix: str, row: str, column: str) -> str:
     """
     if matrix == "A":
         return f"({row} = {column} and {row} < r)"
-    in_common = f"{row} < m and {column} = {row}"
-    further = f"m <= {row} and {row} < s and {column} = r + {row} - m"
-    added = f"m = 0 and {row} = 0 and {column} = 0"
-    return f"(({in_common}) or ({further}) or ({added}))"
+    in_common_rows = f"{row} < m and {column} = {row}"
+    in_further_rows = f"m <= {row} and {row} < s and {column} = r + {row} - m"
+    added_to_first_row = f"m = 0 and {row} = 0 and {column} = 0"
+    return f"(({in_common_rows}) or ({in_further_rows}) or ({added_to_first_row}))"
 
 
 def _place_count(places: isl.Set) -> int:
@@ -382,11 +387,14 @@ def _place_count(places: isl.Set) -> int:
     return int(places.n_dim()) - ORBIT_LENGTH
 
 
-def _one_place(places: isl.Set, index: int) -> isl.Set:
-    """The orbits with one of their places, that of this index; the others are forgotten."""
+def _keep_one_place(places: isl.Set, index: int) -> isl.Set:
+    """The orbits together with one of their places, that with this index from 0 on.
+
+    The other places are projected away: first those after it, then those before it.
+    """
     first_after = ORBIT_LENGTH + index + 1
-    up_to_it = without(places, first_after, places.n_dim() - first_after)
-    return without(up_to_it, ORBIT_LENGTH, index)
+    up_to_it = forget_numbers(places, first_after, places.n_dim() - first_after)
+    return forget_numbers(up_to_it, ORBIT_LENGTH, index)
 
 
 def _check_covered(whole: isl.Set, covering: Iterable[isl.Set]) -> None:
@@ -407,7 +415,7 @@ def _check_exchange() -> None:
     has this place alone, shows which the two points are for all d.
     """
     representative = cases.representative((1, 1, 0))
-    exchanged = cases.with_exchanged_vectors(representative)
+    exchanged = cases.exchange_vectors(representative)
     length, points = fibre((1, 1, 0), cases.Case(d=2, d_out=1, a=1, t=2))
     if length != 2 or representative not in points or exchanged not in points:
         raise ContradictionError("the fibre over (1, 1, 0) is not that of exchanged weights")

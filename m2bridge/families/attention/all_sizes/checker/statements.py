@@ -48,11 +48,11 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     Json,
     evidence,
     fibres,
+    forget_numbers,
     orbits,
     orbits_over,
     sizes,
     sizes_of,
-    without,
 )
 from m2bridge.families.attention.all_sizes.checker.weight_types import sizes_with_wrong_types
 from m2bridge.families.attention.checker import case as cases
@@ -61,10 +61,10 @@ from m2bridge.families.attention.checker.integrals import (
     localized_polar_degrees,
     stated_polar_degrees,
 )
-from m2bridge.families.attention.checker.slices import counted_polar_degrees, is_counted_always
+from m2bridge.families.attention.checker.slices import count_polar_degrees, is_counted_always
 
 FOLDER = Path(__file__).parents[1]
-SAID = wording(FOLDER.parent / "words.toml")
+WORDS_OF_CASES = wording(FOLDER.parent / "words.toml")
 WORDS = wording(FOLDER / "words.toml")
 
 # The consequences of the fibres: docs/all-sizes.md#proposition-consequences.
@@ -89,11 +89,11 @@ class Seen:
     about: isl.Set = EVERY_ORBIT
 
 
-def observed(observable: str) -> Seen:
+def where_observed(observable: str) -> Seen:
     """Where an observable is true.
 
-    Polar degrees are computed only where they are asked for. "polar_integrals" is what former words
-    say of them: only where the map is birational.
+    Polar degrees are computed only if ``observable`` is about them. "polar_integrals" is the
+    observable of former words on polar degrees, which are about birational maps only.
     """
     if observable == "polar_degrees":
         return polar_degrees()
@@ -108,14 +108,17 @@ def observed(observable: str) -> Seen:
 def observed_by_fibres() -> Mapping[str, Seen]:
     """For each observable but the polar degrees where it is true, by the fibres over all orbits.
 
-    The fibre over the dense orbit says whether the map is birational or two-to-one. A point is
-    critical, and then on the boundary, where its fibre is not reduced. Where the map is birational
-    it is singular if the fibre is not one reduced point or rk A < α < d. For α = d' = 1 < d it is
-    two-to-one, and functions are symmetric matrices of rank at most two: for d ≥ 3 those of rank
-    one are singular (docs/mathematics.md#proposition-singular-symmetric). Special fibres have more
-    points than the generic one: two where that has one; where that has two no fibre has more.
-    "degree" is true where the degree of the closure is that of the source, by the projection
-    formula; where the map is two-to-one it is half of it.
+    The fibre over the dense orbit says whether the map is birational or two-to-one.
+
+    * "critical" and "boundary" are true where the fibre is not reduced.
+    * "singular": where the map is birational a point is singular if its fibre is not one reduced
+      point, or if rk A < α < d. For α = d' = 1 < d the map is two-to-one, and functions are
+      symmetric matrices of rank at most two: for d ≥ 3 those of rank one are singular
+      (docs/mathematics.md#proposition-singular-symmetric).
+    * "special_fibre_points" is about fibres with more points than the generic one: with two points
+      where the generic one has one. Where it has two no fibre has more.
+    * "degree" is true where the degree of the closure is that of the source, by the projection
+      formula. Where the map is two-to-one it is half of that.
     """
     _check_identities()
     found = fibres()
@@ -175,7 +178,7 @@ def polar_degrees() -> Seen:
         case = cases.Case(d=d, d_out=d_out, a=alpha, t=2)
         stated = stated_polar_degrees(case)
         localized = localized_polar_degrees(case)
-        counted = counted_polar_degrees(case) if is_counted_always(case) else None
+        counted = count_polar_degrees(case) if is_counted_always(case) else None
         counted_differs = counted is not None and counted != stated
         if localized != stated or counted_differs:
             values_of_a = f"a = {alpha}" if alpha < d else f"a >= {d}"
@@ -190,26 +193,29 @@ def dense_orbits() -> isl.Set:
     larger, and that of one orbit of each size is everything
     (docs/mathematics.md#proposition-orbits). In the condition the other orbit is (R, S, M).
     """
-    # these letters are in no other word of the condition
+    # r, s and m occur in the condition as names only, and not in words such as "and"
     other = IS_ORBIT.translate(str.maketrans("rsm", "RSM"))
     is_larger = "(R > r or S > s or R + S - M > r + s - m)"
     with_larger = orbits(f"{other} and {is_larger}", ", R, S, M")
-    return EVERY_ORBIT.subtract(without(with_larger, ORBIT_LENGTH, 3))
+    return EVERY_ORBIT.subtract(forget_numbers(with_larger, ORBIT_LENGTH, 3))
 
 
 def _check_identities() -> None:
     """Raise ContradictionError unless the identities behind the consequences for all sizes hold.
 
-    They are of functions and of numbers.
     Those of functions are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
-    of real ones without real weights, and products determine functions. Those of numbers are of
-    polynomials in d, d' and α. D_α has codimension (d − α)², so the closure has dimension
-    d² − (d − α)² + d d' − 1, which is stated in another form. Where rk A < α < d tangent vectors
-    span (d − α)² dimensions more, so the closure is singular there; and for α = d' = 1 at symmetric
-    matrices of rank one (d − 1)(d − 2)/2 more than the dimension 3d − 2. There are more coordinates
-    than the dimension for d ≥ 2, and as many for d = 1, so the cone is not a linear space except
-    for d = 1: with d = 2 + u and d' = 1 + w the difference has no negative coefficient and a
-    positive constant one.
+    of real ones without real weights, and products determine functions. Four more are identities of
+    polynomials in d, d' and α:
+
+    * D_α has codimension (d − α)², so the closure has dimension d² − (d − α)² + d d' − 1; that is
+      the stated number, in another form.
+    * Where rk A < α < d tangent vectors span d² + d d' − 1 dimensions. These are (d − α)² more than
+      the dimension, so the closure is singular there.
+    * For α = d' = 1, at symmetric matrices of rank one, they span d(d + 1)/2 + d − 1 dimensions.
+      These are (d − 1)(d − 2)/2 more than the dimension 3d − 2.
+    * There are more coordinates than the dimension for d ≥ 2, as for d = 2 + u and d' = 1 + w the
+      difference has positive coefficients only, and a constant term; for d = 1 there are as many.
+      So the cone is a linear space only for d = 1.
     """
     d, dp, alpha = ring(3).gens()
     dimension = d**2 - (d - alpha) ** 2 + d * dp - 1
@@ -217,7 +223,7 @@ def _check_identities() -> None:
     more_tangents = d**2 + d * dp - 1 - dimension
     twice_tangents_at_rank_one = d * (d + 1) + 2 * (d - 1)
     twice_more_at_rank_one = twice_tangents_at_rank_one - 2 * (3 * d - 2)
-    more_coordinates = _more_coordinates(d + 2, dp + 1)
+    more_coordinates = _twice_codimension(d + 2, dp + 1)
     all_hold = (
         cases.base_locus_is_empty()
         and cases.real_family_has_no_real_weights()
@@ -227,13 +233,13 @@ def _check_identities() -> None:
         and twice_more_at_rank_one == (d - 1) * (d - 2)
         and min(more_coordinates.coeffs()) > 0
         and more_coordinates(0, 0, 0) > 0
-        and _more_coordinates(0 * d + 1, dp) == 0
+        and _twice_codimension(0 * d + 1, dp) == 0
     )
     if not all_hold:
         raise ContradictionError("an identity behind the theorems for all sizes does not hold")
 
 
-def _more_coordinates(d: Any, dp: Any) -> Any:
+def _twice_codimension(d: Any, dp: Any) -> Any:
     """Twice the codimension of the closure for α = d, where the closure is largest.
 
     That is twice the number d' d · d(d + 1)/2 of coordinates less twice the dimension.
@@ -302,13 +308,16 @@ PAPER = ("not-degenerate",)
 DIMENSIONS = ("two-dimensions",)
 BOTH = ("not-degenerate", "two-dimensions")
 RANK_ONE = "r = 1 and s = 1"
-# about types of weights, which weight_types.py knows; ``true`` is then a condition on types
-OF_TYPES = "exposed_types"
-EXPOSED = (
+# The observable of statements about types of weights, which weight_types.py decides. Their ``true``
+# is a condition on types.
+OBSERVABLE_OF_TYPES = "exposed_types"
+STATED_EXPOSED = (
     "k = r and q = r and ((d <= dp and s = d) or (d > dp and s = dp))"
     " and ((r + s <= d and m = 0) or (r + s > d and m = r + s - d) or (r = s and s = m and m = 1))"
 )
-LOCUS = "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
+SINGULAR_LOCUS = (
+    "(a >= d and r = 1 and s = 1) or (a = 1 and d >= 2 and s = 1) or (2 <= a < d and r < a)"
+)
 
 STATED: dict[tuple[str, str], Stated] = {
     ("3.2", "rank one"): Stated("fibre_exchanged", about=RANK_ONE),
@@ -326,13 +335,13 @@ STATED: dict[tuple[str, str], Stated] = {
     ("A.6", ""): Stated("boundary_critical", about=EVERY, hypotheses=BOTH),
     ("not-a-manifold", ""): Stated("smooth_manifold", "1 = 0", hypotheses=BOTH),
     ("degree", ""): Stated("degree", "d = 1 or dp >= 2 or a >= 2"),
-    ("singular-locus", ""): Stated("singular", LOCUS, about=EVERY, hypotheses=BOTH),
+    ("singular-locus", ""): Stated("singular", SINGULAR_LOCUS, about=EVERY, hypotheses=BOTH),
     ("polar", ""): Stated("polar_degrees", hypotheses=DIMENSIONS),
-    ("exposed", ""): Stated(OF_TYPES, EXPOSED),
+    ("exposed", ""): Stated(OBSERVABLE_OF_TYPES, STATED_EXPOSED),
 }
 FORMER = {("polar", "", 1): Stated("polar_integrals", hypotheses=BOTH)}
-"""Statements whose former words say something else, by key, part and version: without the family
-α = d' = 1.
+"""The predictions of former words that are others than in STATED, by key, part and version. Former
+words on polar degrees leave out the family α = d' = 1.
 """
 
 
@@ -363,8 +372,8 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
         verdicts.append(verdict)
         if verdict["verdict"] != "UNDECIDED":
             lemmas += WORDS.trusted[stated.observable]
-    each_once = tuple(dict.fromkeys(lemmas))
-    return Content({"verdicts": verdicts}, evidence_of_all, each_once)
+    lemmas_once = tuple(dict.fromkeys(lemmas))
+    return Content({"verdicts": verdicts}, evidence_of_all, lemmas_once)
 
 
 def statement(certificate: Certificate) -> Content:
@@ -373,11 +382,13 @@ def statement(certificate: Certificate) -> Content:
     Former certificates do not list the proposition on symmetric matrices as a lemma. For them
     singular points are decided without it, where the map is birational.
     """
-    listed = SAID.listed(certificate.question, certificate.answer)
+    listed = WORDS_OF_CASES.listed(certificate.question, certificate.answer)
     trusted = map(WORDS.renewed, certificate.trusted)
     return content(listed, symmetric=SYMMETRIC in trusted)
 
 
+# the lemma on symmetric matrices: the only one that "singular" has and "singular_birational" has
+# not
 (SYMMETRIC,) = set(WORDS.trusted["singular"]) - set(WORDS.trusted["singular_birational"])
 QUESTIONS = {key: statement for key, _ in STATED}
 
@@ -400,8 +411,8 @@ class Compared:
     vacuous: isl.Set
     wrong: isl.Set | None
 
-    def parts(self, where: isl.Set) -> Json:
-        """The sizes in ``where`` for which the statement is true, false, or undecided, as texts."""
+    def texts_of_parts(self, where: isl.Set) -> Json:
+        """The texts of three parts of the set ``where``: true, false, and undecided sizes."""
         fails = where.intersect(self.false)
         undecided = where.intersect(self.unknown)
         holds = where.subtract(fails).subtract(undecided)
@@ -412,7 +423,7 @@ class Compared:
         }
 
 
-def _compared(stated: Stated) -> Compared:
+def _compare(stated: Stated) -> Compared:
     """Compare the prediction of a statement with the observation.
 
     A statement is about sizes if ``stated.about`` is empty, else about the orbits for which this
@@ -422,10 +433,10 @@ def _compared(stated: Stated) -> Compared:
     false for the sizes over which there is such an orbit. Sizes outside ``found.known`` are
     unknown, and those with no orbit that the statement is about are vacuous, and then not unknown.
     """
-    if stated.observable == OF_TYPES:
+    if stated.observable == OBSERVABLE_OF_TYPES:
         false = sizes_with_wrong_types(stated.true)
         return Compared(false=false, unknown=NONE, vacuous=NONE, wrong=None)
-    found = observed(stated.observable)
+    found = where_observed(stated.observable)
     unknown = ALL.subtract(found.known)
     if not stated.about:
         wrong_sizes = _symmetric_difference(found.true, sizes(stated.true))
@@ -448,10 +459,11 @@ def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
 def _verdict(words: Words, stated: Stated) -> Json:
     """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
 
-    The sizes are split by the hypotheses, one after the other: those where one fails, of which it
-    is still said where the statement would hold; and, left at the end, those where all hold.
+    The sizes are split by the hypotheses, one after the other. For the sizes where a hypothesis is
+    the first to fail, ``not_applicable`` says where the conclusion is true all the same. The sizes
+    that are left at the end, where all hypotheses hold, decide the verdict.
     """
-    compared = _compared(stated)
+    compared = _compare(stated)
     applies = ALL  # where no hypothesis so far fails
     not_applicable = []
     for name in stated.hypotheses:
@@ -459,7 +471,7 @@ def _verdict(words: Words, stated: Stated) -> Json:
         fails_first = applies.subtract(satisfied)
         applies = applies.intersect(satisfied)
         reason = {"sizes": text(fails_first), "hypothesis": WORDS.hypotheses[name]}
-        not_applicable.append(reason | compared.parts(fails_first))
+        not_applicable.append(reason | compared.texts_of_parts(fails_first))
     refuted = applies.intersect(compared.false)
     undecided = applies.intersect(compared.unknown)
     outcome = "CONFIRMED"
@@ -478,7 +490,7 @@ def _verdict(words: Words, stated: Stated) -> Json:
         "vacuous_for": text(vacuous),
         "counterexample": counterexample,
         "not_applicable": not_applicable,
-    } | compared.parts(applies)
+    } | compared.texts_of_parts(applies)
 
 
 # The sets of sizes that have a phrase in words.toml, with their conditions. The empty condition is
@@ -507,7 +519,7 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     dimension of the closure and a lower bound for the tangent dimension. Weights and numbers are
     those of the checker of single cases, for this case.
     """
-    point = false.lexmin().sample_point()
+    point = false.lexmin().sample_point()  # ``lexmin`` is a set with one point
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
     d, dp, a = (value.to_python() for value in values)
     found: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}

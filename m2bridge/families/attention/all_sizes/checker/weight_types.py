@@ -53,30 +53,34 @@ def exposed_types() -> isl.Set:
     ContradictionError if the polynomial is different, or a fibre is not reduced elsewhere.
     """
     kappa, lambda_, delta, epsilon, m, n, s = ring(7).gens()
-    # d, d', r, k, q in these variables
+    # d, d' and r in these variables; k is r + κ, and q is r + λ
     d, dp, r = s + delta, s + epsilon, m + delta - n
-    rank = differential(d, dp, r + kappa, r + lambda_) - 1
-    difference = rank - functions_with_spaces(d, dp, r, s, m, r + kappa, r + lambda_)
+    rank = dimension_of_images(d, dp, r + kappa, r + lambda_) - 1
+    difference = rank - dimension_with_spaces(d, dp, r, s, m, r + kappa, r + lambda_)
     four_times_of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
     if 4 * difference != four_times_of_factors + 4 * delta * epsilon + 4 * m * n:
         raise ContradictionError("the dimensions of types differ by another polynomial")
-    # orbits with any ranks k and q
+    # the types over the orbits whose fibre is not reduced, with any ranks k and q
     not_reduced = fibres().many.insert_dims(isl.dim_type.set, 6, 2).intersect(types("0 = 0"))
     square = types("r = 1 and s = 1 and m = 1")
     if not not_reduced.is_subset(square):
         raise ContradictionError("a fibre is not reduced outside (1, 1, 1)")
     balanced = types("k = r and q = r and (d = s or dp = s)")
+    # mn = 0: the spaces L and U meet in the smallest dimension
     general = types("m = 0 or m + d = r + s")
     # at (1, 1, 1) the term mn = d − 1 is what the kernel has more than a line
     return balanced.intersect(general.subtract(not_reduced).union(not_reduced))
 
 
-def differential(d: Any, dp: Any, k: Any, q: Any) -> Any:
-    """The dimension of all pairs of K̇ᵀQ + KᵀQ̇ and V̇, for K and Q of ranks k and q."""
+def dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:
+    """The dimension of all pairs of K̇ᵀQ + KᵀQ̇ and V̇, for K and Q of ranks k and q.
+
+    K̇ᵀQ + KᵀQ̇ are the d × d matrices that map the kernel of Q into the image of Kᵀ.
+    """
     return d * (k + q) - k * q + d * dp
 
 
-def functions_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:
+def dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:
     """The dimension of the functions of a type, with the row spaces of K and Q.
 
     L ∩ U, then L and U that contain it, then A and V, as for orbits in case.py; the scaling takes

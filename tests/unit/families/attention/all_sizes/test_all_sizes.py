@@ -240,7 +240,7 @@ def _coefficients(expression: object, z: list[object]) -> list[Fraction]:
 
 @pytest.mark.slow
 def test_singular_orbits_are_those_with_too_many_tangent_vectors() -> None:
-    birational, singular = points(facts().birational, 6), points(facts().singular, 6)
+    birational, singular = points(facts().birational_sizes, 6), points(facts().singular_orbits, 6)
     larger = [
         SingleLayerAttention(*case)
         for case in [(5, 6, 3), (6, 2, 5), (6, 4, 1), (5, 1, 2), (5, 5, 5), (6, 1, 3)]
@@ -315,7 +315,7 @@ def test_predictions_for_all_sizes_are_those_for_cases(statement: Statement) -> 
     elif isinstance(prediction, TypePrediction):
         # types and orbits are different points: test_all_sizes_planted.py compares the types
         assert prediction.observable == statement.observable == "exposed_types"
-    elif OBSERVABLES[prediction.observable](facts()).of_sizes:
+    elif OBSERVABLES[prediction.observable](facts()).is_about_sizes:
         stated = at(prediction.condition)
         assert all((point(model) in stated) == statement.predict(model) for model in inside)
     elif isinstance(statement, OrbitStatement):
@@ -435,13 +435,15 @@ def test_special_fibres_have_more_points_than_the_generic_one_for_all_sizes() ->
     assert outside.sizes.is_equal(integer_sets.sizes("dp = 1 and (a = 1 or d = 1)"))
     assert outside.holds_for.is_equal(outside.sizes)
     assert outside.fails_for.is_empty()
-    assert statements.observed_by_fibres()["special_fibre_points"].about.is_equal(facts().special)
+    assert statements.observed_by_fibres()["special_fibre_points"].about.is_equal(
+        facts().orbits_with_special_fibres
+    )
     stated = {
         point(case, Orbit(1, 1, 0))
         for case in SMALL
         if case.d > 1 and (case.d_out > 1 or case.alpha > 1)
     }
-    assert points(facts().special, 4) == stated
+    assert points(facts().orbits_with_special_fibres, 4) == stated
 
 
 def test_singular_points_are_decided_for_all_sizes() -> None:
@@ -450,7 +452,7 @@ def test_singular_points_are_decided_for_all_sizes() -> None:
     assert found.unknown.is_empty()
     of_rank_one = integer_sets.orbits("a = 1 and dp = 1 and d >= 3 and m = 1")
     symmetric = integer_sets.orbits_over(integer_sets.sizes("a = 1 and dp = 1 and d >= 2"))
-    assert facts().singular.intersect(symmetric).is_equal(of_rank_one)
+    assert facts().singular_orbits.intersect(symmetric).is_equal(of_rank_one)
 
 
 @pytest.mark.parametrize("name", verdicts())

@@ -237,7 +237,7 @@ def test_a_wrong_number_is_refuted_by_the_checker_for_all_sizes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The formula, the localization and the count are compared with each other."""
-    for name in ("stated_polar_degrees", "localized_polar_degrees", "counted_polar_degrees"):
+    for name in ("stated_polar_degrees", "localized_polar_degrees", "count_polar_degrees"):
         right = getattr(checked, name)
         with monkeypatch.context() as patch:
             patch.setattr(checked, name, partial(_one_more, right))
@@ -305,12 +305,12 @@ def test_polar_degrees_are_open_where_a_kernel_is_not_small(
 ) -> None:
     facts = SizeOrbitSets.of(fibre_theorem.fibre_theorem(basis().ideals), basis())
     right = integer_sets.sizes("d = 1 or a >= 2 or dp >= 2")
-    assert facts.small_kernels.is_equal(right)
+    assert facts.sizes_with_small_kernels.is_equal(right)
     more = replace(
         facts,
         critical=facts.critical.union(integer_sets.orbits("r = 1 and s = 1 and m = 0 and a = 3")),
     )
-    assert more.small_kernels.is_equal(
+    assert more.sizes_with_small_kernels.is_equal(
         right.intersect(integer_sets.sizes("d = 1 or a < 3 or a > 3"))
     )
     monkeypatch.setattr(integer_sets, "source_dimension", lambda d, dp, alpha: d**2 + d * dp)

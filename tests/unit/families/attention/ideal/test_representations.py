@@ -53,7 +53,7 @@ from m2bridge.families.attention.all_sizes.closures import (
 )
 from m2bridge.families.attention.all_sizes.generators import (
     ABOUT_GENERATORS,
-    VALUES,
+    VALUE_CLASSES,
     GeneratorsOfAllSizes,
     _verdict,
 )
@@ -709,7 +709,7 @@ def test_the_degrees_of_generators_are_compared_one_by_one() -> None:
     planted = {3: 1, 4: 10}, {2: 5, 4: 10}
     for computed, predicted in (planted, planted[::-1]):
         for last, right in ((None, "CONFIRMED"), (4, "UNDECIDED")):
-            for kind in VALUES.values():
+            for kind in VALUE_CLASSES.values():
                 observed = kind.of(computed, last)
                 assert observed.against(kind.of(predicted))[0] == "REFUTED"
                 assert observed.against(kind.of(computed))[0] == right

@@ -237,7 +237,7 @@ def test_an_eliminated_loss_is_a_quotient_of_forms_of_degree_six() -> None:
     loss = gaussian_loss((3, 1, 3))
     reduced = eliminated._Reduced(loss, 32003)
     assert eliminated._degree_on_a_line(reduced, Random(1)) == 6
-    quotient = eliminated._interpolated(reduced, 6, Random(1))
+    quotient = eliminated._interpolate_quotient(reduced, 6, Random(1))
     assert quotient is not None
     _, denominator = quotient
     x, y, z = denominator.context().gens()
