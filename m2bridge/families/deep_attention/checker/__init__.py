@@ -44,10 +44,9 @@ def expected(certificate: Certificate) -> Content:
     verdicts = []
     for words in listed:
         failing = hypotheses(network, words.key, words.part)
+        # None says that all hypotheses hold
         first_failing = failing[0] if failing else None
-        predicted = None
-        if evidence:
-            predicted = prediction(network, words.key, words.part)
+        predicted = prediction(network, words.key, words.part) if evidence else None
         verdicts.append(global_verdict(words, first_failing, predicted, values[words.observable]))
     return statements(WORDS, listed, verdicts, evidence)
 
