@@ -293,7 +293,8 @@ MAX_BALL_LAYERS = 6
 MAX_PRECISION_BITS = 1 << 14
 # All coefficients of the power series in the largest Jacobian matrix: about a minute.
 MAX_SERIES_COEFFICIENTS = 20_000_000
-# How often the number of orders is doubled where the rank stays below the upper bound.
+# How many numbers of orders are tried, each twice the one before, where the rank stays below the
+# upper bound.
 MAX_ORDER_DOUBLINGS = 4
 
 
