@@ -57,7 +57,7 @@ def _layers_of_rank_one(network: NetworkSizes) -> list[int]:
 class All:
     """The conjunction of hypotheses, by their names in HOLDS.
 
-    Called with a network, it is the first one that fails, in words; empty if all hold.
+    A call with a network returns the first hypothesis that fails, in words; empty if all hold.
     """
 
     hypotheses: tuple[str, ...]

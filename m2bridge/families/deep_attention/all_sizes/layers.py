@@ -102,7 +102,7 @@ class Space:
     condition: str
 
     def where(self, condition: str = "") -> isl.Set:
-        """Return the set of all values that occur and satisfy ``condition``; empty is none."""
+        """Return the set of values that occur and satisfy a condition; without one, all values."""
         both = f"{self.condition} and ({condition})" if condition else self.condition
         return isl.Set(f"{{ [{self.names}] : {both} }}")
 
