@@ -73,10 +73,12 @@ def verify_path(path: Path) -> VerifyResult:
 
 
 def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResult:
-    """Return the result of a right content, changed if the program is not that of this release.
+    """Return the result for a certificate whose content is right, after a look at its program.
 
-    A different program is not checked if the content does not rest on it. Otherwise it is wrong if
-    this release wrote the certificate, and undecided if another one did.
+    ``result`` is the result of the content. It is returned if the program is that of this release.
+    If the program is another one, the outcome is ``program-not-checked`` if the content does not
+    rest on the program; else ``rejected`` if this release wrote the certificate, and
+    ``other-release`` if another one did.
     """
     try:
         wrong = program_difference(certificate)

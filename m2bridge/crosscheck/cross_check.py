@@ -64,6 +64,7 @@ class CrossCheck(VerdictsResult):
             facts += observed.facts()
         facts += [("computed by", computed_by(self.engine_version, self.seconds))]
         facts += [("agreement", remark) for remark in self._remarks]
+        # a fact with the value None is not shown
         facts += [("not finished", self.unfinished or None)]
         blocks: list[Block] = [Facts(facts)]
         formulas: Sequence[str] = ()
@@ -98,11 +99,12 @@ class CrossCheck(VerdictsResult):
         }
 
     def to_macaulay2(self) -> str:
-        """Return the verdicts, and observed numbers by degree, as a Macaulay2 hash table."""
-        parts = [VerdictsResult.to_macaulay2(self)]
+        """Return the verdicts as a Macaulay2 hash table, and tables of observed numbers."""
+        texts = [VerdictsResult.to_macaulay2(self)]
         if self.observations is not None:
-            parts.append(self.observations.to_macaulay2())
-        return "\n".join(filter(None, parts))
+            texts.append(self.observations.to_macaulay2())
+        # without tables the second text is empty
+        return "\n".join(filter(None, texts))
 
 
 @computation
@@ -147,16 +149,17 @@ def cross_check(
         )
     chosen = _chosen(model, statements)
     separate = [statement for statement in chosen if statement.separate_computation]
-    # separate computations are expensive: none is done for a statement that does not apply
-    not_applying = [statement for statement in separate if statement.hypotheses(model)]
+    # separate computations are expensive: none is done for a statement of which a hypothesis fails
+    not_applying = [statement for statement in separate if statement.hypotheses(model) != ""]
     to_observe = [statement for statement in chosen if statement not in not_applying]
     observables = model.observables(to_observe)
-    # the observables of all separate computations are passed, since they select the kind of
-    # observation
-    selecting = {statement.observable for statement in separate}
+    # The observables of all separate computations are passed, also of those that are not done,
+    # since they select the kind of observation.
+    separate_observables = {statement.observable for statement in separate}
+    # None: nothing was observed; empty texts: no limit was reached, and Macaulay2 was not used
     observed, unfinished, version = None, "", ""
     try:
-        observed = model.observe(observables | selecting)
+        observed = model.observe(observables | separate_observables)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
     verdicts = verdicts_on(chosen, model, observed, limit=unfinished)
@@ -185,8 +188,9 @@ def _chosen(
 ) -> tuple[Statement, ...]:
     """Return the statements to decide, each once.
 
-    ``given`` is a statement, the key or name of some, or a sequence of these; for ``None`` they are
-    all that share one observation.
+    ``given`` is a statement, or a text that is the key or name of one or several statements, or a
+    sequence of statements and texts. For ``None`` the result is all statements that share one
+    observation.
     """
     about_model = model.statements()
     if given is None:

@@ -94,8 +94,8 @@ def checker(name: str) -> FamilyChecker:
 def _registered_object(group: str, name: str, kind: type[Any], name_attribute: str) -> Any:
     """Return the family or checker that is registered under a name.
 
-    Families of this package are found without reading the metadata of other packages, which cannot
-    take their names.
+    A family of this package is found without reading the metadata of other packages, because no
+    other package can take its name.
 
     Parameters
     ----------
@@ -158,11 +158,12 @@ def _only_entry_point(group: str, name: str) -> EntryPoint:
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Return the entry points of a group for each name.
+    """Return the entry points of a group by name; several packages may claim the same name.
 
     They are read again when a folder of the path has changed, as by an installation.
     """
-    return _read(group, tuple((folder, _time_of_change(folder)) for folder in sys.path))
+    path_with_times = tuple((folder, _time_of_change(folder)) for folder in sys.path)
+    return _read(group, path_with_times)
 
 
 def _time_of_change(folder: str) -> int:
@@ -178,7 +179,7 @@ def _time_of_change(folder: str) -> int:
 
 @lru_cache(maxsize=16)
 def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Return the entry points for each name, of this package and of all installed packages.
+    """Return the entry points by name, those of this package and of all installed packages.
 
     The result is cached, since reading the metadata of all packages takes some hundredths of a
     second; ``path`` has each folder with its time of change, and is used as the key only.
@@ -197,7 +198,10 @@ def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[E
 
 
 def _package(entry: EntryPoint) -> str:
-    """Return the package of an entry point; those made here belong to no distribution."""
+    """Return the name of the package of an entry point.
+
+    Entry points of this package are made by :func:`_read`, and belong to no distribution.
+    """
     return entry.dist.name if entry.dist is not None else "m2bridge"
 
 

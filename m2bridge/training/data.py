@@ -66,8 +66,8 @@ def read_loss(
     Raises
     ------
     InvalidCaseError
-        If what is given excludes each other, arrays are missing or have wrong shapes, or the data
-        do not determine the function.
+        If several of ``data``, ``tokens`` and ``quadratic`` are given, or several targets; if
+        arrays are missing or have wrong shapes; or if the data do not determine the function.
     ConversionError
         If a file cannot be read.
     """
@@ -161,6 +161,7 @@ def _loss_towards_weights(
     ``arrays`` are the weights by their letters, and ``option`` is the one that gives them, which
     errors name.
     """
+    # None for weights that are not given
     weights: dict[str, Any] = dict.fromkeys("KQAV")
     weights |= {letter: _finite_entries(array, option) for letter, array in arrays.items()}
     if set(weights) - LETTERS:
@@ -211,7 +212,7 @@ def _sequences(array: Tensor, rows: int, letter: str) -> list[RationalRows]:
             "data",
             f"{array.name} is {array.size_text}: it has no entries; give a sequence at least",
         )
-    # one sequence may be given without its index
+    # one sequence may be given as a matrix
     if len(shape) == 2:
         shape = (1, *shape)
     if len(shape) != 3 or shape[1] != rows:

@@ -278,7 +278,7 @@ def _check_fibre_price(sizes: Sizes, degree: int) -> None:
 
 
 def _core(i: int, size: int) -> list[int]:
-    """The entries of filter i between its zeros, as many as ``size``: 1, then random numbers not 0."""
+    """The ``size`` entries of filter i between its zeros: 1, and then random nonzero numbers."""
     random = Random(100 + i)
     return [1, *(random.choice((-3, -2, -1, 2, 3, 4)) for _ in range(size - 1))]
 

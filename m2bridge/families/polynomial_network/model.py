@@ -262,7 +262,7 @@ class PolynomialNetwork(DifferentiableModel):
         return layers
 
     def activated(self, z: Row, prime: int) -> tuple[list[int], list[int]]:
-        """Return the values z^r at the entries of ``z``, and the slopes r z^(r−1), modulo a prime."""
+        """Return the values z^r and the slopes r z^(r−1) for all entries of z, modulo a prime."""
         # z^(r−1)
         powers = [pow(entry, self.degree - 1, prime) for entry in z]
         values = [entry * power % prime for entry, power in zip(z, powers, strict=True)]
