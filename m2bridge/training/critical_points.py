@@ -209,7 +209,7 @@ def _points_json(points: Sequence[RealPoint] | None) -> list[dict[str, Any]] | N
 
 
 def _may_agree(one: RealPoint, other: RealPoint) -> bool:
-    """Return whether two points may have the same function: the balls of all coordinates overlap."""
+    """Return whether two points may have one function: the balls of all coordinates overlap."""
     pairs = zip(one.function.entries(), other.function.entries(), strict=True)
     return all(x.overlaps(y) for x, y in pairs)
 

@@ -110,8 +110,9 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
     bound = _sum_over_layers(filled, bases)
     if filled == network:
         return bound
-    hidden = ", ".join(map(str, filled.widths[1:-1]))
-    return Bounds.at_most(bound.value, f"hidden widths {hidden}, which heads fill; {bound.because}")
+    listed_widths = ", ".join(map(str, filled.widths[1:-1]))
+    reason = f"hidden widths {listed_widths}, which heads fill; {bound.because}"
+    return Bounds.at_most(bound.value, reason)
 
 
 def _with_heads_that_differ(network: NetworkSizes) -> NetworkSizes:
