@@ -98,7 +98,7 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 
 
 def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the numbers of ``3`` or ``1..4``; ``before`` numbers of other parts are counted, too."""
+    """Return the numbers of ``3`` or ``1..4``; ``before`` numbers of earlier parts count, too."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
