@@ -176,8 +176,8 @@ class Certificate:
             raise CertificateError(message)
         missing_or_unknown = sorted(_FORM.keys() ^ data.keys())
         if missing_or_unknown:
-            listed = ", ".join(missing_or_unknown)
-            raise CertificateError(f"missing or unknown fields: {listed:.{_MAX_SHOWN_CHARS}}")
+            field_list = ", ".join(missing_or_unknown)
+            raise CertificateError(f"missing or unknown fields: {field_list:.{_MAX_SHOWN_CHARS}}")
         for name, has_form in _FORM.items():
             if not has_form(data[name]):
                 message = f"the field '{name}' does not have the form of schema {SCHEMA}"

@@ -99,15 +99,15 @@ class Wording:
         statement in it belong to no version, the statement is listed in its present words, so that
         the comparison with the answer shows the difference.
         """
-        listed = []
+        listed_words = []
         for present in self.about(key):
             words = present
             for former in self.former:
                 is_same_statement = (former.key, former.part) == (key, present.part)
                 if is_same_statement and _stands_in(answer, former):
                     words = former
-            listed.append(words)
-        return tuple(listed)
+            listed_words.append(words)
+        return tuple(listed_words)
 
     def renewed(self, text: str) -> str:
         """Return the present words of a lemma or hypothesis, if ``text`` is its former words.

@@ -119,14 +119,14 @@ def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     Statements with the same key form one question; statements that need a separate computation
     form none, unless the family has a question of its own with their key.
     """
-    chosen = family(name)
+    chosen_family = family(name)
     by_key: dict[str, list[Statement]] = {}
-    for statement in sharing_one_observation(chosen.statements()):
+    for statement in sharing_one_observation(chosen_family.statements()):
         by_key.setdefault(statement.key, []).append(statement)
     by_question: dict[str, Question[Any, Any]] = {}
     for key, parts in by_key.items():
-        by_question[key] = StatedQuestion(key=key, statements=tuple(parts), family=chosen)
-    for question in chosen.questions():
+        by_question[key] = StatedQuestion(key=key, statements=tuple(parts), family=chosen_family)
+    for question in chosen_family.questions():
         by_question[question.key] = question
     return by_question
 
@@ -343,16 +343,16 @@ def _certificates(
     """
     certificates = []
     # observations and reported data, by the names of observations
-    observed: dict[str, tuple[Any, dict[str, Any]]] = {}
+    observation_by_name: dict[str, tuple[Any, dict[str, Any]]] = {}
     for question in questions:
-        if question.observation not in observed:
-            observed[question.observation] = _observed(model, question, engine)
-        observation, reported = observed[question.observation]
+        if question.observation not in observation_by_name:
+            observation_by_name[question.observation] = _observe(model, question, engine)
+        observation, reported = observation_by_name[question.observation]
         certificates.append(_certificate(model, question, observation, reported))
     return certificates
 
 
-def _observed(
+def _observe(
     model: Any, question: Question[Any, Any], engine: Engine | None
 ) -> tuple[Any, dict[str, Any]]:
     """Return the observation of a model for a question, and the field ``reported`` about the run.
@@ -363,11 +363,11 @@ def _observed(
     if isinstance(engine, Session):
         # the peak is to be that of this observation
         engine.forget_peak_memory()
-    with limited(None) as running:
+    with limited(None) as timer:
         observation = question.observe(model)
         reported = {
             "versions": _versions("none" if engine is None else engine.version),
-            "seconds": round(running.seconds, 3),
+            "seconds": round(timer.seconds, 3),
             "peak_memory": engine.peak_memory if isinstance(engine, Session) else None,
         }
     return observation, reported

@@ -81,18 +81,23 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
     ``other-release`` if another one did.
     """
     try:
-        wrong = program_difference(certificate)
+        program_change = program_difference(certificate)
     except (InvalidCaseError, TooLargeError) as reason:
         return VerifyResult(
             "too-expensive", result.name, check="script.text", found=f"not decided: {reason}"
         )
-    if wrong is None:
+    if program_change is None:
         return result
     if not rests_on_program(certificate):
-        remark = f"the answer is right; {wrong.place} is not this release's, and was not checked"
+        place = program_change.place
+        remark = f"the answer is right; {place} is not this release's, and was not checked"
         return replace(result, outcome="program-not-checked", remarks=(remark, *result.remarks))
     rejected = replace(
-        result, outcome="rejected", check=wrong.place, stored=wrong.stored, found=wrong.found
+        result,
+        outcome="rejected",
+        check=program_change.place,
+        stored=program_change.stored,
+        found=program_change.found,
     )
     if certificate.release == __version__:
         return rejected

@@ -135,8 +135,8 @@ def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | N
     for numbers in observed.values():
         if len(predicted) != len(numbers):
             return "REFUTED"
-        for stated, seen in zip(predicted, numbers, strict=True):
-            if seen is not None and seen != stated:
+        for stated_number, seen_number in zip(predicted, numbers, strict=True):
+            if seen_number is not None and seen_number != stated_number:
                 return "REFUTED"
         if None not in numbers:
             outcome = "CONFIRMED"

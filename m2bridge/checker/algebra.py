@@ -56,14 +56,14 @@ def rank(rows: Iterable[Mapping[Any, int]]) -> int:
     its rank is the sum of the ranks of its blocks. A matrix of polynomials that are homogeneous for
     several gradings has many small blocks.
     """
-    total = 0
+    rank_sum = 0
     for block in _blocks(rows):
         columns = set[Any]()
         for row in block:
             columns.update(row)
         entries = [[row.get(column, 0) for column in columns] for row in block]
-        total += int(flint.fmpz_mat(entries).rank())
-    return total
+        rank_sum += int(flint.fmpz_mat(entries).rank())
+    return rank_sum
 
 
 def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
@@ -291,10 +291,10 @@ def hilbert_function(series: Series, degree: int) -> int:
     numerator, n = series
     if n == 0:
         return numerator[degree] if degree < len(numerator) else 0
-    total = 0
+    dimension = 0
     for i, h in enumerate(numerator[: degree + 1]):
-        total += h * comb(degree - i + n - 1, n - 1)
-    return total
+        dimension += h * comb(degree - i + n - 1, n - 1)
+    return dimension
 
 
 def multiples(polynomials: Iterable[Any], degree: int, variables: int) -> Iterator[dict[Any, int]]:

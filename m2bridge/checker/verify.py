@@ -149,9 +149,9 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
 
 
 def _refused(
-    outcome: VerifyOutcome, certificate: Certificate, name: str, wrong: Difference
+    outcome: VerifyOutcome, certificate: Certificate, name: str, wrong_value: Difference
 ) -> VerifyResult:
-    """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong``.
+    """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong_value``.
 
     If another release wrote the certificate, the outcome is ``other-release`` instead: only that
     release can decide whether the stored values are right. A wrong digest is rejected in any case.
@@ -164,7 +164,12 @@ def _refused(
         outcome = "other-release"
         remarks = (other_release_message(certificate.release),)
     return VerifyResult(
-        outcome, name, check=wrong.place, stored=wrong.stored, found=wrong.found, remarks=remarks
+        outcome,
+        name,
+        check=wrong_value.place,
+        stored=wrong_value.stored,
+        found=wrong_value.found,
+        remarks=remarks,
     )
 
 
@@ -227,8 +232,8 @@ def _unknown_case_or_question(certificate: Certificate, family: FamilyChecker) -
     question = certificate.question
     if question in family.questions:
         return None
-    known = ", ".join(family.questions)
-    message = f"this family's checker has no question {question}; it has {known}"
+    known_questions = ", ".join(family.questions)
+    message = f"this family's checker has no question {question}; it has {known_questions}"
     return Difference("question", question, message)
 
 

@@ -207,8 +207,10 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     if extent.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return Verdict(statement=statement, extent=extent)
     observed_orbits = every_orbit(observed.unfinished)
-    computed = tuple(text.replace("{orbits}", observed_orbits) for text in statement.computed)
-    return Verdict(statement=statement, extent=extent, computed=computed, trusted=statement.trusted)
+    computed_words = tuple(text.replace("{orbits}", observed_orbits) for text in statement.computed)
+    return Verdict(
+        statement=statement, extent=extent, computed=computed_words, trusted=statement.trusted
+    )
 
 
 def _compared_as_a_whole(

@@ -160,17 +160,17 @@ def split_by_all_sizes_form(
     MethodUnavailableError
         If no statement has one.
     """
-    chosen, without_form = [], []
+    with_form, without_form = [], []
     for statement in requests:
         if has_form(statement):
-            chosen.append(statement)
+            with_form.append(statement)
         else:
             without_form.append(name_with_part(statement.key, statement.part))
-    if not chosen:
+    if not with_form:
         raise MethodUnavailableError(
             f"not stated for all sizes, but only for single cases: {', '.join(without_form)}"
         )
-    return chosen, tuple(without_form)
+    return with_form, tuple(without_form)
 
 
 def complete_result(result: Any) -> Any:

@@ -73,8 +73,8 @@ def family(name: str) -> Family[Any]:
     """
     from m2bridge.families.base import Family
 
-    found: Family[Any] = _registered_object(FAMILY_ENTRY_POINTS, name, Family, "name")
-    return found
+    registered: Family[Any] = _registered_object(FAMILY_ENTRY_POINTS, name, Family, "name")
+    return registered
 
 
 def checker(name: str) -> FamilyChecker:
@@ -87,8 +87,10 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker import FamilyChecker
 
-    found: FamilyChecker = _registered_object(CHECKER_ENTRY_POINTS, name, FamilyChecker, "family")
-    return found
+    registered: FamilyChecker = _registered_object(
+        CHECKER_ENTRY_POINTS, name, FamilyChecker, "family"
+    )
+    return registered
 
 
 def _registered_object(group: str, name: str, kind: type[Any], name_attribute: str) -> Any:
@@ -186,13 +188,13 @@ def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[E
     """
     from importlib.metadata import EntryPoint, entry_points
 
-    own = []
+    own_entry_points = []
     for name, folder in OWN_FAMILIES.items():
-        own.append(EntryPoint(name, f"{folder}.{_PLACES[group]}", group))
+        own_entry_points.append(EntryPoint(name, f"{folder}.{_PLACES[group]}", group))
     # by the name, and then by package and value: a package that is found twice on the path is
     # counted once
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-    for entry in (*own, *entry_points(group=group)):
+    for entry in (*own_entry_points, *entry_points(group=group)):
         claims.setdefault(entry.name, {}).setdefault((_package(entry), entry.value), entry)
     return {name: tuple(entries.values()) for name, entries in claims.items()}
 

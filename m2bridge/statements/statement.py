@@ -71,9 +71,9 @@ class Numbers(PartialValue):
         text = f"computed {self}, stated {predicted}"
         if len(self.entries) != len(predicted.entries):
             return Decision.REFUTED, text
-        for seen, stated in zip(self.entries, predicted.entries, strict=True):
+        for seen_number, stated_number in zip(self.entries, predicted.entries, strict=True):
             # one different number refutes, whatever the unknown ones are
-            if seen is not None and seen != stated:
+            if seen_number is not None and seen_number != stated_number:
                 return Decision.REFUTED, text
         if None in self.entries:
             return Decision.UNDECIDED, text
@@ -125,11 +125,11 @@ class NumbersByMethod(PartialValue):
         return {name: numbers.to_json() for name, numbers in self.found}
 
     def __str__(self) -> str:
-        parts = []
+        clauses = []
         for name, numbers in self.found:
             known_count = sum(number is not None for number in numbers.entries)
-            parts.append(f"{known_count} of {len(numbers.entries)} by {self._words(name)}")
-        return ", ".join(parts)
+            clauses.append(f"{known_count} of {len(numbers.entries)} by {self._words(name)}")
+        return ", ".join(clauses)
 
     @staticmethod
     def _words(name: str) -> str:
@@ -251,11 +251,11 @@ ALL_STATEMENTS = "all"
 
 def check_statements(statements: object) -> None:
     """Raise InvalidCaseError if ``statements`` is not a sequence of statements."""
-    wanted = "a sequence of statements"
-    check_kind("statements", statements, Sequence, wanted)
+    expected_kind = "a sequence of statements"
+    check_kind("statements", statements, Sequence, expected_kind)
     assert isinstance(statements, Sequence)
     for statement in statements:
-        check_kind("statements", statement, (GlobalStatement, OrbitStatement), wanted)
+        check_kind("statements", statement, (GlobalStatement, OrbitStatement), expected_kind)
 
 
 def sharing_one_observation(statements: Iterable[Statement]) -> tuple[Statement, ...]:
@@ -288,8 +288,8 @@ def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statem
     if not chosen:
         # each key once
         keys = dict.fromkeys(statement.key for statement in all_statements)
-        listed = ", ".join((*keys, ALL_STATEMENTS))
-        raise InvalidCaseError("statement", f"'{name:.60}' is not one of {listed}")
+        key_list = ", ".join((*keys, ALL_STATEMENTS))
+        raise InvalidCaseError("statement", f"'{name:.60}' is not one of {key_list}")
     return tuple(chosen)
 
 

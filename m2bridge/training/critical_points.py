@@ -221,6 +221,7 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     if result.critical_points is not None:
         number = f"{result.critical_points}, modulo the primes {result.primes[0]} and"
         number += f" {result.primes[1]}"
+    # None: nothing to be shown
     elsewhere = None
     left_out = None
     if count.elsewhere is None and count.by_orbit:

@@ -83,9 +83,11 @@ def _check_sources(
 ) -> None:
     """Raise InvalidCaseError for several sources of tokens, an unknown one, or one token."""
     sources = {"data": data, "tokens": tokens, "quadratic": quadratic}
-    given = [name for name, value in sources.items() if value is not None]
-    if len(given) > 1:
-        raise InvalidCaseError(given[1], f"excludes {given[0]}: give one of {', '.join(sources)}")
+    given_sources = [name for name, value in sources.items() if value is not None]
+    if len(given_sources) > 1:
+        raise InvalidCaseError(
+            given_sources[1], f"excludes {given_sources[0]}: give one of {', '.join(sources)}"
+        )
     if tokens is not None:
         check_choice("tokens", tokens, TokenDistribution)
     if quadratic is not None:
@@ -104,8 +106,8 @@ def _loss_on_data(
     """
     arrays = _arrays("data", data)
     if "X" not in arrays:
-        listed = printable(", ".join(arrays))[:200] or "none"
-        raise InvalidCaseError("data", f"an array X of tokens is missing; there are: {listed}")
+        array_names = printable(", ".join(arrays))[:200] or "none"
+        raise InvalidCaseError("data", f"an array X of tokens is missing; there are: {array_names}")
     inputs = _sequences(arrays["X"], model.d, "d")
     token_count = len(inputs[0][0])
     # the functions of one token form another family, for which there is no loss

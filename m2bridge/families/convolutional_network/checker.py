@@ -352,11 +352,11 @@ def _combination(w: Sequence[Any], neurons: Sequence[Mapping[Any, Any]]) -> dict
 
     Polynomials are dictionaries from exponents to coefficients; zeros are left out.
     """
-    total: dict[Any, Any] = {}
+    combination: dict[Any, Any] = {}
     for entry, neuron in zip(w, neurons, strict=True):
         for monomial, c in neuron.items():
-            total[monomial] = total.get(monomial, 0) + entry * c
-    return {monomial: c for monomial, c in total.items() if c}
+            combination[monomial] = combination.get(monomial, 0) + entry * c
+    return {monomial: c for monomial, c in combination.items() if c}
 
 
 def _power(neuron: Mapping[Any, Any], degree: int) -> dict[Any, Any]:
@@ -451,15 +451,17 @@ def _decided(
     ``observed`` are the values of the observable, None for one that is not known. ``evidence`` has
     the computed numbers by name; numbers that are left out were not computed.
     """
-    listed = WORDS.listed(certificate.question, certificate.answer)
-    verdicts = [global_verdict(words, hypothesis, predicted, observed) for words in listed]
+    asked_statements = WORDS.listed(certificate.question, certificate.answer)
+    verdicts = [
+        global_verdict(words, hypothesis, predicted, observed) for words in asked_statements
+    ]
     not_computed: dict[str, Any] = {
         "degree": None,
         "source_degree": None,
         "general_fibre": None,
         "fibres": [],
     }
-    return statements(WORDS, listed, verdicts, not_computed | evidence)
+    return statements(WORDS, asked_statements, verdicts, not_computed | evidence)
 
 
 def _nonlinear(degree: int) -> str | None:

@@ -88,7 +88,7 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
     weights = []
     for i, size in enumerate(network.filters, 1):
         weights.append([f"w_({i},{a})" for a in range(1, size + 1)])
-    points = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
+    filters_of_types = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
         ("wire",),
@@ -100,7 +100,7 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
             "inputs": network.input_count,
             "activation": network.degree,
             "filters": _list(map(_list, weights)),
-            "points": _list(points),
+            "points": _list(filters_of_types),
         },
     )
 

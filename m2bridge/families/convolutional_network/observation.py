@@ -150,15 +150,15 @@ def observe(
     EngineError
         If Macaulay2 failed in another way.
     """
-    with limited(None) as running:
+    with limited(None) as timer:
         rank = rank_result(network)
-        wanted = BY_ENGINE & set(observables)
-        if not wanted or network.degree == 1:
-            return ObservedConvolution(model=network, rank=rank, seconds=running.seconds)
+        wanted_observables = BY_ENGINE & set(observables)
+        if not wanted_observables or network.degree == 1:
+            return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds)
         # further fields of the observation
         fields: dict[str, Any] = {}
         try:
-            fields = _degree_and_fibres(network, wanted)
+            fields = _degree_and_fibres(network, wanted_observables)
         except TooLargeError as reason:
             if certified:  # a certificate is complete, or there is none
                 raise
@@ -167,7 +167,7 @@ def observe(
             if certified:
                 raise
             fields["unfinished"] = str(limit)
-        return ObservedConvolution(model=network, rank=rank, seconds=running.seconds, **fields)
+        return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds, **fields)
 
 
 def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:

@@ -412,14 +412,14 @@ def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = upper_bounds(network)[0].value
-    point = partial(NetworkWeights.read, network, parameters)
-    rank, orders = rank_by_series(network, point, upper)
+    weights_over = partial(NetworkWeights.read, network, parameters)
+    rank, orders = rank_by_series(network, weights_over, upper)
     dimension = Bounds.at_least(rank, f"rank of {orders} orders of the differential")
     return MethodValue(f"Jacobian mod {LARGE_PRIME}, power series", dimension)
 
 
 def rank_by_series(
-    network: NetworkSizes, point: Callable[[NumberSystem], NetworkWeights], upper: int
+    network: NetworkSizes, weights_over: Callable[[NumberSystem], NetworkWeights], upper: int
 ) -> tuple[int, int]:
     """Return a lower bound for the rank of the differential, and the number of orders behind it.
 
@@ -428,8 +428,8 @@ def rank_by_series(
 
     Parameters
     ----------
-    point : function
-        The weights as matrices over the number system that it is given.
+    weights_over : function
+        Returns the weights as matrices over a number system.
     upper : int
         An upper bound for the rank.
 
@@ -452,7 +452,7 @@ def rank_by_series(
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(LARGE_PRIME, orders, multiplicities)
-        rows = gradients_at(point(numbers), network, numbers, tokens, residues())
+        rows = gradients_at(weights_over(numbers), network, numbers, tokens, residues())
         rank = growing_rank(rows, orders, upper=upper)
         if rank == upper:
             break

@@ -167,7 +167,7 @@ def figure_3(
     width_count = positive_integer("layers", layers) + 1
     points: list[FigurePoint] = []
     unfinished = ""
-    with limited(timeout) as running:
+    with limited(timeout) as timer:
         for delta in widths:
             network = DeepAttention((delta,) * width_count, a, t)
             lightning = dimension(network)
@@ -185,12 +185,7 @@ def figure_3(
         # without points the loop ended at a limit
         raise TimeLimitError(unfinished)
     return Figure3(
-        layers=layers,
-        t=t,
-        a=a,
-        points=tuple(points),
-        seconds=running.seconds,
-        unfinished=unfinished,
+        layers=layers, t=t, a=a, points=tuple(points), seconds=timer.seconds, unfinished=unfinished
     )
 
 
@@ -287,16 +282,16 @@ def _draw_panel(
         "color": colour,
     }
     pairs = list(zip(deltas, dimensions, strict=True))
-    proved: list[tuple[int, int | None]] = []
-    bounds: list[tuple[int, int | None]] = []
+    proved_points: list[tuple[int, int | None]] = []
+    bound_points: list[tuple[int, int | None]] = []
     for delta, result in pairs:
-        points = proved if result.status == "proved" else bounds
+        points = proved_points if result.status == "proved" else bound_points
         points.append((delta, result.dimension))
     # The legend has only marks that occur in the picture.
-    if proved:
-        _plot_points(panel, proved, **dots, markerfacecolor=colour, label="proved dimension")
-    if bounds:
-        _plot_points(panel, bounds, **dots, markerfacecolor="white", label="lower bound")
+    if proved_points:
+        _plot_points(panel, proved_points, **dots, markerfacecolor=colour, label="proved dimension")
+    if bound_points:
+        _plot_points(panel, bound_points, **dots, markerfacecolor="white", label="lower bound")
     # More numbers would overlap.
     if len(pairs) <= MAX_POINT_LABELS:
         for delta, result in pairs:

@@ -125,10 +125,10 @@ class DeepAttention(NetworkSizes):
         """Compute these observables; see
         :func:`m2bridge.families.deep_attention.observation.observe_part`, also for ``None``.
         """
-        observed: ObservedNetwork = imported(_OBSERVATION).observe_part(
+        observation: ObservedNetwork = imported(_OBSERVATION).observe_part(
             self, observables, certified=certified
         )
-        return observed
+        return observation
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
@@ -139,15 +139,15 @@ class DeepAttention(NetworkSizes):
         by row: that of ⟨G, output(X)⟩ at ``parameters``.
         """
         numbers = Residues(prime)
-        point = NetworkWeights.read(self, parameters, numbers)
-        network = point.network()
+        weights = NetworkWeights.read(self, parameters, numbers)
+        network = weights.network()
         rows = []
         for x, g in zip(inputs, covectors, strict=True):
             X = self._tokens(x, numbers)
             G = self._tokens(g, numbers)
             layers = gradient(network, X, G, numbers=numbers, skip=self.skip)
             # FLINT's residues become integers, since callers do not use FLINT.
-            rows.append(list(map(int, point.flattened(layers))))
+            rows.append(list(map(int, weights.flattened(layers))))
         return rows
 
     def evaluate(self, parameters: Row, X: Sequence[Row]) -> list[list[int]]:

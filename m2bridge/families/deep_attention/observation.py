@@ -141,14 +141,16 @@ def observe_part(
     computation = Computation(network, certified)
     # In the order of OBSERVERS, quick ones first, so that their values are known if a limit is
     # reached.
-    wanted = [name for name in OBSERVERS if name in observables]
+    wanted_observables = [name for name in OBSERVERS if name in observables]
     if certified:
-        wanted = [name for name in wanted if can_be_certified(network, name)]
-        if not wanted:
+        wanted_observables = [
+            name for name in wanted_observables if can_be_certified(network, name)
+        ]
+        if not wanted_observables:
             return None
-    with limited(None) as running:
+    with limited(None) as timer:
         try:
-            for name in wanted:
+            for name in wanted_observables:
                 try:
                     findings[name] = OBSERVERS[name](computation)
                 except (MethodUnavailableError, TooLargeError) as reason:
@@ -165,7 +167,7 @@ def observe_part(
         model=network,
         findings=findings,
         engine_version=version,
-        seconds=running.seconds,
+        seconds=timer.seconds,
         unfinished=unfinished,
     )
 
@@ -186,7 +188,7 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
     and keeps KᵀQ. It is found modulo LARGE_PRIME.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
-    total = upper = 0
+    rank_sum = upper_bound = 0
     for d, _, a in network.layer_sizes:
         _check_entries(2 * a * d, d * d)
         # The matrix of the differential has a row for each entry of K and then of Q, and a column
@@ -198,10 +200,10 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
             # dK_ei and dQ_ej change A_ij = Σ_e K_ei Q_ej.
             rows[e * d + i][i * d + j] = Q[e][j]
             rows[a * d + e * d + j][i * d + j] = K[e][i]
-        total += network.heads * rank_mod(rows, LARGE_PRIME)
-        upper += network.heads * matrices_of_rank(d, a)
+        rank_sum += network.heads * rank_mod(rows, LARGE_PRIME)
+        upper_bound += network.heads * matrices_of_rank(d, a)
     method = f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}"
-    return _value_of_rank(total, upper, method)
+    return _value_of_rank(rank_sum, upper_bound, method)
 
 
 def _virtual_weights(network: NetworkSizes) -> ComputedValue:
@@ -219,8 +221,8 @@ def _virtual_weights(network: NetworkSizes) -> ComputedValue:
     count = network.parameter_count
     random = Random(RANDOM_WEIGHTS_SEED)
     _check_entries(count, network.virtual_entries)
-    point = [random.randrange(LARGE_PRIME) for _ in range(count)]
-    tangents = [_tangent(network, point, i) for i in check_deadline_in(range(count))]
+    parameters = [random.randrange(LARGE_PRIME) for _ in range(count)]
+    tangents = [_tangent(network, parameters, i) for i in check_deadline_in(range(count))]
     rank = rank_mod(tangents, LARGE_PRIME)
     method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
     return _value_of_rank(rank, virtual_dimension(network), method)
@@ -255,12 +257,14 @@ def _value_of_rank(
     those for a certificate; for ``None`` they are the rank and the upper bound.
     """
     # ContradictionError if the rank is above the upper bound
-    known = intersect_bounds(Bounds.at_least(rank, method), Bounds.at_most(upper, "an upper bound"))
-    if known.exact is None:
-        known = Bounds.at_least(rank)
+    dimension = intersect_bounds(
+        Bounds.at_least(rank, method), Bounds.at_most(upper, "an upper bound")
+    )
+    if dimension.exact is None:
+        dimension = Bounds.at_least(rank)
     if numbers is None:
         numbers = {"rank": rank, "upper_bound": upper}
-    return ComputedValue(known, method, numbers)
+    return ComputedValue(dimension, method, numbers)
 
 
 def _normal_form(network: NetworkSizes) -> ComputedValue:
@@ -361,8 +365,8 @@ def _unseen_weights(computation: Computation) -> ComputedValue:
         numbers["weights"] = weights_dimension
     unseen = weights_dimension - functions.known.value
     # A lower bound for the functions, where nothing is proved, gives an upper bound for fibres.
-    known = Bounds.exactly(unseen) if functions.proved else Bounds.at_most(unseen)
-    return replace(functions, known=known, numbers=numbers)
+    unseen_bounds = Bounds.exactly(unseen) if functions.proved else Bounds.at_most(unseen)
+    return replace(functions, known=unseen_bounds, numbers=numbers)
 
 
 def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:

@@ -101,16 +101,16 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
     """
     # the generic ranks of the value matrices
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
-    filled, _ = without_unused_width(_with_heads_that_differ(network), betas)
+    reduced_network, _ = without_unused_width(_with_heads_that_differ(network), betas)
     bases = 0
     # behind the last layer there is no hidden space
-    for d, hidden, _ in list(filled.layer_sizes)[:-1]:
-        if hidden <= _dimension_of_general_outputs(filled, d):
+    for d, hidden, _ in list(reduced_network.layer_sizes)[:-1]:
+        if hidden <= _dimension_of_general_outputs(reduced_network, d):
             bases += hidden**2
-    bound = _sum_over_layers(filled, bases)
-    if filled == network:
+    bound = _sum_over_layers(reduced_network, bases)
+    if reduced_network == network:
         return bound
-    listed_widths = ", ".join(map(str, filled.widths[1:-1]))
+    listed_widths = ", ".join(map(str, reduced_network.widths[1:-1]))
     reason = f"hidden widths {listed_widths}, which heads fill; {bound.because}"
     return Bounds.at_most(bound.value, reason)
 
@@ -222,20 +222,20 @@ def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
     ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. The dimension of
     the changes of base between layers is subtracted where these act freely (:func:`act_freely`).
     """
-    narrow, betas = without_unused_width(network, betas)
+    reduced_network, betas = without_unused_width(network, betas)
     # A and V of one head of each layer
     matrices = 0
-    for (d, after, a), beta in zip(narrow.layer_sizes, betas, strict=True):
+    for (d, after, a), beta in zip(reduced_network.layer_sizes, betas, strict=True):
         matrices += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)
     reason = "the matrices A and V of all heads"
     if not network.softmax:
         # cV and A/c have one function.
         matrices -= network.layers
         reason += " up to scalings"
-    if narrow != network:
-        hidden = ", ".join(map(str, narrow.widths[1:-1]))
+    if reduced_network != network:
+        hidden = ", ".join(map(str, reduced_network.widths[1:-1]))
         reason += f", as heads use only hidden widths {hidden}"
-    bases = base_changes(narrow) if act_freely(narrow, betas) else 0
+    bases = base_changes(reduced_network) if act_freely(reduced_network, betas) else 0
     return Bounds.at_most(network.heads * matrices - bases, reason + _less_base_changes(bases))
 
 
@@ -257,9 +257,9 @@ def without_unused_width(
     for k in range(1, network.layers):
         # widths[k] is d_k; layer k has ranks[k - 1], and layer k + 1 has a[k] and ranks[k].
         ranks[k - 1] = min(ranks[k - 1], widths[k - 1])
-        filled = network.heads * ranks[k - 1]
-        read = network.heads * (2 * min(network.a[k], widths[k]) + ranks[k])
-        widths[k] = min(widths[k], filled, read)
+        filled_dimension = network.heads * ranks[k - 1]
+        read_dimension = network.heads * (2 * min(network.a[k], widths[k]) + ranks[k])
+        widths[k] = min(widths[k], filled_dimension, read_dimension)
         ranks[k - 1] = min(ranks[k - 1], widths[k])
     ranks[-1] = min(ranks[-1], widths[-2])
     return replace(network, widths=tuple(widths)), ranks
@@ -290,8 +290,8 @@ def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
     if network.softmax:
         one_hidden_width = len(set(hidden)) <= 1
         # no hidden width is larger than those of inputs and outputs, or than what heads fill
-        narrow = max(hidden, default=0) <= min(first, last, heads * min(betas))
-        return network.skip or (narrow and one_hidden_width)
+        hidden_is_narrow = max(hidden, default=0) <= min(first, last, heads * min(betas))
+        return network.skip or (hidden_is_narrow and one_hidden_width)
     if network.layers > 1 or heads == 1:
         return False
     # u = d_0 − (H − 1)a_1, the dimension of the space on which all A but one vanish

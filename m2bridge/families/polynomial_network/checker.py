@@ -253,8 +253,8 @@ def expected(certificate: Certificate) -> Content:
     dimension = upper if lower == upper else None
     predicted = expected_dimension(widths, degree)
     verdicts = []
-    listed = WORDS.listed("expected-dimension", certificate.answer)
-    for words in listed:
+    asked_statements = WORDS.listed("expected-dimension", certificate.answer)
+    for words in asked_statements:
         # the statement in general has no part
         about_equal_widths = words.part != ""
         # None says that all hypotheses hold
@@ -265,7 +265,7 @@ def expected(certificate: Certificate) -> Content:
             hypothesis = WORDS.hypotheses["equal-widths"]
         verdicts.append(global_verdict(words, hypothesis, predicted, dimension))
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
-    return statements(WORDS, listed, verdicts, evidence)
+    return statements(WORDS, asked_statements, verdicts, evidence)
 
 
 CHECKER = FamilyChecker("polynomial-network", name, {"expected-dimension": expected}, (WORDS,))

@@ -308,13 +308,14 @@ def _blocks() -> Iterator[Network]:
 def _blocks_of(layers: int, t: int, softmax: bool) -> Iterator[Network]:
     """Yield networks with all blocks of this number of layers.
 
-    The first ``wide`` layers have two inputs and ranks 1 or 2; the others are behind a width one.
+    The first layers, ``wide_layers`` of them, have two inputs and ranks 1 or 2; the later ones are
+    behind a width one.
     """
-    for wide in range(layers + 1):
-        behind = layers - wide
-        for ranks in tuples((1, 2), repeat=wide):
-            widths = (2,) * wide + (1,) * (behind + 1)
-            a = ranks + (1,) * behind
+    for wide_layers in range(layers + 1):
+        later_layers = layers - wide_layers
+        for ranks in tuples((1, 2), repeat=wide_layers):
+            widths = (2,) * wide_layers + (1,) * (later_layers + 1)
+            a = ranks + (1,) * later_layers
             yield Network(widths=widths, a=a, t=t, softmax=softmax)
 
 

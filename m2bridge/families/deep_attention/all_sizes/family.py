@@ -231,8 +231,8 @@ def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
             # an error if the network's variables are not in the domain of these functions
             total(network, end, layer)
         except ContradictionError:
-            more = f"more is assumed than {statement.key} says"
-            raise ContradictionError(f"{more}: it is about {network.title}") from None
+            message = f"more is assumed than {statement.key} says"
+            raise ContradictionError(f"{message}: it is about {network.title}") from None
 
 
 @cache
@@ -381,9 +381,11 @@ def cross_check_deep_attention(
     check_statements(statements)
     chosen, not_stated = split_by_all_sizes_form(statements or STATEMENTS, STATED.__contains__)
     identities = layers.layer_identities()
-    wrong = [name for name, holds in identities.items() if not holds]
-    if wrong:
-        raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
+    failing_identities = [name for name, holds in identities.items() if not holds]
+    if failing_identities:
+        raise ContradictionError(
+            f"the identity of a layer does not hold: {', '.join(failing_identities)}"
+        )
     blocks = layers.block_ranks()
     tasks = ((statement.key, partial(_verdict, statement)) for statement in chosen)
     verdicts, unfinished = each(tasks)

@@ -118,15 +118,15 @@ class Space:
         """
         # empty before the first piece
         domain = self.where("1 = 0")
-        listed = []
+        piece_texts = []
         for condition, number in pieces:
             piece = self.where(condition)
             # isl would add the numbers where two pieces meet.
             if not domain.is_disjoint(piece):
                 raise ContradictionError(f"two numbers are given where {condition}")
             domain = domain.union(piece)
-            listed.append(f"[{self.names}] -> {number} : {condition or '1 = 1'}")
-        polynomial = isl.PwQPolynomial(f"{{ {'; '.join(listed)} }}")
+            piece_texts.append(f"[{self.names}] -> {number} : {condition or '1 = 1'}")
+        polynomial = isl.PwQPolynomial(f"{{ {'; '.join(piece_texts)} }}")
         return PiecewisePolynomial(domain, polynomial.intersect_domain(domain))
 
 
@@ -450,12 +450,12 @@ def blocks() -> Iterator[DeepAttention]:
     lightning = product((1, 2, 3), ("none",), (1, 2))
     softmax = product((1, 2), ("softmax",), (2,))
     for layers, normalization, t in (*lightning, *softmax):
-        # ``wide`` layers have two inputs
-        for wide in range(layers + 1):
+        # ``wide_layers`` is the number of layers with two inputs
+        for wide_layers in range(layers + 1):
             # Ranks do not grow, so that a width 1 is followed by widths 1 only.
-            widths = (2,) * wide + (1,) * (layers + 1 - wide)
-            for ranks in product((1, 2), repeat=wide):
-                a = ranks + (1,) * (layers - wide)
+            widths = (2,) * wide_layers + (1,) * (layers + 1 - wide_layers)
+            for ranks in product((1, 2), repeat=wide_layers):
+                a = ranks + (1,) * (layers - wide_layers)
                 yield DeepAttention(widths, a, t, normalization=normalization)
 
 

@@ -260,19 +260,19 @@ def _outputs(
     """
     size = block.size
     # the number of layers with a matrix C_k of its own
-    wide = len(block.ranks)
+    wide_layers = len(block.ranks)
     m = [numbers[-size:]]
     # the parameters behind the C_k and before m
-    c = numbers[wide * size**2 : -size]
+    c = numbers[wide_layers * size**2 : -size]
     Y = [[dual.number(x) for x in row] for row in X]
     for k in range(block.layers):
-        if k < wide:
+        if k < wide_layers:
             entries = numbers[k * size**2 : (k + 1) * size**2]
             C = [entries[size * i : size * (i + 1)] for i in range(size)]
             factor = Y
         else:
             # Yᵀ(c_k m mᵀ)Y = (mᵀY)ᵀ c_k (mᵀY)
-            C = [[c[k - wide]]]
+            C = [[c[k - wide_layers]]]
             factor = dual.product(m, Y)
         rows = dual.product(transposed(factor), C)
         scores = dual.product(rows, factor)
@@ -337,15 +337,15 @@ class _DualNumbers:
             entries.append(sum(terms, start=zero))
         return entries
 
-    def softmax(self, scores: Matrix, chosen: list[list[int]]) -> Matrix:
+    def softmax(self, scores: Matrix, chosen_values: list[list[int]]) -> Matrix:
         """The softmax of each column of a 2 × 2 matrix of scores.
 
         The second row stands for t − 1 equal ones, so a column (z, z') becomes that of e^z and
-        (t − 1)e^z', divided by their sum. ``chosen`` is a 2 × 2 matrix of numbers that stand for
-        the four exponentials where no series is used; else it is ignored.
+        (t − 1)e^z', divided by their sum. ``chosen_values`` is a 2 × 2 matrix of numbers that stand
+        for the four exponentials where no series is used; else it is ignored.
         """
         scores_of_x, scores_of_y = scores
-        chosen_of_x, chosen_of_y = chosen
+        chosen_of_x, chosen_of_y = chosen_values
         exponentials_of_x = list(map(self._exponential, scores_of_x, chosen_of_x))
         exponentials_of_y = map(self._exponential, scores_of_y, chosen_of_y)
         all_of_y = [(self.t - 1) * exponential for exponential in exponentials_of_y]
@@ -355,18 +355,18 @@ class _DualNumbers:
         weights_of_y = list(map(self.times, all_of_y, inverses))
         return [weights_of_x, weights_of_y]
 
-    def _exponential(self, z: Any, chosen: int) -> Any:
+    def _exponential(self, z: Any, chosen_value: int) -> Any:
         """The exponential of h times the score z = v + s·δ: e^(hz) = e^(hv)(1 + hs·δ).
 
         Where no series is used (``length`` is 1) it is e^z = e^v(1 + s·δ), with the number
-        ``chosen`` in place of e^v: the exponentials of all layers are algebraically independent
-        over the functions of the inputs (Ax), and so may take any values.
+        ``chosen_value`` in place of e^v: the exponentials of all layers are algebraically
+        independent over the functions of the inputs (Ax), and so may take any values.
         """
         value = z.truncate(self.length)
         # s·δ as a dual number, of value 0
         slope_part = z - value
         if self.length == 1:
-            return self.times(self.number(chosen), 1 + slope_part)
+            return self.times(self.number(chosen_value), 1 + slope_part)
         h = flint.nmod_poly([0, 1], self.prime)
         exponential_of_value = self._series(value.mul_low(h, self.length))
         return self.times(exponential_of_value, 1 + self.times(h, slope_part))

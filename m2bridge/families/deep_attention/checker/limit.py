@@ -55,8 +55,8 @@ def limit_outside() -> dict[str, bool]:
     for row_of_P in P:
         row_of_f = []
         for entry in row_of_P:
-            quotient, rest = divmod(entry, epsilon)
-            divisible = divisible and rest == 0
+            quotient, remainder = divmod(entry, epsilon)
+            divisible = divisible and remainder == 0
             row_of_f.append(_at_zero(quotient))
         f.append(row_of_f)
     # f is the column S k times a row. As k = e_1, the column is the first one of S, and the row is

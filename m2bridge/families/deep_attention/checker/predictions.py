@@ -190,21 +190,21 @@ def virtual(network: Network, whole: int) -> int:
     # s_{k+1}, the dimension of W_{k+1}; at first s_{l+1}, the rank of M
     s_after = min(network.widths)
     # M: a vector of W_{l+1} for each output
-    total = outputs * s_after
+    dimension = outputs * s_after
     layers = list(zip(network.narrowest, network.ranks, strict=True))
     for k in range(network.depth, 0, -1):
         r, alpha = layers[k - 1]
         # W_k is spanned by W_{k+1}, and by α_k rows and α_k columns of A'_k as far as there is
         # place in a space of dimension r_k; W_1 is the space of all inputs
         s = n if k == 1 else min(r, s_after + 2 * alpha)
-        total += s_after * (s - s_after)
+        dimension += s_after * (s - s_after)
         if k <= whole:
-            total += matrices(s, alpha)
+            dimension += matrices(s, alpha)
         else:
             # the symmetric part of a matrix of rank α has at most the rank 2α
-            total += forms(s, 2 * alpha)
+            dimension += forms(s, 2 * alpha)
         s_after = s
-    return total
+    return dimension
 
 
 def linear(network: Network) -> int:
