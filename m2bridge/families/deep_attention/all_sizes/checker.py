@@ -31,15 +31,15 @@ from m2bridge.checker import FamilyChecker, only_case
 from m2bridge.checker.algebra import ring
 from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.checker import predictions
-from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen
+from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen_dimension
 from m2bridge.families.deep_attention.checker.matrices import Matrix, product, transposed
-from m2bridge.families.deep_attention.checker.observables import observed, turned
+from m2bridge.families.deep_attention.checker.observables import observe, transposed_word
 from m2bridge.families.deep_attention.checker.predictions import (
     Network,
     hypotheses,
     prediction,
     upper_bound,
-    virtual,
+    virtual_weights_dimension,
 )
 
 WORDS = wording(Path(__file__).parent / "words.toml")
@@ -181,8 +181,8 @@ def _normal_form() -> bool:
     X = (4,)
     A = (5,)
     phi = M + Q + X
-    layer = V + phi + turned(phi) + A + phi
-    longer_Q = Q + X + turned(X) + turned(Q) + turned(M) + A + M + Q
+    layer = V + phi + transposed_word(phi) + A + phi
+    longer_Q = Q + X + transposed_word(X) + transposed_word(Q) + transposed_word(M) + A + M + Q
     return layer == V + M + longer_Q + X
 
 
@@ -325,7 +325,7 @@ def _block(network: Network) -> Json:
     ContradictionError if its kernel is larger than lemma-kernel says.
     """
     columns, rank = columns_and_rank(network)
-    if rank != columns - unseen(network):
+    if rank != columns - unseen_dimension(network):
         raise ContradictionError(f"the kernel of {network} is larger than it always is")
     return {"network": network.key, "columns": columns, "rank": rank}
 
@@ -338,7 +338,7 @@ def _needed_hypotheses(words: Words) -> list[Json]:
     the key of the network, and the computed and the stated dimension.
 
     Networks are looked for by the upper bound of the dimension; for one that is found the dimension
-    is computed by ranks (``observed``). ContradictionError if a small network satisfies all
+    is computed by ranks (``observe``). ContradictionError if a small network satisfies all
     hypotheses and has another dimension than the stated one.
     """
     # an identity of matrices of all sizes, with which no dimension is compared
@@ -348,7 +348,7 @@ def _needed_hypotheses(words: Words) -> list[Json]:
     for network in _small(softmax=KINDS[words.key] == "softmax"):
         stated = prediction(network, words.key, words.part)
         if words.observable == "virtual_weights":
-            dimension = virtual(network, whole=network.depth)
+            dimension = virtual_weights_dimension(network, whole=network.depth)
         else:
             dimension = upper_bound(network)
         # None says that the statement has no meaning for the network
@@ -362,7 +362,7 @@ def _needed_hypotheses(words: Words) -> list[Json]:
         # the words of a hypothesis continue, after a semicolon, with the numbers of the network
         hypothesis, *_ = failing[0].split(";")
         if len(failing) == 1 and hypothesis not in examples:
-            computed, _ = observed(network, words.observable)
+            computed, _ = observe(network, words.observable)
             examples[hypothesis] = {
                 "hypothesis": failing[0],
                 "network": network.key,

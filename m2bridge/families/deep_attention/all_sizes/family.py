@@ -29,9 +29,9 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
     LAYER,
     WORDS,
     DimensionFormula,
-    counted,
+    contributions,
     span_dimension,
-    total,
+    sum_contributions,
 )
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
@@ -202,7 +202,7 @@ def counts_alike(prediction: DimensionFormula) -> bool:
     must be that of :func:`~m2bridge.families.deep_attention.all_sizes.layers.span_dimension`.
     ``False`` may also mean that isl does not see that two functions are the same.
     """
-    end, layer = counted(prediction.counts)
+    end, layer = contributions(prediction.counts)
     assumed_of_end = END.where(prediction.end_assumed)
     assumed_of_layers = LAYER.where(prediction.layer_assumed)
     if not END.function(prediction.end).equals(end, assumed_of_end):
@@ -229,7 +229,7 @@ def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
     for network in _admitted(statement, prediction):
         try:
             # an error if the network's variables are not in the domain of these functions
-            total(network, end, layer)
+            sum_contributions(network, end, layer)
         except ContradictionError:
             message = f"more is assumed than {statement.key} says"
             raise ContradictionError(f"{message}: it is about {network.title}") from None
@@ -274,8 +274,8 @@ def known_dimension(network: DeepAttention, counts: str) -> int:
 
     ``counts`` names the dimension, a key of :data:`layers.LAYERS`.
     """
-    end, layer = counted(counts)
-    return total(network, end, layer)
+    end, layer = contributions(counts)
+    return sum_contributions(network, end, layer)
 
 
 def _counterexample(statement: Stated, prediction: DimensionFormula) -> Example | None:
@@ -286,7 +286,9 @@ def _counterexample(statement: Stated, prediction: DimensionFormula) -> Example 
     end = END.function(prediction.end)
     layer = LAYER.function(prediction.layer)
     for network in _admitted(statement, prediction):
-        example = _example(network, prediction.counts, stated=total(network, end, layer))
+        example = _example(
+            network, prediction.counts, stated=sum_contributions(network, end, layer)
+        )
         if example is not None:
             return example
     return None

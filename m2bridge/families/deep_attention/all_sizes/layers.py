@@ -174,7 +174,7 @@ LAYERS: Mapping[str, Pieces] = {
 
 
 @cache
-def counted(counts: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial]:
+def contributions(counts: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial]:
     """Return the contributions of M and of a layer to a dimension, as functions on END and LAYER.
 
     ``counts`` names the dimension, a key of :data:`LAYERS`.
@@ -213,7 +213,9 @@ def variables(network: DeepAttention) -> tuple[LatticePoint, list[LatticePoint]]
     return end, layers
 
 
-def total(network: DeepAttention, end: PiecewisePolynomial, layer: PiecewisePolynomial) -> int:
+def sum_contributions(
+    network: DeepAttention, end: PiecewisePolynomial, layer: PiecewisePolynomial
+) -> int:
     """Return a dimension of a network, the sum of the contributions of its end and all layers.
 
     ``end`` and ``layer`` are functions on END and LAYER.

@@ -14,7 +14,7 @@ a part; it predicts the value of an *observable* of a network, such as its dimen
 
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.checker import FamilyChecker, global_verdict, statements
-from m2bridge.families.deep_attention.checker.observables import observed
+from m2bridge.families.deep_attention.checker.observables import observe
 from m2bridge.families.deep_attention.checker.predictions import (
     STATEMENTS,
     WORDS,
@@ -37,7 +37,7 @@ def expected(certificate: Certificate) -> Content:
     values = {}
     evidence = {}
     for observable in sorted({words.observable for words in asked_statements}):
-        values[observable], numbers = observed(network, observable)
+        values[observable], numbers = observe(network, observable)
         # without numbers nothing was computed
         if numbers:
             evidence[observable] = numbers

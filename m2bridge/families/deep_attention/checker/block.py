@@ -90,7 +90,7 @@ class Block:
         return 1
 
 
-def unseen(network: Network) -> int:
+def unseen_dimension(network: Network) -> int:
     """The dimension of the kernel that the differential of the block always has (theorem-block).
 
     For lightning attention that is l, for the scalings of the C_k and of m that keep the function,
@@ -125,7 +125,7 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
         t=network.t if network.softmax else min(network.t, 2),
         softmax=network.softmax,
     )
-    upper = block.columns - unseen(network)
+    upper = block.columns - unseen_dimension(network)
     return block.columns, _rank(block, upper)
 
 

@@ -45,7 +45,7 @@ MAX_MATRIX_ENTRIES = 10**6
 FIBRE_SEED = 20250417
 
 
-def unknowns(network: Network) -> int:
+def unknown_count(network: Network) -> int:
     """The number of unknowns in the equations of a fibre; 0 if no fibre of the network is computed.
 
     None is computed for softmax, several heads, skip connections, or too many unknowns. The
@@ -64,7 +64,7 @@ def unknowns(network: Network) -> int:
 def fibre(network: Network) -> tuple[int, int]:
     """The dimension and the degree of the fibre in the chart, that is, up to the torus.
 
-    The network has ``unknowns(network)`` > 0. If several components have that dimension, their
+    The network has ``unknown_count(network)`` > 0. If several components have that dimension, their
     degrees are added, each with its multiplicity.
 
     Both numbers are read off the leading monomials of a Gröbner basis. As the order of monomials is
@@ -78,7 +78,7 @@ def fibre(network: Network) -> tuple[int, int]:
         entries += before * (before + after)
     if entries > MAX_MATRIX_ENTRIES:
         raise TooExpensiveError("case", f"{entries} entries of matrices of all layers")
-    count = unknowns(network)
+    count = unknown_count(network)
     unknowns_ring = ring(count)
     equations = _equations(network, unknowns_ring)
     basis = groebner_basis(equations, unknowns_ring)
@@ -97,8 +97,8 @@ def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
     """The equations of the fibre: polynomials in the unknown entries of B_1, …, B_l and N.
 
     ``unknowns_ring`` is the ring of these polynomials. Its variables are the unknowns, as many as
-    :func:`unknowns` says: the entries of B_1 row by row, but the first; those of B_2; …; those of
-    N.
+    :func:`unknown_count` says: the entries of B_1 row by row, but the first; those of B_2; …; all
+    those of N.
 
     The function of the unknown matrices less that of the random weights is a matrix of polynomials
     in the unknowns and in the inputs. It is zero exactly if its coefficients at all monomials in

@@ -34,16 +34,16 @@ from m2bridge.families.deep_attention.checker.block import (
     BLOCK_POINT_SEED,
     STATED_PRIME,
     columns_and_rank,
-    unseen,
+    unseen_dimension,
 )
-from m2bridge.families.deep_attention.checker.fibres import fibre, unknowns
+from m2bridge.families.deep_attention.checker.fibres import fibre, unknown_count
 from m2bridge.families.deep_attention.checker.limit import limit_outside
 from m2bridge.families.deep_attention.checker.predictions import (
     Network,
     all_attention_matrices,
     hypotheses,
     upper_bound,
-    virtual,
+    virtual_weights_dimension,
 )
 
 # The most entries of a matrix whose rank is computed, which takes about a second, and the most
@@ -69,7 +69,7 @@ NOT_COMPUTED: Found = (None, {})
 Head = dict[str, Any]
 
 
-def observed(network: Network, observable: str) -> Found:
+def observe(network: Network, observable: str) -> Found:
     """The value of the observable with this name, and its evidence.
 
     TooExpensiveError if the computation is too large.
@@ -92,7 +92,7 @@ def _dimension_between(rank: int, upper: int) -> Found:
 # Ranks of whole differentials.
 
 
-def weights(network: Network) -> int:
+def weight_count(network: Network) -> int:
     """The number of weights of all heads, with at most d rows of K and of Q in width d.
 
     More rows change nothing: with d of them KᵀQ is any d × d matrix.
@@ -175,7 +175,7 @@ def virtual_rank(network: Network) -> int:
     of the dimension of the virtual weights.
     """
     n = network.widths[0]
-    count = weights(network)
+    count = weight_count(network)
     coordinates = network.depth * n * n + network.widths[-1] * n
     _check_price(count, coordinates, steps=count**2)
     random = Random(4)
@@ -231,7 +231,7 @@ def function_rank(network: Network, upper: int) -> int:
     dimension. There are five rows more, so that a few rows that depend on others do not matter.
     """
     rows = upper + 5
-    _check_price(rows, weights(network))
+    _check_price(rows, weight_count(network))
     random = Random(5)
     tokens = min(network.t, MAX_NONZERO_TOKENS)
     layers = [_random_heads(network.heads, sizes, random) for sizes in network.layers]
@@ -308,13 +308,13 @@ def normal_form_factors(layers: int) -> int | None:
     for k in range(1, layers + 1):
         A: Word = (2 * k,)
         V: Word = (2 * k + 1,)
-        function = V + function + turned(function) + A + function
-        Q = Q + X + turned(X) + turned(Q) + turned(M) + A + M + Q
+        function = V + function + transposed_word(function) + A + function
+        Q = Q + X + transposed_word(X) + transposed_word(Q) + transposed_word(M) + A + M + Q
         M = V + M
     return len(function) if function == M + Q + X else None
 
 
-def turned(word: Word) -> Word:
+def transposed_word(word: Word) -> Word:
     """The transpose of a product of matrices: their transposes in the opposite order."""
     return tuple(-letter for letter in reversed(word))
 
@@ -332,7 +332,9 @@ def _virtual_weights(network: Network) -> Found:
     """The dimension of the virtual weights: a rank, where it meets the upper bound."""
     if not network.plain:
         return NOT_COMPUTED
-    return _dimension_between(virtual_rank(network), virtual(network, whole=network.depth))
+    return _dimension_between(
+        virtual_rank(network), virtual_weights_dimension(network, whole=network.depth)
+    )
 
 
 def _normal_form(network: Network) -> Found:
@@ -383,12 +385,12 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
     """The lower bound of the dimension by theorem-block, and the numbers behind it, by name.
 
     ``upper`` is the upper bound of the dimension. If the kernel of the differential of the block
-    has the dimension that it always has (``unseen``), the lower bound is ``upper``. If the kernel
-    is larger, the lower bound is 0. The rank of the block is then no bound: it may be more than the
-    dimension, because in a block matrices of rank one move in all directions.
+    has the dimension that it always has (``unseen_dimension``), the lower bound is ``upper``. If
+    the kernel is larger, the lower bound is 0. The rank of the block is then no bound: it may be
+    more than the dimension, because in a block matrices of rank one move in all directions.
     """
     columns, rank = columns_and_rank(network)
-    kernel = unseen(network)
+    kernel = unseen_dimension(network)
     numbers = {
         "columns": columns,
         "rank": rank,
@@ -397,7 +399,7 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
         "prime": STATED_PRIME,
     }
     # a second way, which shares nothing with the first
-    if weights(network) <= MAX_DOUBLE_CHECKED_WEIGHTS and not network.softmax:
+    if weight_count(network) <= MAX_DOUBLE_CHECKED_WEIGHTS and not network.softmax:
         whole_rank = function_rank(network, upper)
         if whole_rank != upper:
             raise ContradictionError(
@@ -452,7 +454,7 @@ def _fibre(network: Network, observable: str) -> Found:
     dimension by Gröbner bases and that by ranks do not fit.
     """
     # 0 says that no fibre of this network is computed
-    if unknowns(network) == 0:
+    if unknown_count(network) == 0:
         return NOT_COMPUTED
     dimension, degree = fibre(network)
     virtual_dimension, virtual_numbers = _virtual_fibre_dimension(network)
@@ -466,7 +468,7 @@ def _fibre(network: Network, observable: str) -> Found:
             raise ContradictionError(
                 f"a fibre of dimension {dimension}, {virtual_dimension} in the virtual weights"
             )
-    numbers = {"unknowns": unknowns(network)}
+    numbers = {"unknowns": unknown_count(network)}
     if observable == "fibre_dimension":
         return dimension, numbers | {"dimension": dimension}
     if observable == "fibre_degree":

@@ -157,7 +157,7 @@ def name(data: Mapping[str, Any]) -> str:
     return f"deep-attention-{read(data).key}"
 
 
-def matrices(n: int, rank: int) -> int:
+def matrices_of_rank(n: int, rank: int) -> int:
     """The dimension of the n × n matrices of at most this rank.
 
     Those of corank c = n − rank have codimension c².
@@ -166,7 +166,7 @@ def matrices(n: int, rank: int) -> int:
     return n * n - corank**2
 
 
-def forms(n: int, rank: int) -> int:
+def forms_of_rank(n: int, rank: int) -> int:
     """The dimension of the quadratic forms in n variables of at most this rank.
 
     Those of corank c = n − rank have codimension c(c + 1)/2.
@@ -175,7 +175,7 @@ def forms(n: int, rank: int) -> int:
     return comb(n + 1, 2) - comb(corank + 1, 2)
 
 
-def virtual(network: Network, whole: int) -> int:
+def virtual_weights_dimension(network: Network, whole: int) -> int:
     """The dimension of the virtual weights, where A'_k with k > ``whole`` is symmetrized.
 
     Of such an A'_k only the symmetric part is kept. For ``whole`` = l this is D_virt of
@@ -199,15 +199,15 @@ def virtual(network: Network, whole: int) -> int:
         s = n if k == 1 else min(r, s_after + 2 * alpha)
         dimension += s_after * (s - s_after)
         if k <= whole:
-            dimension += matrices(s, alpha)
+            dimension += matrices_of_rank(s, alpha)
         else:
             # the symmetric part of a matrix of rank α has at most the rank 2α
-            dimension += forms(s, 2 * alpha)
+            dimension += forms_of_rank(s, 2 * alpha)
         s_after = s
     return dimension
 
 
-def linear(network: Network) -> int:
+def linear_dimension(network: Network) -> int:
     """The dimension of the functions of softmax attention for one token.
 
     The softmax of one score is 1, so the functions are X ↦ MX, where M is any d_l × d_0 matrix of
@@ -223,20 +223,20 @@ def upper_bound(network: Network) -> int:
     All these bounds are proved in docs/deep-attention.md.
     """
     if network.softmax and network.t == 1:
-        return linear(network)
+        return linear_dimension(network)
     if network.plain and network.softmax:
-        return virtual(network, whole=network.depth)
+        return virtual_weights_dimension(network, whole=network.depth)
     if network.plain:
         # lemma-forgets: the function does not see the skew-symmetric parts of A_k for k > f, nor
         # the torus of dimension l, which acts freely
-        return virtual(network, network.last_whole_layer) - network.depth
-    bound = layered(network)
+        return virtual_weights_dimension(network, network.last_whole_layer) - network.depth
+    bound = layered_bound(network)
     if not network.softmax and network.widths[0] <= MAX_EXPANDED_INPUTS:
         bound = min(bound, _coefficients(network))
     return bound
 
 
-def layered(network: Network) -> int:
+def layered_bound(network: Network) -> int:
     """The sum of the least bounds of all layers, less the changes of base between them.
 
     The function is the composition of the functions of the layers. GL(d_i), of dimension d_i², acts
@@ -262,18 +262,18 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     heads = network.heads
     values = d * after
     if network.softmax:
-        return heads * (values + matrices(d, a))
+        return heads * (values + matrices_of_rank(d, a))
     several_tokens = network.t > 1
     # The function determines A_h for several tokens, and the quadratic form of A_h for one.
     # ``head_dimension`` is the dimension of the set of these A_h or forms, ``space_dimension`` that
     # of the vector space around it, and ``coefficients`` the number of coefficients of one output.
     if several_tokens:
-        head_dimension = matrices(d, a)
+        head_dimension = matrices_of_rank(d, a)
         space_dimension = d * d
         coefficients = d * comb(d + 1, 2)
     else:
         # the quadratic form has rank at most 2a, and an output is a cubic form
-        head_dimension = forms(d, 2 * a)
+        head_dimension = forms_of_rank(d, 2 * a)
         space_dimension = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
     # bound 1: A_h can be scaled against V_h; for d' = 1 each vector w in the row spaces of both A_i
@@ -290,7 +290,7 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     # subspace of codimension h
     if several_tokens and after == 1:
         h = min(heads, d)
-        bounds.append(h * (d - h) + d * forms(d, h))
+        bounds.append(h * (d - h) + d * forms_of_rank(d, h))
     # bound 4: all coefficients
     bounds.append(after * coefficients)
     return min(bounds)
@@ -406,12 +406,12 @@ def all_attention_matrices(network: Network) -> int:
 
     Those of one head are all matrices of rank at most a_k.
     """
-    return network.heads * sum(matrices(d, a) for d, _, a in network.layers)
+    return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layers)
 
 
 def _virtual_weights(network: Network) -> int:
     """The dimension D_virt of the virtual weights (proposition-V)."""
-    return virtual(network, whole=network.depth)
+    return virtual_weights_dimension(network, whole=network.depth)
 
 
 def _equation_16(network: Network) -> int:
@@ -423,8 +423,8 @@ def _equation_16(network: Network) -> int:
     """
     first, *hidden, last = network.widths
     delta = hidden[0] if hidden else min(first, last)
-    dimension = delta * (first + last - delta) + matrices(first, network.a[0])
-    return dimension + sum(matrices(delta, a) for a in network.a[1:])
+    dimension = delta * (first + last - delta) + matrices_of_rank(first, network.a[0])
+    return dimension + sum(matrices_of_rank(delta, a) for a in network.a[1:])
 
 
 def _equation_14(network: Network) -> int:
@@ -465,7 +465,7 @@ def _fibre_in_virtual_weights(network: Network) -> int:
     D_virt is the dimension of the virtual weights, and D_red(f) that of what functions determine
     of the virtual weights up to the torus.
     """
-    return _virtual_weights(network) - virtual(network, network.last_whole_layer)
+    return _virtual_weights(network) - virtual_weights_dimension(network, network.last_whole_layer)
 
 
 def _skip_connections(network: Network) -> int:
@@ -474,15 +474,15 @@ def _skip_connections(network: Network) -> int:
     Softmax functions of one token are linear, and have the dimension of these.
     """
     if network.softmax and network.t == 1:
-        return linear(network)
-    return layered(network)
+        return linear_dimension(network)
+    return layered_bound(network)
 
 
 def _separate_heads(network: Network) -> int:
     """The dimension if the only infinite symmetries are scalings of A against V in each head."""
     one_head_of_each_layer = 0
     for d, after, a in network.layers:
-        one_head_of_each_layer += d * after + matrices(d, a) - 1
+        one_head_of_each_layer += d * after + matrices_of_rank(d, a) - 1
     return network.heads * one_head_of_each_layer
 
 
@@ -531,6 +531,6 @@ STATEMENTS: dict[tuple[str, str], Statement] = {
     ("skip", "one-to-one"): Statement(_zero, (*_SKIP, "several-tokens")),
     ("skip", "dimension"): Statement(_skip_connections, _SKIP),
     ("heads", "separate heads"): Statement(_separate_heads, _HEADS),
-    ("heads", "one layer"): Statement(layered, _HEADS),
-    ("heads", "several layers"): Statement(layered, _MANY_LAYERS),
+    ("heads", "one layer"): Statement(layered_bound, _HEADS),
+    ("heads", "several layers"): Statement(layered_bound, _MANY_LAYERS),
 }
