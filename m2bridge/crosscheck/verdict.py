@@ -316,7 +316,7 @@ def _compared_at_orbits(
 def from_certificate(
     statement: Statement, data: Mapping[str, Any], *, orbits: int, was_observed: bool, numbers: str
 ) -> Verdict:
-    """Return the verdict that a certificate stores: the inverse of :meth:`Verdict.to_data`.
+    """Return the verdict on a statement that a certificate stores, from :meth:`Verdict.to_data`.
 
     Parameters
     ----------
@@ -341,8 +341,10 @@ def from_certificate(
     }
     extent: CaseScope
     if data["concerned"] is None:
-        # this also applies to a statement about orbits without any observation
+        # so it is for a value of the whole closure, and for a statement about orbits without any
+        # observation
         observed = _stored_value(data["observed"])
+        # the observed value for which the statement is vacuous; None if it never is
         vacuous_value = None
         if isinstance(statement, GlobalStatement):
             vacuous_value = statement.nothing

@@ -171,9 +171,9 @@ def observe(
 
 
 def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:
-    """Return the fields of an observation that one run of Macaulay2 finds, by name.
+    """Return the fields of :class:`ObservedConvolution` that one run of Macaulay2 finds, by name.
 
-    ``wanted`` are observables; fields about others are left out.
+    ``wanted`` are observables that need Macaulay2; fields about other observables are left out.
     """
     types = types_for(network, wanted)
     lengths = fibre_lengths(network, types)

@@ -119,7 +119,7 @@ class TwoInputNetwork:
 
 
 def unit_rows(size: int) -> list[tuple[Scalar, ...]]:
-    """Return the rows of the identity matrix of this size."""
+    """Return the rows of the size × size identity matrix."""
     return [tuple(int(i == j) for j in range(size)) for i in range(size)]
 
 

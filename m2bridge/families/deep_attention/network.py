@@ -214,8 +214,10 @@ class Balls(Reals):
         exponentials = []
         for w, row in zip(self.multiplicities, scores.table(), strict=True):
             exponentials.append([w * entry.exp() for entry in row])
-        column_totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
-        return self.matrix([list(map(truediv, row, column_totals)) for row in exponentials])
+        columns = zip(*exponentials, strict=True)
+        column_totals = [reduce(add, column) for column in columns]
+        quotients = [list(map(truediv, row, column_totals)) for row in exponentials]
+        return self.matrix(quotients)
 
     def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
         """Return the covector on the scores Z."""
@@ -250,8 +252,10 @@ class PowerSeries(NumberSystem):
         """Return the normalized scores σ(hZ), where ``scores`` is Z: softmax of each column."""
         exponentials = []
         for w, row in zip(self.multiplicities, scores.rows, strict=True):
+            # w e^{hz} for the scores z of the row
             exponentials.append([w * self._exponential(self._shifted(entry)) for entry in row])
-        column_totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
+        columns = zip(*exponentials, strict=True)
+        column_totals = [reduce(add, column) for column in columns]
         inverses = [total.inverse_series_trunc(self.length) for total in column_totals]
         quotients = [list(map(self.times, row, inverses)) for row in exponentials]
         return SeriesMatrix.of(quotients, self.length, self.prime)

@@ -321,8 +321,9 @@ def _scalings(network: NetworkSizes) -> ComputedValue:
 def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
     """Show that V → 7V, A → A/7 in the first head of softmax attention changes the function.
 
-    The outputs at one rational point are enclosed in balls; where two balls are disjoint, the
-    functions differ. They never show that functions are equal.
+    The outputs at one rational point, before and after the scaling, are enclosed in balls. If the
+    two balls of an entry are disjoint, the functions differ. Balls never show that functions are
+    equal, so that MethodUnavailableError is raised if no two balls are disjoint.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     unit = flint.fmpq(1, 10)

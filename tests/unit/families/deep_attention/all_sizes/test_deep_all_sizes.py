@@ -437,7 +437,7 @@ def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatc
         ("_end", lambda n, s, e: s * e),
         ("_det", lambda A: A[0][0] * A[1][1]),
         slow("_order", lambda polynomial, variable: 0),
-        slow("turned", lambda word: word),
+        slow("transposed_word", lambda word: word),
         slow("transposed", lambda A: A),
     ],
 )
