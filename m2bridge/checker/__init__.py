@@ -57,9 +57,10 @@ class FamilyChecker:
 
 
 def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return the function that names the only case of a family, all sizes at once, ``name``.
+    """Return a function of a case, for a family whose only case is all sizes at once.
 
-    The function raises CertificateError for a case with numbers, which would be one of fixed sizes.
+    It returns ``name``, the name of this case. For a case with numbers, which would be one of fixed
+    sizes, it raises CertificateError.
     """
 
     def name_of(case: Mapping[str, Any]) -> str:

@@ -51,8 +51,8 @@ Series = tuple[list[int], int]
 def rank(rows: Iterable[Mapping[Any, int]]) -> int:
     """The rank over QQ of a matrix of integers.
 
-    Each row is the map of its columns, which may have any names, to its entries there; entries that
-    are left out are zero. If rows and columns can be ordered so that a matrix is block diagonal,
+    Each row is a map from columns, which may have any names, to entries; entries that are left out
+    are zero. If rows and columns can be ordered so that a matrix is block diagonal,
     its rank is the sum of the ranks of its blocks. A matrix of polynomials that are homogeneous for
     several gradings has many small blocks.
     """

@@ -243,6 +243,7 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
     The digests must be those of the stored texts, the release must be given, the name must be that
     of the case, and the field must be QQ.
     """
+    # an empty release is none, which is shown as false where true was expected
     return (
         _broken_digest(certificate)
         or difference(bool(certificate.release), True, "reported.versions.m2bridge")

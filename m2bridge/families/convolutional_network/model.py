@@ -188,9 +188,9 @@ def layer_chain(network: FilterSizes) -> Chain:
         generators = source.sympy_ring.gens
         x, w = generators[: len(inputs)], generators[len(inputs) :]
         # the activation belongs to the layer behind it, so that layers compose to the network
-        powers = x if i == 1 else [entry**network.degree for entry in x]
+        y = x if i == 1 else [entry**network.degree for entry in x]
         zero = source.sympy_ring.zero
-        images = tuple(sum(map(mul, w, powers[j : j + size]), zero) for j in range(count))
+        images = tuple(sum(map(mul, w, y[j : j + size]), zero) for j in range(count))
         layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
         inputs = outputs
     return Chain(tuple(layers), network.title, network.key)

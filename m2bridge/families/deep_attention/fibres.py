@@ -107,6 +107,7 @@ def fibre_script(network: NetworkSizes) -> Script:
     # B_k has the entry (1, 1) of A'_k, and unknowns elsewhere; all entries of N are unknowns.
     B, unknowns = [], []
     for k, A in enumerate(attention, 1):
+        # the first name is left out
         (_, *first_row), *rows = _names(f"inner_({k},", n, n)
         B.append([[str(A[0][0]), *first_row], *rows])
         unknowns += [*first_row, *chain.from_iterable(rows)]

@@ -433,10 +433,10 @@ def output(
 def _tokens_and_scores(
     network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool
 ) -> tuple[list[tuple[MatrixLike, list[MatrixLike]]], MatrixLike]:
-    """Return what enters each layer, and the tokens after the last layer.
+    """Return a list of pairs (Y, sigmas), one for each layer, and the tokens after the last layer.
 
-    For each layer that is (Y, sigmas): the tokens Y, and the normalized scores σ(YᵀAY) of its
-    heads.
+    Y are the tokens that enter the layer, and ``sigmas`` the normalized scores σ(YᵀAY), one matrix
+    for each head.
     """
     entering: list[tuple[MatrixLike, list[MatrixLike]]] = []
     Y = X

@@ -172,9 +172,9 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
     """Yield upper bounds for the dimension of the functions of one layer.
 
     The layer has the widths d before and ``after`` it, and attention matrices of rank at most a.
-    Its functions are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with the quadratic forms
-    q_h(x) = xᵀA_hx for t = 1; softmax has others. The bounds are those of proposition-heads in
-    docs/deep-attention.md.
+    Functions of lightning attention are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with the
+    quadratic forms q_h(x) = xᵀA_hx for t = 1. For softmax only the weights are counted. The bounds
+    are those of proposition-heads in docs/deep-attention.md; for one output v_h is the row V_h.
     """
     heads = network.heads
     alpha = min(a, d)

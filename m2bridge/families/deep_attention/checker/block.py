@@ -93,9 +93,9 @@ class Block:
 def unseen_dimension(network: Network) -> int:
     """The dimension of the kernel that the differential of the block always has (theorem-block).
 
-    For lightning attention that is l, for the scalings of the C_k and of m that keep the function,
-    and one for the skew-symmetric part of each 2 × 2 matrix C_k behind the last layer of which it
-    matters; for softmax it is 0.
+    For softmax it is 0. For lightning attention it is l, for the scalings of the C_k and of m that
+    keep the function, plus one for each 2 × 2 matrix C_k whose skew-symmetric part does not matter:
+    those with k > f (``Network.last_whole_layer``).
     """
     if network.softmax:
         return 0
