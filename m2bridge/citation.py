@@ -53,6 +53,7 @@ class Work:
         """The pair of the given and the family name of each author."""
         names = []
         for name in self.authors:
+            # the family name is the last word
             given, _, family = name.rpartition(" ")
             names.append((given, family))
         return names
@@ -65,7 +66,7 @@ class Work:
             "booktitle": self.venue,
             "version": self.version,
             "year": self.year,
-            # without the version
+            # without its version, such as v2
             "eprint": self.arxiv.partition("v")[0],
             "archivePrefix": "arXiv" if self.arxiv else "",
             "url": self.url,

@@ -57,7 +57,7 @@ class Content:
     """The mathematical part of a certificate; fields as in :class:`Certificate`.
 
     ``on_trust`` are the entries of ``trusted`` that follow from no theorem, only from the program
-    that made the certificate. It is not a field of a certificate; only a checker sets it.
+    that made the certificate. ``on_trust`` is not a field of a certificate; only a checker sets it.
     """
 
     answer: dict[str, Any]
@@ -170,13 +170,14 @@ class Certificate:
             message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
             # schema 1 has ``versions`` as a field of the certificate
             release = _release(data.get("reported")) or _release(data)
-            if release and type(schema) is int:
+            # without a release, or a number as schema, no release wrote it
+            if release != "" and type(schema) is int:
                 raise OtherReleaseError(f"{message}; {other_release_message(release)}")
             raise CertificateError(message)
         missing_or_unknown = sorted(_FORM.keys() ^ data.keys())
         if missing_or_unknown:
-            listed = ", ".join(missing_or_unknown)
-            raise CertificateError(f"missing or unknown fields: {listed:.{_MAX_SHOWN_CHARS}}")
+            field_list = ", ".join(missing_or_unknown)
+            raise CertificateError(f"missing or unknown fields: {field_list:.{_MAX_SHOWN_CHARS}}")
         for name, has_form in _FORM.items():
             if not has_form(data[name]):
                 message = f"the field '{name}' does not have the form of schema {SCHEMA}"
@@ -211,7 +212,7 @@ def digest(text: str) -> str:
 def _canonical(fields: dict[str, Any], **layout: Any) -> str:
     """Return the canonical JSON text of fields: keys sorted, no escapes, no NaN.
 
-    ``layout`` are the indentation and the separators, as for ``json.dumps``.
+    ``layout`` are the arguments ``indent`` and ``separators`` of ``json.dumps``.
     """
     return json.dumps(fields, sort_keys=True, ensure_ascii=False, allow_nan=False, **layout)
 
@@ -258,7 +259,7 @@ def _are_texts(value: Any) -> bool:
 
 
 def _are_named_texts(value: Any) -> bool:
-    """Return whether a value maps names to texts."""
+    """Return whether a value maps names to texts; the keys of JSON are always texts."""
     return isinstance(value, dict) and all(map(_is_text, value.values()))
 
 
@@ -268,7 +269,7 @@ def _is_case_number(value: Any) -> bool:
 
 
 def _are_case_numbers(value: Any) -> bool:
-    """Return whether a value is a list of integers that may name a case, not too long."""
+    """Return whether a value is a list of integers that may name a case, within the limit."""
     return (
         isinstance(value, list)
         and len(value) <= _MAX_NUMBERS_IN_CASE
@@ -277,7 +278,7 @@ def _are_case_numbers(value: Any) -> bool:
 
 
 def _is_case_entry(value: Any) -> bool:
-    """Return whether a value may be one of those that name a case together."""
+    """Return whether a value may be an entry of a case: a number, numbers, a word, a boolean."""
     is_word_or_boolean = _is_name(value) or type(value) is bool
     return is_word_or_boolean or _is_case_number(value) or _are_case_numbers(value)
 
@@ -341,7 +342,10 @@ _FORM: dict[str, Callable[[Any], bool]] = {
 
 
 def write(certificate: Certificate, folder: Path) -> Path:
-    """Write a certificate to its file in a folder, atomically, and return the path."""
+    """Write a certificate to its file in a folder, atomically, and return the path.
+
+    The file has the name :attr:`Certificate.file_name`; one that exists is replaced.
+    """
     target = folder / certificate.file_name
     write_aside(certificate.to_text(), target)
     return target
@@ -429,13 +433,13 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
     if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
         for key in sorted(stored):
             inner = difference(stored[key], found[key], f"{place}.{key}")
-            if inner:
+            if inner is not None:
                 return inner
         return None
     if isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
         for i, (stored_entry, found_entry) in enumerate(zip(stored, found, strict=True)):
             inner = difference(stored_entry, found_entry, f"{place}[{i}]")
-            if inner:
+            if inner is not None:
                 return inner
         return None
     if type(stored) is type(found) and stored == found:
@@ -457,18 +461,22 @@ def _shortened(stored_value: Any, found_value: Any, place: str) -> Difference:
 
 def _common_length(first: str, second: str) -> int:
     """Return the length of the common prefix of two texts."""
-    for i, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
+    # not strict: one text may be longer
+    for i, (character, other) in enumerate(zip(first, second, strict=False)):
+        if character != other:
             return i
     return min(len(first), len(second))
 
 
 def _excerpt(text: str, start: int) -> str:
-    """Return the excerpt of a text from ``start`` on, with dots where it is cut."""
+    """Return at most _MAX_SHOWN_CHARS characters of a text from ``start`` on.
+
+    There are dots where the text is cut.
+    """
     end = start + _MAX_SHOWN_CHARS
-    shown = text[start:end]
-    if start:
-        shown = "…" + shown
+    excerpt = text[start:end]
+    if start > 0:
+        excerpt = "…" + excerpt
     if end < len(text):
-        shown += "…"
-    return shown
+        excerpt += "…"
+    return excerpt

@@ -95,16 +95,19 @@ class Wording:
     def listed(self, key: str, answer: Mapping[str, Any]) -> tuple[Words, ...]:
         """Return the statements with this key, each in the version whose words are in ``answer``.
 
-        ``answer`` is the unchecked answer of a certificate. A statement whose words there belong to
-        no version is listed in its present words, so that the comparison shows the difference.
+        ``answer`` is the answer of a certificate, which nothing has checked. If the words of a
+        statement in it belong to no version, the statement is listed in its present words, so that
+        the comparison with the answer shows the difference.
         """
-        listed = []
-        for words in self.about(key):
+        listed_words = []
+        for present in self.about(key):
+            words = present
             for former in self.former:
-                if (former.key, former.part) == (key, words.part) and _stands_in(answer, former):
+                is_same_statement = (former.key, former.part) == (key, present.part)
+                if is_same_statement and _stands_in(answer, former):
                     words = former
-            listed.append(words)
-        return tuple(listed)
+            listed_words.append(words)
+        return tuple(listed_words)
 
     def renewed(self, text: str) -> str:
         """Return the present words of a lemma or hypothesis, if ``text`` is its former words.
@@ -115,9 +118,10 @@ class Wording:
             match = _pattern(former).fullmatch(text)
             if match is not None:
                 # the numbers of the case stand in the present words, too
+                renewed_text = present
                 for name, numbers in match.groupdict().items():
-                    present = present.replace(f"{{{name}}}", numbers)
-                return present
+                    renewed_text = renewed_text.replace(f"{{{name}}}", numbers)
+                return renewed_text
         return text
 
     def words(self, key: str, part: str) -> Words:
@@ -143,22 +147,24 @@ class Wording:
 
 
 # A placeholder in the words of a hypothesis, for one or several numbers of the case.
-_PLACE = re.compile(r"\{(?P<name>[a-z]+)\}")
+_PLACEHOLDER = re.compile(r"\{(?P<name>[a-z]+)\}")
 _NUMBERS = r"[0-9, ]{1,200}"
 
 
 @cache
 def _pattern(words: str) -> re.Pattern[str]:
-    """Return a pattern for these words with any numbers in place of the placeholders.
+    """Return a regular expression for these words with any numbers in place of the placeholders.
 
-    A placeholder ``{name}`` becomes a group with its name.
+    ``the widths {widths} differ`` also fits ``the widths 2, 3 differ``: a placeholder ``{name}``
+    becomes a group with its name.
     """
     pattern = ""
+    # the end of the last placeholder
     end = 0
-    for place in _PLACE.finditer(words):
-        pattern += re.escape(words[end : place.start()])
-        pattern += f"(?P<{place['name']}>{_NUMBERS})"
-        end = place.end()
+    for placeholder in _PLACEHOLDER.finditer(words):
+        pattern += re.escape(words[end : placeholder.start()])
+        pattern += f"(?P<{placeholder['name']}>{_NUMBERS})"
+        end = placeholder.end()
     return re.compile(pattern + re.escape(words[end:]))
 
 
@@ -211,12 +217,13 @@ def _read(path: Path) -> dict[str, Any]:
 def _reworded(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the present words by former words of lemmas, hypotheses and closures.
 
-    ``former-lemmas`` has a list of former texts by the name of a lemma, ``lemmas`` the present one;
-    so for hypotheses and closures.
+    ``data`` is the content of a file ``words.toml``. In it ``former-lemmas`` has by the name of a
+    lemma the list of its former texts, and ``lemmas`` the present text; hypotheses and closures are
+    kept in the same way.
     """
     reworded = {}
     for kind in ("lemmas", "hypotheses", "closure"):
-        for name, texts in data.get(f"former-{kind}", {}).items():
-            for text in texts:
-                reworded[text] = data[kind][name]
+        for name, former_texts in data.get(f"former-{kind}", {}).items():
+            for former in former_texts:
+                reworded[former] = data[kind][name]
     return reworded

@@ -50,7 +50,8 @@ of these texts with the present one, and they compute the same.
 def program_difference(certificate: Certificate) -> Difference | None:
     """Return the first difference between the program of a certificate and that of this release.
 
-    ``None`` if there is no difference. Shared scripts may also be those of a former release.
+    ``None`` if there is no difference. A shared script of a former release that is listed in
+    :data:`FORMER_SCRIPTS` counts as the present one.
 
     Raises
     ------
@@ -60,14 +61,16 @@ def program_difference(certificate: Certificate) -> Difference | None:
         If the case is too large for this release to write a program.
     """
     model = family(certificate.family).from_json(certificate.case)
-    text, libraries = _program(_script(certificate.family, certificate.question, model))
-    stored = certificate.libraries
+    text, digests = _program(_script(certificate.family, certificate.question, model))
+    stored_digests = certificate.libraries
     # a former text that computes the same counts as the present one
-    for name in stored.keys() & libraries.keys():
-        if stored[name] in FORMER_SCRIPTS.get(name, ()):
-            libraries[name] = stored[name]
+    for name in stored_digests.keys() & digests.keys():
+        if stored_digests[name] in FORMER_SCRIPTS.get(name, ()):
+            digests[name] = stored_digests[name]
     in_text = difference(certificate.script["text"], text, "script.text")
-    return in_text or difference(stored, libraries, "libraries")
+    if in_text is not None:
+        return in_text
+    return difference(stored_digests, digests, "libraries")
 
 
 @lru_cache(maxsize=256)
@@ -77,10 +80,11 @@ def _script(family_name: str, question: str, model: Any) -> Script | None:
 
 
 def rests_on_program(certificate: Certificate) -> bool:
-    """Return whether a certificate with a different program must be refused.
+    """Return whether a certificate must be refused if its program is not that of this release.
 
-    This release has exactly one program for each case and question. The programs of other releases
-    are unknown here; but if the checker recomputes the whole content, it does not depend on them.
+    It must be if this release wrote it, since there is exactly one program for each case and
+    question. The programs of other releases are unknown here: a certificate of another release must
+    be refused only if the checker does not recompute its whole content.
     """
     if certificate.release == __version__:
         return True
@@ -115,14 +119,14 @@ def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     Statements with the same key form one question; statements that need a separate computation
     form none, unless the family has a question of its own with their key.
     """
-    chosen = family(name)
+    chosen_family = family(name)
     by_key: dict[str, list[Statement]] = {}
-    for statement in sharing_one_observation(chosen.statements()):
+    for statement in sharing_one_observation(chosen_family.statements()):
         by_key.setdefault(statement.key, []).append(statement)
     by_question: dict[str, Question[Any, Any]] = {}
     for key, parts in by_key.items():
-        by_question[key] = StatedQuestion(key=key, statements=tuple(parts), family=chosen)
-    for question in chosen.questions():
+        by_question[key] = StatedQuestion(key=key, statements=tuple(parts), family=chosen_family)
+    for question in chosen_family.questions():
         by_question[question.key] = question
     return by_question
 
@@ -164,8 +168,9 @@ class StatedQuestion(Question[Any, Any]):
 
     @property
     def observation(self) -> str:
-        """The name of the observation that all statements share; if they are observed separately,
-        with the observables of these.
+        """The name of the observation, which all questions of the family share.
+
+        If statements are observed separately, the name also has the observables of this question.
         """
         if not self.family.observed_separately:
             return STATEMENTS
@@ -176,7 +181,10 @@ class StatedQuestion(Question[Any, Any]):
         return model.observe(self._observables, certified=True)
 
     def content(self, model: Any, observed: Any) -> Content:
-        """Return the verdicts, and the observations behind them."""
+        """Return the verdicts, the observations behind them, and the lemmas.
+
+        ``observed`` is ``None`` if nothing was observed; then there is no evidence and no lemma.
+        """
         verdicts = verdicts_on(self.statements, model, observed)
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
@@ -234,7 +242,8 @@ class StatedQuestion(Question[Any, Any]):
         """
         if not self.family.observed_separately:
             return True
-        applies = any(not statement.hypotheses(model) for statement in self.statements)
+        # an empty text says that all hypotheses hold
+        applies = any(statement.hypotheses(model) == "" for statement in self.statements)
         return applies and not self.needs_engine(model)
 
     def within_reach(self, model: Any) -> bool:
@@ -306,14 +315,18 @@ def certify_all(
     """
     if not isinstance(getattr(model, "family", None), str):
         raise InvalidCaseError("model", f"must be a model, not a {type(model).__name__}")
-    chosen = [question_of(model.family, question) for question in questions]
+    chosen = [question_of(model.family, key) for key in questions]
     _check_numbers(model.to_json())
     needs_engine = any(question.needs_engine(model) for question in chosen)
+    # Macaulay2 starts only if it is needed
     return _certificates(model, chosen, current() if needs_engine else None)
 
 
 def _check_numbers(case: dict[str, Any]) -> None:
-    """Raise InvalidCaseError for a number in a case that is too large for a certificate."""
+    """Raise InvalidCaseError for a number in a case that is too large for a certificate.
+
+    ``case`` has numbers, lists of numbers, and words by their names.
+    """
     for name, value in case.items():
         numbers = value if isinstance(value, list) else [value]
         for number in numbers:
@@ -330,29 +343,31 @@ def _certificates(
     """
     certificates = []
     # observations and reported data, by the names of observations
-    observed: dict[str, tuple[Any, dict[str, Any]]] = {}
+    observation_by_name: dict[str, tuple[Any, dict[str, Any]]] = {}
     for question in questions:
-        if question.observation not in observed:
-            observed[question.observation] = _observed(model, question, engine)
-        observation, reported = observed[question.observation]
+        if question.observation not in observation_by_name:
+            observation_by_name[question.observation] = _observe(model, question, engine)
+        observation, reported = observation_by_name[question.observation]
         certificates.append(_certificate(model, question, observation, reported))
     return certificates
 
 
-def _observed(
+def _observe(
     model: Any, question: Question[Any, Any], engine: Engine | None
 ) -> tuple[Any, dict[str, Any]]:
     """Return the observation of a model for a question, and the field ``reported`` about the run.
 
-    An engine other than a session does not report its memory.
+    ``engine`` is ``None`` if no question needs Macaulay2. An engine other than a session does not
+    report its memory.
     """
     if isinstance(engine, Session):
+        # the peak is to be that of this observation
         engine.forget_peak_memory()
-    with limited(None) as running:
+    with limited(None) as timer:
         observation = question.observe(model)
         reported = {
             "versions": _versions("none" if engine is None else engine.version),
-            "seconds": round(running.seconds, 3),
+            "seconds": round(timer.seconds, 3),
             "peak_memory": engine.peak_memory if isinstance(engine, Session) else None,
         }
     return observation, reported
@@ -361,7 +376,10 @@ def _observed(
 def _certificate(
     model: Any, question: Question[Any, Any], observation: Any, reported: dict[str, Any]
 ) -> Certificate:
-    """Return the certificate of an answer, with the program behind it and its digest."""
+    """Return the certificate that answers a question from an observation, with its digest.
+
+    ``reported`` is the field of this name: versions, seconds, memory.
+    """
     content = question.content(model, observation)
     # the program is part of the certificate: whoever distrusts both checkers can run it
     text, libraries = _program(question.script(model))
@@ -382,7 +400,7 @@ def _certificate(
 
 
 def _versions(macaulay2: str) -> dict[str, str]:
-    """Return the versions of all programs, where that of Macaulay2 is given."""
+    """Return the versions of all programs by name; ``macaulay2`` is that of Macaulay2."""
     packages = {name: metadata.version(name) for name in ("sympy", "python-flint")}
     return {
         "macaulay2": macaulay2,

@@ -73,24 +73,31 @@ def verify_path(path: Path) -> VerifyResult:
 
 
 def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResult:
-    """Return the result of a right content, changed if the program is not that of this release.
+    """Return the result for a certificate whose content is right, after a look at its program.
 
-    A different program is not checked if the content does not rest on it. Otherwise it is wrong if
-    this release wrote the certificate, and undecided if another one did.
+    ``result`` is the result of the content. It is returned if the program is that of this release.
+    If the program is another one, the outcome is ``program-not-checked`` if the content does not
+    rest on the program; else ``rejected`` if this release wrote the certificate, and
+    ``other-release`` if another one did.
     """
     try:
-        wrong = program_difference(certificate)
+        program_change = program_difference(certificate)
     except (InvalidCaseError, TooLargeError) as reason:
         return VerifyResult(
             "too-expensive", result.name, check="script.text", found=f"not decided: {reason}"
         )
-    if wrong is None:
+    if program_change is None:
         return result
     if not rests_on_program(certificate):
-        remark = f"the answer is right; {wrong.place} is not this release's, and was not checked"
+        place = program_change.place
+        remark = f"the answer is right; {place} is not this release's, and was not checked"
         return replace(result, outcome="program-not-checked", remarks=(remark, *result.remarks))
     rejected = replace(
-        result, outcome="rejected", check=wrong.place, stored=wrong.stored, found=wrong.found
+        result,
+        outcome="rejected",
+        check=program_change.place,
+        stored=program_change.stored,
+        found=program_change.found,
     )
     if certificate.release == __version__:
         return rejected

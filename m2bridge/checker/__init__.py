@@ -57,9 +57,10 @@ class FamilyChecker:
 
 
 def only_case(name: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return the function that names the only case of a family, all sizes at once, ``name``.
+    """Return a function of a case, for a family whose only case is all sizes at once.
 
-    The function raises CertificateError for a case with numbers, which would be one of fixed sizes.
+    It returns ``name``, the name of this case. For a case with numbers, which would be one of fixed
+    sizes, it raises CertificateError.
     """
 
     def name_of(case: Mapping[str, Any]) -> str:
@@ -77,8 +78,8 @@ def verdict(words: Words, hypothesis: str | None, outcome: str, **values: Any) -
     ``outcome`` is CONFIRMED, REFUTED or UNDECIDED. ``hypothesis`` is the text of the first
     hypothesis of the statement that fails, or None. If one fails the statement does not apply, and
     the outcome is not used: a theorem says nothing where a hypothesis fails. ``values`` are the
-    known fields: the predicted and the observed value and, for a statement about orbits, the orbits
-    concerned, failing and undecided.
+    fields that are known: ``predicted`` and ``observed`` and, for a statement about orbits,
+    ``concerned``, ``failing`` and ``undecided``. All others get the value None or [].
     """
     return {
         "part": words.part,
@@ -104,10 +105,11 @@ def global_verdict(
     """Return the verdict on a statement that predicts a number, several numbers, or yes or no.
 
     It is CONFIRMED if the observed value is the predicted one, and REFUTED if it is not.
-    ``hypothesis`` is as for :func:`verdict`. ``predicted`` is None where the statement means
-    nothing, ``observed`` if it was not decided or would be too large to compute; then the verdict
-    is UNDECIDED. Several numbers are observed by several methods: for the name of each
-    method the numbers that it finds, None where it finds none.
+    ``hypothesis`` is as for :func:`verdict`. ``predicted`` is None where the statement has no
+    meaning, and ``observed`` is None if the value was not decided or would be too large to compute;
+    if one of them is None, the verdict is UNDECIDED. Several numbers are predicted as a list, and
+    observed as a dictionary: for the name of each method the list of numbers that it finds, None
+    for a number that it does not find.
     """
     # a statement about special fibres is true where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0
@@ -134,8 +136,8 @@ def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | N
     for numbers in observed.values():
         if len(predicted) != len(numbers):
             return "REFUTED"
-        for stated, seen in zip(predicted, numbers, strict=True):
-            if seen is not None and seen != stated:
+        for stated_number, seen_number in zip(predicted, numbers, strict=True):
+            if seen_number is not None and seen_number != stated_number:
                 return "REFUTED"
         if None not in numbers:
             outcome = "CONFIRMED"
@@ -150,14 +152,14 @@ def statements(
 ) -> Content:
     """Return the content of a certificate on the statements ``listed``.
 
-    ``verdicts`` are the verdicts on them, in the same order, and ``wording`` is that of the family.
-    ``evidence`` has the numbers from which they follow, and is empty if nothing was computed. The
-    content rests on the lemmas behind the decided statements, each named once; on none if nothing
-    was computed or decided.
+    ``verdicts`` are the verdicts on these statements, in the same order, and ``wording`` is the
+    wording of the family. ``evidence`` has the numbers from which the verdicts follow, and is empty
+    if nothing was computed. The content names the lemmas behind the decided statements, each once;
+    none if nothing was computed or decided.
     """
     lemmas: list[str] = []
     if evidence:
-        for words, of_statement in zip(listed, verdicts, strict=True):
-            if of_statement["verdict"] != "UNDECIDED":
+        for words, fields in zip(listed, verdicts, strict=True):
+            if fields["verdict"] != "UNDECIDED":
                 lemmas += wording.trusted[words.observable]
     return Content({"verdicts": list(verdicts)}, evidence, tuple(dict.fromkeys(lemmas)))

@@ -88,15 +88,17 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
     """Compute the content of a certificate from scratch and compare it with what is stored.
 
     Of the program only the digest is checked. ``checker_of`` returns the checker of a family;
-    ``name`` is the file name used in the result. ContradictionError is raised if independent
-    methods disagree: then the checker itself is wrong, not the certificate.
+    ``name`` is the file name in the result, by default the one that the certificate should have.
+    ContradictionError is raised if independent methods disagree: then the checker itself is wrong,
+    not the certificate.
     """
     name = name or certificate.file_name
     try:
         family = checker_of(certificate.family)
         return _checked(certificate, family, name)
     except InvalidCaseError as reason:
-        # with a right digest it may belong to a family in a package that is not installed
+        # There is no such family. If the digest is right, it may be in a package that is not
+        # installed.
         sealed = certificate.digest == certificate.computed_digest()
         outcome: VerifyOutcome = "failed" if sealed else "rejected"
         stored = certificate.family
@@ -112,19 +114,19 @@ def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> Veri
     error decides.
     """
     unknown = _unknown_case_or_question(certificate, family)
-    if unknown:
+    if unknown is not None:
         return _refused("malformed", certificate, name, unknown)
-    broken = _broken_seal(certificate, family)
-    if broken:
-        return _refused("rejected", certificate, name, broken)
+    broken_seal = _broken_seal(certificate, family)
+    if broken_seal is not None:
+        return _refused("rejected", certificate, name, broken_seal)
     compute = family.questions[certificate.question]
     computed = compute(certificate)
     if isinstance(computed, Difference):
         # the checker of the family has refuted a stored value
         return _refused("rejected", certificate, name, computed)
-    wrong = _first_difference(certificate, computed, family)
-    if wrong:
-        return _refused("rejected", certificate, name, wrong)
+    wrong_value = _first_difference(certificate, computed, family)
+    if wrong_value is not None:
+        return _refused("rejected", certificate, name, wrong_value)
     outcome: VerifyOutcome = "accepted-on-trust" if computed.on_trust else "accepted"
     remarks = [f"on trust: {words}" for words in computed.on_trust]
     remarks += _former_words(certificate, family)
@@ -147,9 +149,9 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
 
 
 def _refused(
-    outcome: VerifyOutcome, certificate: Certificate, name: str, wrong: Difference
+    outcome: VerifyOutcome, certificate: Certificate, name: str, wrong_value: Difference
 ) -> VerifyResult:
-    """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong``.
+    """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong_value``.
 
     If another release wrote the certificate, the outcome is ``other-release`` instead: only that
     release can decide whether the stored values are right. A wrong digest is rejected in any case.
@@ -162,7 +164,12 @@ def _refused(
         outcome = "other-release"
         remarks = (other_release_message(certificate.release),)
     return VerifyResult(
-        outcome, name, check=wrong.place, stored=wrong.stored, found=wrong.found, remarks=remarks
+        outcome,
+        name,
+        check=wrong_value.place,
+        stored=wrong_value.stored,
+        found=wrong_value.found,
+        remarks=remarks,
     )
 
 
@@ -195,9 +202,10 @@ def certificate_at(path: Path) -> Certificate | VerifyResult:
 
 
 def verify_at(certificate: Certificate, path: Path, checker_of: CheckerOf) -> VerifyResult:
-    """Verify a certificate and the name of the file in which it was found."""
+    """Verify a certificate, and that the file ``path`` in which it was found has the right name."""
     name = str(path)
     result = verify(certificate, checker_of, name)
+    # a wrong content is a more serious error than a wrong name
     if not result.content_right or path.name == certificate.file_name:
         return result
     # under a wrong name it would be taken for a certificate of another case
@@ -214,8 +222,8 @@ def verify_at(certificate: Certificate, path: Path, checker_of: CheckerOf) -> Ve
 def _unknown_case_or_question(certificate: Certificate, family: FamilyChecker) -> Difference | None:
     """Return the case or question of the certificate as a difference, if the family lacks it.
 
-    ``found`` of the difference contains the reason, or the questions that the family has. None if
-    the family has both.
+    None if the family has both. In the difference, ``stored`` is the case or question, and
+    ``found`` is the reason, or the questions that the family has.
     """
     try:
         family.name(certificate.case)
@@ -224,8 +232,8 @@ def _unknown_case_or_question(certificate: Certificate, family: FamilyChecker) -
     question = certificate.question
     if question in family.questions:
         return None
-    known = ", ".join(family.questions)
-    message = f"this family's checker has no question {question}; it has {known}"
+    known_questions = ", ".join(family.questions)
+    message = f"this family's checker has no question {question}; it has {known_questions}"
     return Difference("question", question, message)
 
 
@@ -235,6 +243,7 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
     The digests must be those of the stored texts, the release must be given, the name must be that
     of the case, and the field must be QQ.
     """
+    # an empty release is none, which is shown as false where true was expected
     return (
         _broken_digest(certificate)
         or difference(bool(certificate.release), True, "reported.versions.m2bridge")
@@ -246,8 +255,8 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
 def _broken_digest(certificate: Certificate) -> Difference | None:
     """Return the first wrong digest, or None; all releases compute digests in the same way."""
     script = certificate.script
-    stored = difference(certificate.digest, certificate.computed_digest(), "digest")
-    return stored or difference(script["digest"], digest(script["text"]), "script.digest")
+    wrong_digest = difference(certificate.digest, certificate.computed_digest(), "digest")
+    return wrong_digest or difference(script["digest"], digest(script["text"]), "script.digest")
 
 
 def _first_difference(
@@ -272,27 +281,31 @@ def _first_difference(
 def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
     """Return a stored answer in which hypotheses have their present words.
 
-    A verdict has a hypothesis of its own, or for all sizes one for each of its parts. The answer is
-    unchecked: what has another form is left as it is.
+    In one case a verdict has one hypothesis. For all sizes it has lists ``not_applicable`` or
+    ``outside``, whose entries have a hypothesis each. The answer is unchecked: what has another
+    form is left as it is.
     """
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
         return answer
-    renewed = []
+    renewed_verdicts = []
     for verdict in verdicts:
         if isinstance(verdict, dict):
+            # a copy, so that the certificate stays as it is
             verdict = _with_hypothesis(verdict, family)
-            # the parts of verdicts for all sizes
             for name in ("not_applicable", "outside"):
-                parts = verdict.get(name)
-                if isinstance(parts, list):
-                    verdict[name] = [_with_hypothesis(part, family) for part in parts]
-        renewed.append(verdict)
-    return answer | {"verdicts": renewed}
+                entries = verdict.get(name)
+                if isinstance(entries, list):
+                    verdict[name] = [_with_hypothesis(entry, family) for entry in entries]
+        renewed_verdicts.append(verdict)
+    return answer | {"verdicts": renewed_verdicts}
 
 
 def _with_hypothesis(value: Any, family: FamilyChecker) -> Any:
-    """Return a copy of a stored value in which the hypothesis, if any, has its present words."""
+    """Return a copy of a stored value in which the hypothesis, if any, has its present words.
+
+    A value that is no dictionary is returned itself.
+    """
     if not isinstance(value, dict):
         return value
     hypothesis = value.get("hypothesis")

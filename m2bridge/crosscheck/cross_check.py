@@ -58,18 +58,19 @@ class CrossCheck(VerdictsResult):
 
     def to_sheet(self) -> Sheet:
         """Return the sheet: a summary, numbers of the case, a table of orbits, all reasons."""
-        observed = self.observations
+        observations = self.observations
         facts: list[tuple[str, str | None]] = [("verdicts", _summary(self.verdicts))]
-        if observed is not None:
-            facts += observed.facts()
+        if observations is not None:
+            facts += observations.facts()
         facts += [("computed by", computed_by(self.engine_version, self.seconds))]
         facts += [("agreement", remark) for remark in self._remarks]
+        # a fact with the value None is not shown
         facts += [("not finished", self.unfinished or None)]
         blocks: list[Block] = [Facts(facts)]
         formulas: Sequence[str] = ()
-        if observed is not None:
-            formulas = observed.formulas()
-            table = observed.table()
+        if observations is not None:
+            formulas = observations.formulas()
+            table = observations.table()
             if table is not None:
                 caption, header, rows = table
                 blocks.append(Table(header, rows, caption))
@@ -98,11 +99,12 @@ class CrossCheck(VerdictsResult):
         }
 
     def to_macaulay2(self) -> str:
-        """Return the verdicts, and observed numbers by degree, as a Macaulay2 hash table."""
-        parts = [VerdictsResult.to_macaulay2(self)]
+        """Return the verdicts as a Macaulay2 hash table, and tables of observed numbers."""
+        texts = [VerdictsResult.to_macaulay2(self)]
         if self.observations is not None:
-            parts.append(self.observations.to_macaulay2())
-        return "\n".join(filter(None, parts))
+            texts.append(self.observations.to_macaulay2())
+        # without tables the second text is empty
+        return "\n".join(filter(None, texts))
 
 
 @computation
@@ -145,57 +147,59 @@ def cross_check(
         raise InvalidCaseError(
             "model", f"there are no statements about a {getattr(model, 'title', model)}"
         )
-    chosen = _chosen(model, statements)
+    chosen = _choose_statements(model, statements)
     separate = [statement for statement in chosen if statement.separate_computation]
-    # separate computations are expensive: none is done for a statement that does not apply
-    not_applying = [statement for statement in separate if statement.hypotheses(model)]
+    # separate computations are expensive: none is done for a statement of which a hypothesis fails
+    not_applying = [statement for statement in separate if statement.hypotheses(model) != ""]
     to_observe = [statement for statement in chosen if statement not in not_applying]
     observables = model.observables(to_observe)
-    # the observables of all separate computations are passed, since they select the kind of
-    # observation
-    selecting = {statement.observable for statement in separate}
-    observed, unfinished, version = None, "", ""
+    # The observables of all separate computations are passed, also of those that are not done,
+    # since they select the kind of observation.
+    separate_observables = {statement.observable for statement in separate}
+    # None: nothing was observed; empty texts: no limit was reached, and Macaulay2 was not used
+    observations, unfinished, version = None, "", ""
     try:
-        observed = model.observe(observables | selecting)
+        observations = model.observe(observables | separate_observables)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
-    verdicts = verdicts_on(chosen, model, observed, limit=unfinished)
-    if observed is not None:
+    verdicts = verdicts_on(chosen, model, observations, limit=unfinished)
+    if observations is not None:
         # a table of numbers by degree has a column of predictions
-        observed = observed.with_predictions(
+        observations = observations.with_predictions(
             {verdict.statement.observable: verdict.predicted for verdict in verdicts}
         )
-        unfinished = observed.unfinished
-        version = observed.engine_version
+        unfinished = observations.unfinished
+        version = observations.engine_version
     elif to_observe and model.needs_engine(observables):
         # Macaulay2 was used until the limit
         version = current().version
     return CrossCheck(
         model=model,
         verdicts=verdicts,
-        observations=observed,
+        observations=observations,
         engine_version=version,
         seconds=clock().seconds,
         unfinished=unfinished,
     )
 
 
-def _chosen(
-    model: Model, given: str | Statement | Sequence[str | Statement] | None
+def _choose_statements(
+    model: Model, selection: str | Statement | Sequence[str | Statement] | None
 ) -> tuple[Statement, ...]:
     """Return the statements to decide, each once.
 
-    ``given`` is a statement, the key or name of some, or a sequence of these; for ``None`` they are
-    all that share one observation.
+    ``selection`` is a statement, or a text that is the key or name of one or several statements, or
+    a sequence of statements and texts. For ``None`` the result is all statements that share one
+    observation.
     """
     about_model = model.statements()
-    if given is None:
+    if selection is None:
         return sharing_one_observation(about_model)
-    if isinstance(given, str | GlobalStatement | OrbitStatement):
-        given = (given,)
-    check_kind("statements", given, Sequence, "statements or their names")
+    if isinstance(selection, str | GlobalStatement | OrbitStatement):
+        selection = (selection,)
+    check_kind("statements", selection, Sequence, "statements or their names")
     chosen: list[Statement] = []
-    for statement_or_name in given:
+    for statement_or_name in selection:
         if isinstance(statement_or_name, str):
             chosen += statements_named(about_model, statement_or_name)
         else:
@@ -215,7 +219,7 @@ _EMPTY_OBSERVATION: dict[str, Any] = {
 
 def _summary(verdicts: Sequence[Verdict]) -> str:
     """Return the names of the statements by decision, the refuted ones first."""
-    listed = []
+    clauses = []
     for decision in (
         Decision.REFUTED,
         Decision.UNDECIDED,
@@ -224,5 +228,5 @@ def _summary(verdicts: Sequence[Verdict]) -> str:
     ):
         names = [verdict.name for verdict in verdicts if verdict.decision == decision]
         if names:
-            listed.append(f"{decision} {', '.join(names)}")
-    return "; ".join(listed)
+            clauses.append(f"{decision} {', '.join(names)}")
+    return "; ".join(clauses)

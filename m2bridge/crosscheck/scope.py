@@ -40,12 +40,12 @@ class VerdictScope(ABC):
 
     @property
     def predicted(self) -> Any:
-        """The predicted value for the closure as a whole."""
+        """The predicted value for the closure as a whole; ``None`` if there is none."""
         return None
 
     @property
     def observed(self) -> Any:
-        """The observed value for the closure as a whole."""
+        """The observed value for the closure as a whole; ``None`` if there is none."""
         return None
 
     @property
@@ -108,9 +108,9 @@ class CaseScope(VerdictScope):
     witness : Witness or None
         The counterexample of a refuted statement.
     undecided_reason : str
-        Why a value is undecided.
+        Why a value is undecided; empty if no reason is known, or nothing is undecided.
     unfinished, progress : str
-        The limit that was reached, and how much was done before.
+        The limit that was reached, and how much was done before; empty without a limit.
     """
 
     observable: str
@@ -140,6 +140,7 @@ class CaseScope(VerdictScope):
     def reasons(self) -> list[str]:
         """Return one sentence: the comparison, the limit, or the failing hypothesis."""
         words = self.observable.replace("_", " ")
+        # an empty hypothesis says that none fails
         if self.hypothesis and self.was_observed:
             # a reader of the paper wants to know whether the hypothesis is needed
             return [f"{self.hypothesis}{self.conclusion()}"]
@@ -151,7 +152,7 @@ class CaseScope(VerdictScope):
 
     @abstractmethod
     def compared(self) -> Decision:
-        """Return the decision by comparing the values."""
+        """Return the decision by the values, where all hypotheses hold and objects exist."""
 
     @abstractmethod
     def comparison(self, words: str) -> str:
@@ -177,7 +178,10 @@ class CaseScope(VerdictScope):
         return {"reason": self.reasons()[0], "witness": witness}
 
     def done(self) -> str:
-        """Return how much was observed before a limit, in parentheses; empty without a limit."""
+        """Return how much was observed before a limit, such as `` (observed: dimension)``.
+
+        It is empty without a limit, and begins with a space, as it is added to a sentence.
+        """
         if not self.progress:
             return ""
         return f" ({self.progress})"
@@ -192,7 +196,7 @@ class GlobalComparison(CaseScope):
     predicted, observed : bool, int, points of a fibre, a partial value or None
         The two values; ``None`` for one that is not known.
     numbers : str
-        What the statement means for the case, if it is true.
+        What the statement means for the case, if it is true; empty if there are no words for it.
     """
 
     predicted: Any = None
@@ -218,7 +222,10 @@ class GlobalComparison(CaseScope):
         return f"{words}: {self._values()}"
 
     def _values(self) -> str:
-        """Return the two values, without the name of the observable."""
+        """Return the two values in words, without the name of the observable.
+
+        It is ``numbers`` where they agree, and the reason where one of them is not known.
+        """
         if self.predicted is None or self.observed is None:
             return self.undecided_reason or "not decided"
         if isinstance(self.observed, PartialValue):
@@ -233,17 +240,18 @@ class GlobalComparison(CaseScope):
         return f"computed {plain_text(self.observed)}, stated {plain_text(self.predicted)}"
 
     def conclusion(self) -> str:
-        """Return whether predicted and observed value agree, if both are known."""
+        """Return a clause that says whether predicted and observed value agree.
+
+        It is empty without a prediction.
+        """
         if self.vacuous:
             return f"; the conclusion is {NONE_SPECIAL}"
         if self.predicted is None:
             return ""
         if self.compared() is Decision.UNDECIDED:
             return f"; whether the conclusion holds is not known{self.done()}"
-        holds = "holds nevertheless"
-        if self._differs():
-            holds = "would be false"
-        return f"; the conclusion {holds}: {self._values()}"
+        clause = "would be false" if self._differs() else "holds nevertheless"
+        return f"; the conclusion {clause}: {self._values()}"
 
     def _differs(self) -> bool:
         """Return whether the two values are known to differ."""
@@ -305,12 +313,13 @@ class OrbitwiseComparison(CaseScope):
             return f"{words}: {agree}; {self.unfinished}"
         if self.undecided:
             return f"{words}: not decided on the orbits {_listed(self.undecided)}"
-        where = f"all {self.concerned} orbits"
+        orbits_in_words = f"all {self.concerned} orbits"
         if self.concerned == 1:
-            where = "the one orbit"
+            orbits_in_words = "the one orbit"
+        # the case has orbits that the statement is not about
         if self.concerned != self.orbits:
-            where += " that it is about"
-        return f"{words}: computed and stated agree on {where}"
+            orbits_in_words += " that it is about"
+        return f"{words}: computed and stated agree on {orbits_in_words}"
 
     def _example(self) -> str:
         """Return the two values at the witness as a clause; empty without a witness."""
@@ -320,11 +329,14 @@ class OrbitwiseComparison(CaseScope):
         return f"computed {values} at orbit {plain_text(self.witness.orbit)}; "
 
     def _difference(self) -> str:
-        """Return the orbits at which the statement is false, in a clause."""
+        """Return a clause with the orbits at which computed and stated values differ."""
         return f"they differ on the orbits {_listed(self.failing)}{self.done()}"
 
     def conclusion(self) -> str:
-        """Return whether the conclusion holds on every orbit that was observed."""
+        """Return a clause that says whether the conclusion holds on every orbit that was observed.
+
+        It is empty if the statement is about no orbit.
+        """
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
@@ -334,13 +346,13 @@ class OrbitwiseComparison(CaseScope):
                 " singular-locus"
             )
         if self.failing:
-            where = f"{_listed(self.failing)}{self.done()}"
-            return f"; the conclusion would be false on the orbits {where}"
-        every = every_orbit(self.unfinished)
-        return f"; the conclusion holds nevertheless on {every}{self.done()}"
+            failing_orbits = _listed(self.failing)
+            return f"; the conclusion would be false on the orbits {failing_orbits}{self.done()}"
+        observed_orbits = every_orbit(self.unfinished)
+        return f"; the conclusion holds nevertheless on {observed_orbits}{self.done()}"
 
     def to_data(self) -> dict[str, Any]:
-        """Return the orbits by their numbers, and the witness."""
+        """Return the comparison in the form of a certificate: orbits by numbers, the witness."""
         # orbits are stored by their numbers, which the checker recomputes
         witness = None
         if self.witness is not None and self.witness.orbit is not None:
@@ -357,7 +369,7 @@ class OrbitwiseComparison(CaseScope):
 
 
 def every_orbit(unfinished: str) -> str:
-    """Return the set of observed orbits in words; ``unfinished`` is a limit, or empty."""
+    """Return the observed orbits in words; ``unfinished`` is the limit reached, or empty."""
     if unfinished:
         return "every orbit that was done"
     return "every orbit"
@@ -369,7 +381,7 @@ def _listed(orbits: Iterable[Any]) -> str:
 
 
 def plain_text(value: Any) -> str:
-    """Return a value or an orbit as text, whether it was observed or read; empty for ``None``."""
+    """Return a value or an orbit, computed or from a certificate, as text; empty for None."""
     if value is None:
         return ""
     # values in certificates are lists and numbers, observed ones are shown by ``str``

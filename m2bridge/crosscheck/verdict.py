@@ -130,15 +130,18 @@ class Verdict:
         )
 
     def _checked(self) -> list[str]:
-        """Return the remark that a decided statement is formally verified; none if it is not."""
-        checked = self.statement.machine_checked
-        if not checked or self.decision not in (Decision.CONFIRMED, Decision.REFUTED):
+        """Return the list of the remark that a decided statement is formally verified.
+
+        It is empty if the statement is not formally verified, or not decided.
+        """
+        verified_part = self.statement.machine_checked
+        if not verified_part or self.decision not in (Decision.CONFIRMED, Decision.REFUTED):
             return []
-        return [f"formally verified (Rocq): {checked}"]
+        return [f"formally verified (Rocq): {verified_part}"]
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict and its reasons for ``json.dumps``."""
-        checked = self.statement.machine_checked
+        verified_part = self.statement.machine_checked
         return {
             "statement": self.statement.key,
             "part": self.statement.part,
@@ -146,7 +149,8 @@ class Verdict:
             **self.extent.to_json(),
             "computed": list(self.computed),
             "trusted": list(self.trusted),
-            **({"machine_checked": checked} if checked else {}),
+            # the field is present only if a part is formally verified
+            **({"machine_checked": verified_part} if verified_part else {}),
         }
 
     def to_data(self) -> dict[str, Any]:
@@ -168,10 +172,10 @@ class Verdict:
 def verdicts_on(
     statements: Iterable[Statement], model: Model, observed: Observed | None, limit: str = ""
 ) -> tuple[Verdict, ...]:
-    """Return the verdicts on statements about a model.
+    """Return the verdicts on statements about a model, in the order of the statements.
 
-    Without an observation they are NOT_APPLICABLE or UNDECIDED; ``limit`` says which limit was
-    reached, and is empty if nothing can be observed.
+    If ``observed`` is ``None``, they are NOT_APPLICABLE or UNDECIDED, and ``limit`` is the limit
+    that prevented the observation, in words; empty if nothing can be observed of the model.
     """
     if observed is not None:
         return tuple(compare(statement, observed) for statement in statements)
@@ -191,8 +195,8 @@ def verdicts_on(
 def compare(statement: Statement, observed: Observed) -> Verdict:
     """Return the verdict on a statement about the observed case.
 
-    If some orbits were not observed, the verdict is the one that all orbits would give, or
-    UNDECIDED.
+    Some orbits may not have been observed, because of a limit. Then the verdict is either the one
+    that all orbits would give, or UNDECIDED.
     """
     extent: CaseScope
     if isinstance(statement, GlobalStatement):
@@ -202,9 +206,11 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     # without a decision a verdict relies on no computation and on no lemma
     if extent.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return Verdict(statement=statement, extent=extent)
-    every = every_orbit(observed.unfinished)
-    computed = tuple(text.replace("{orbits}", every) for text in statement.computed)
-    return Verdict(statement=statement, extent=extent, computed=computed, trusted=statement.trusted)
+    observed_orbits = every_orbit(observed.unfinished)
+    computed_words = tuple(text.replace("{orbits}", observed_orbits) for text in statement.computed)
+    return Verdict(
+        statement=statement, extent=extent, computed=computed_words, trusted=statement.trusted
+    )
 
 
 def _compared_as_a_whole(
@@ -214,11 +220,12 @@ def _compared_as_a_whole(
 
     If they differ, it has both values as a witness.
     """
-    predicted, why_not_predicted = _within_limits(partial(statement.predict, observations.model))
-    observed, limit = _within_limits(partial(observations.value, statement.observable))
-    reason = why_not_predicted
+    # each value is None if it is not known; the text is then the limit, or empty
+    predicted, limit_of_prediction = _within_limits(partial(statement.predict, observations.model))
+    observed, limit_of_value = _within_limits(partial(observations.value, statement.observable))
+    reason = limit_of_prediction
     if observed is None:
-        reason = limit or observations.unknown(statement.observable)
+        reason = limit_of_value or observations.unknown(statement.observable)
     extent = GlobalComparison(
         observable=statement.observable,
         hypothesis=statement.hypotheses(observations.model),
@@ -243,7 +250,10 @@ def _compared_as_a_whole(
 
 
 def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, str]:
-    """Return a value, or ``None`` with the reason why it could not be computed."""
+    """Return the value that ``compute`` returns, and an empty text.
+
+    If it cannot be computed, or not within a limit, return ``None`` and the reason.
+    """
     try:
         return compute(), ""
     except (MethodUnavailableError, TooLargeError, TimeLimitError) as limit:
@@ -253,15 +263,14 @@ def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, s
 def _compared_at_orbits(
     statement: OrbitStatement[Any, Any], observations: Observed
 ) -> OrbitwiseComparison:
-    """Return the comparison of prediction and observation at each orbit of the statement.
+    """Return the comparison of prediction and observation at each orbit that a statement is about.
 
-    These are the orbits that the statement is about, those it concerns. If it fails at some orbits,
-    the most informative one of them is the witness.
+    If the statement fails at some orbits, the most informative of these is the witness.
     """
     model = observations.model
     orbits = observations.all_orbits()
     concerned = [orbit for orbit in orbits if statement.concerns(orbit)]
-    # The value at each concerned orbit that was observed: None if it is not decided.
+    # the value at each concerned orbit that was observed; None if the value is not decided
     values = {}
     failing = []
     without_decision = []
@@ -285,7 +294,7 @@ def _compared_at_orbits(
         concerned=len(concerned),
         orbits=len(orbits),
         failing=tuple(failing),
-        # orbits that were not observed because of a limit, and orbits without a decision
+        # orbits without a decision, and orbits that are not in ``values``: a limit came first
         undecided=tuple(orbit for orbit in concerned if values.get(orbit) is None),
         undecided_reason=reason,
         unfinished=observations.unfinished,
@@ -307,7 +316,7 @@ def _compared_at_orbits(
 def from_certificate(
     statement: Statement, data: Mapping[str, Any], *, orbits: int, was_observed: bool, numbers: str
 ) -> Verdict:
-    """Return the verdict that a certificate stores: the inverse of :meth:`Verdict.to_data`.
+    """Return the verdict on a statement that a certificate stores, from :meth:`Verdict.to_data`.
 
     Parameters
     ----------
@@ -332,8 +341,10 @@ def from_certificate(
     }
     extent: CaseScope
     if data["concerned"] is None:
-        # this also applies to a statement about orbits without any observation
+        # so it is for a value of the whole closure, and for a statement about orbits without any
+        # observation
         observed = _stored_value(data["observed"])
+        # the observed value for which the statement is vacuous; None if it never is
         vacuous_value = None
         if isinstance(statement, GlobalStatement):
             vacuous_value = statement.nothing

@@ -71,6 +71,7 @@ class AllSizesResult(VerdictsResult):
     not_stated: tuple[str, ...] = ()
     unfinished: str = ""
 
+    # what is cross-checked, in words, and for which sizes: parts of the title
     subject: ClassVar[str]
     scope: ClassVar[str]
 
@@ -109,6 +110,7 @@ class AllSizesResult(VerdictsResult):
         """Return the sheet with the computed data and the verdicts."""
         rows = [
             *self.facts(),
+            # a row with the value None is not shown
             ("not stated for all sizes", ", ".join(self.not_stated) or None),
             ("computed by", f"{self.methods}, {duration(self.seconds)}"),
             ("not finished", self.unfinished or None),
@@ -158,17 +160,17 @@ def split_by_all_sizes_form(
     MethodUnavailableError
         If no statement has one.
     """
-    chosen, without_form = [], []
+    with_form, without_form = [], []
     for statement in requests:
         if has_form(statement):
-            chosen.append(statement)
+            with_form.append(statement)
         else:
             without_form.append(name_with_part(statement.key, statement.part))
-    if not chosen:
+    if not with_form:
         raise MethodUnavailableError(
             f"not stated for all sizes, but only for single cases: {', '.join(without_form)}"
         )
-    return chosen, tuple(without_form)
+    return with_form, tuple(without_form)
 
 
 def complete_result(result: Any) -> Any:
@@ -205,7 +207,7 @@ class AllSizesFamily(Family[AllSizesCase]):
         return self.case.family
 
     def build(self, **values: Any) -> AllSizesCase:
-        """Return the only case, which no option names."""
+        """Return the only case; it has no options, so that there are no values."""
         return self.case
 
     def from_key(self, key: str) -> AllSizesCase:

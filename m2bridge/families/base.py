@@ -39,7 +39,7 @@ MAX_CASE_NUMBER = 10**MAX_CASE_NUMBER_DIGITS - 1
 
 
 def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER) -> int:
-    """Return ``value`` if it is a number that can name a case.
+    """Return ``value`` if it is an integer from 1 to ``largest``, which can name a case.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 
 
 def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the numbers of ``3`` or ``1..4``; ``before`` others count towards the limit, too."""
+    """Return the numbers of ``3`` or ``1..4``; ``before`` numbers of earlier parts count, too."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
@@ -195,19 +195,19 @@ class Question(ABC, Generic[M, O]):
         """Return the names of the rows that a missing certificate would have."""
 
     def script(self, model: M) -> Script | None:
-        """Return the Macaulay2 program that computes the answer, or ``None`` if there is none."""
+        """Return the Macaulay2 program that computes the answer; ``None`` if none is needed."""
         return None
 
     def usual(self, model: M) -> bool:
-        """Return whether who asks ``all`` questions about a model asks this one, too."""
+        """Return whether this question is among ``all`` questions about a model."""
         return True
 
     def within_reach(self, model: M) -> bool:
-        """Return whether who asks for ``reachable`` answers gets this one: it takes minutes."""
+        """Return whether this question is among ``reachable`` ones: it takes at most minutes."""
         return True
 
     def needs_engine(self, model: M) -> bool:
-        """Return whether Macaulay2 is needed."""
+        """Return whether observing the model needs Macaulay2."""
         return True
 
     def trusts_program(self, model: M) -> bool:
@@ -244,7 +244,7 @@ class ComputedQuestion(Question[M, O]):
         return [AnswerRow(self.key, self.text, "COMPUTED", self.summary(certificate.answer))]
 
     def names(self) -> tuple[str, ...]:
-        """Return the key alone."""
+        """Return the key, the name of the only row."""
         return (self.key,)
 
     def usual(self, model: M) -> bool:
@@ -452,7 +452,7 @@ class Family(ABC, Generic[M]):
         return ()
 
     def grid(self, **values: Any) -> Iterable[M]:
-        """Return the models of a batch, from one value for each option."""
+        """Return the models of a batch for one value of each option, here one model."""
         return (self.build(**values),)
 
     def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
@@ -485,7 +485,7 @@ class Family(ABC, Generic[M]):
         return None
 
     def effort(self, model: M) -> int:
-        """Return a rough measure of how long a model takes: a batch begins with the short ones."""
+        """Return a number that grows with the running time; a batch begins with small ones."""
         return 0
 
     def excluded_from_grids(self, model: M) -> bool:
@@ -493,7 +493,7 @@ class Family(ABC, Generic[M]):
         return False
 
     def label(self, model: M) -> str:
-        """Return one word for the case that no case of another family has."""
+        """Return the name of the case in one word, which no case of another family has."""
         if self.prefix is None:
             return f"{self.name}-{model.key}"
         return f"{self.prefix}{model.key}"
@@ -581,7 +581,7 @@ def integer(text: str) -> int:
 
 
 def integers(text: str) -> tuple[int, ...]:
-    """Return the integers of a text such as ``2,2,1``; ValueError says what is expected."""
+    """Return the integers of a text such as ``2,2,1``; raises ValueError for another text."""
     try:
         return tuple(map(integer, text.split(",")))
     except ValueError:

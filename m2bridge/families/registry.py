@@ -73,8 +73,8 @@ def family(name: str) -> Family[Any]:
     """
     from m2bridge.families.base import Family
 
-    found: Family[Any] = _registered_object(FAMILY_ENTRY_POINTS, name, Family, "name")
-    return found
+    registered: Family[Any] = _registered_object(FAMILY_ENTRY_POINTS, name, Family, "name")
+    return registered
 
 
 def checker(name: str) -> FamilyChecker:
@@ -87,15 +87,17 @@ def checker(name: str) -> FamilyChecker:
     """
     from m2bridge.checker import FamilyChecker
 
-    found: FamilyChecker = _registered_object(CHECKER_ENTRY_POINTS, name, FamilyChecker, "family")
-    return found
+    registered: FamilyChecker = _registered_object(
+        CHECKER_ENTRY_POINTS, name, FamilyChecker, "family"
+    )
+    return registered
 
 
 def _registered_object(group: str, name: str, kind: type[Any], name_attribute: str) -> Any:
     """Return the family or checker that is registered under a name.
 
-    Families of this package are found without reading the metadata of other packages, which cannot
-    take their names.
+    A family of this package is found without reading the metadata of other packages, because no
+    other package can take its name.
 
     Parameters
     ----------
@@ -158,11 +160,12 @@ def _only_entry_point(group: str, name: str) -> EntryPoint:
 
 
 def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Return the entry points of a group for each name.
+    """Return the entry points of a group by name; several packages may claim the same name.
 
     They are read again when a folder of the path has changed, as by an installation.
     """
-    return _read(group, tuple((folder, _time_of_change(folder)) for folder in sys.path))
+    path_with_times = tuple((folder, _time_of_change(folder)) for folder in sys.path)
+    return _read(group, path_with_times)
 
 
 def _time_of_change(folder: str) -> int:
@@ -178,26 +181,29 @@ def _time_of_change(folder: str) -> int:
 
 @lru_cache(maxsize=16)
 def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[EntryPoint, ...]]:
-    """Return the entry points for each name, of this package and of all installed packages.
+    """Return the entry points by name, those of this package and of all installed packages.
 
     The result is cached, since reading the metadata of all packages takes some hundredths of a
     second; ``path`` has each folder with its time of change, and is used as the key only.
     """
     from importlib.metadata import EntryPoint, entry_points
 
-    own = []
+    own_entry_points = []
     for name, folder in OWN_FAMILIES.items():
-        own.append(EntryPoint(name, f"{folder}.{_PLACES[group]}", group))
+        own_entry_points.append(EntryPoint(name, f"{folder}.{_PLACES[group]}", group))
     # by the name, and then by package and value: a package that is found twice on the path is
     # counted once
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-    for entry in (*own, *entry_points(group=group)):
+    for entry in (*own_entry_points, *entry_points(group=group)):
         claims.setdefault(entry.name, {}).setdefault((_package(entry), entry.value), entry)
     return {name: tuple(entries.values()) for name, entries in claims.items()}
 
 
 def _package(entry: EntryPoint) -> str:
-    """Return the package of an entry point; those made here belong to no distribution."""
+    """Return the name of the package of an entry point.
+
+    Entry points of this package are made by :func:`_read`, and belong to no distribution.
+    """
     return entry.dist.name if entry.dist is not None else "m2bridge"
 
 

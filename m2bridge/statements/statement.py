@@ -39,7 +39,7 @@ class PartialValue(ABC):
     def against(self, predicted: Any) -> tuple[Decision, str]:
         """Return the decision on a predicted value, and the comparison in a clause.
 
-        The value refutes the prediction, confirms it, or leaves it undecided.
+        The decision is REFUTED, CONFIRMED or UNDECIDED.
         """
 
     @abstractmethod
@@ -71,9 +71,9 @@ class Numbers(PartialValue):
         text = f"computed {self}, stated {predicted}"
         if len(self.entries) != len(predicted.entries):
             return Decision.REFUTED, text
-        for seen, stated in zip(self.entries, predicted.entries, strict=True):
+        for seen_number, stated_number in zip(self.entries, predicted.entries, strict=True):
             # one different number refutes, whatever the unknown ones are
-            if seen is not None and seen != stated:
+            if seen_number is not None and seen_number != stated_number:
                 return Decision.REFUTED, text
         if None in self.entries:
             return Decision.UNDECIDED, text
@@ -125,15 +125,15 @@ class NumbersByMethod(PartialValue):
         return {name: numbers.to_json() for name, numbers in self.found}
 
     def __str__(self) -> str:
-        parts = []
+        clauses = []
         for name, numbers in self.found:
-            known = sum(number is not None for number in numbers.entries)
-            parts.append(f"{known} of {len(numbers.entries)} by {self._words(name)}")
-        return ", ".join(parts)
+            known_count = sum(number is not None for number in numbers.entries)
+            clauses.append(f"{known_count} of {len(numbers.entries)} by {self._words(name)}")
+        return ", ".join(clauses)
 
     @staticmethod
     def _words(name: str) -> str:
-        """Return the name of the method for tables, where counts modulo primes are marked."""
+        """Return the name of a method in words; those of slices are counts modulo primes."""
         return "slices modulo random primes" if name == "slices" else name.replace("_", " ")
 
 
@@ -146,14 +146,14 @@ several methods (:class:`NumbersByMethod`), or numbers by degree.
 
 
 def value_json(value: Value | None) -> Any:
-    """Return a value for ``json.dumps``."""
+    """Return a value for ``json.dumps``; yes or no, a number, and ``None`` are left as they are."""
     if value is None or isinstance(value, bool | int):
         return value
     return value.to_json()
 
 
 def about_every_orbit(orbit: Any) -> bool:
-    """Return True: the statement is about all nonzero functions."""
+    """Return True for every orbit, the default of ``OrbitStatement.concerns``."""
     return True
 
 
@@ -251,15 +251,18 @@ ALL_STATEMENTS = "all"
 
 def check_statements(statements: object) -> None:
     """Raise InvalidCaseError if ``statements`` is not a sequence of statements."""
-    wanted = "a sequence of statements"
-    check_kind("statements", statements, Sequence, wanted)
+    expected_kind = "a sequence of statements"
+    check_kind("statements", statements, Sequence, expected_kind)
     assert isinstance(statements, Sequence)
     for statement in statements:
-        check_kind("statements", statement, (GlobalStatement, OrbitStatement), wanted)
+        check_kind("statements", statement, (GlobalStatement, OrbitStatement), expected_kind)
 
 
 def sharing_one_observation(statements: Iterable[Statement]) -> tuple[Statement, ...]:
-    """Return the statements that share one observation, which are also those with certificates."""
+    """Return the statements without a separate computation, which share one observation.
+
+    They are also the statements that have certificates, whatever the family is.
+    """
     return tuple(statement for statement in statements if not statement.separate_computation)
 
 
@@ -274,18 +277,19 @@ def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statem
     InvalidCaseError
         If no statement has this key or name.
     """
-    known = tuple(statements)
+    all_statements = tuple(statements)
     if name == ALL_STATEMENTS:
-        return sharing_one_observation(known)
+        return sharing_one_observation(all_statements)
     chosen = []
-    for statement in known:
+    for statement in all_statements:
         own_names = (statement.key, name_with_part(statement.key, statement.part))
         if name in (*own_names, *statement.follows_from):
             chosen.append(statement)
     if not chosen:
-        keys = dict.fromkeys(statement.key for statement in known)
-        listed = ", ".join((*keys, ALL_STATEMENTS))
-        raise InvalidCaseError("statement", f"'{name:.60}' is not one of {listed}")
+        # each key once
+        keys = dict.fromkeys(statement.key for statement in all_statements)
+        key_list = ", ".join((*keys, ALL_STATEMENTS))
+        raise InvalidCaseError("statement", f"'{name:.60}' is not one of {key_list}")
     return tuple(chosen)
 
 
@@ -303,7 +307,7 @@ class Witness:
     weights : dict of str to matrix of int
         Parameters of a function in the orbit, by name; empty matrices if there is no orbit.
     predicted, observed : bool, int or points of a fibre
-        The two values that differ.
+        The two values, which differ.
     numbers : dict of str to int
         Further numbers, such as dimensions, by name.
     """
@@ -341,7 +345,7 @@ class Observed(ABC):
     model : Model
         The case.
     weights : tuple of str
-        The names of the parameters in a witness.
+        The names of the parameters in a witness; empty without orbits.
     remarks : tuple of str
         Which independent methods agreed.
     engine_version : str
@@ -391,10 +395,15 @@ class Observed(ABC):
     def witness(
         self, orbits: Sequence[Any]
     ) -> tuple[Any, Mapping[str, IntegerMatrix], dict[str, int]]:
-        """Return the counterexample for a statement that fails at these orbits.
+        """Return (orbit, weights, numbers) for a statement that fails at these orbits.
 
-        It is the most informative of them, the weights of a function there by their names, and
-        numbers by name that prove the failure.
+        ``orbit`` is the most informative one of them, ``weights`` are the parameters of a function
+        in it by their names, and ``numbers`` prove the failure, by name.
+
+        Raises
+        ------
+        LookupError
+            If the case has no orbits.
         """
         # without orbits no statement fails at one
         raise LookupError("there are no orbits")
@@ -412,7 +421,7 @@ class Observed(ABC):
         """Return names and values for the summary."""
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """Return title, header and rows of the table of orbits; ``None`` without orbits."""
+        """Return (title, header, rows) of the table of orbits; ``None`` without orbits."""
         return None
 
     def with_predictions(self, predicted: Mapping[str, Value | None]) -> Observed:

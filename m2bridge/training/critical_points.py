@@ -120,17 +120,17 @@ class CriticalPoints(Result):
 
     @property
     def spurious_minima(self) -> bool | None:
-        """Whether some local minimum is not a smallest one; ``None`` if it is undecided.
+        """Whether some local minimum has a larger loss than another one; ``None`` if undecided.
 
-        True is proved by the minima themselves. False also depends on the list being complete.
+        True is proved by the two minima. False also depends on the list of points being complete.
         """
         if self.points is None:
             return None
         minima = [point for point in self.points if point.kind == "minimum"]
-        # The loss of a point is an interval: a minimum whose interval is above another one is not
-        # a smallest.
+        # The loss of a point is an interval (lower, upper): a minimum whose interval is above
+        # another one has a larger loss.
         for point in minima:
-            lower = point.loss[0]
+            lower, _ = point.loss
             if lower > min(other.loss[1] for other in minima):
                 return True
         undecided_point = any(point.kind == "undecided" for point in self.points)
@@ -149,18 +149,20 @@ class CriticalPoints(Result):
         return self.counts.count.elsewhere is None and self.counts.count.by_orbit
 
     def _are_one_function(self, minima: Sequence[RealPoint]) -> bool:
-        """Whether two minima are the two weights of one function, for min(a, d) = d' = 1 < d.
+        """Whether ``minima`` are the two weights of one function, for min(a, d) = d' = 1 < d.
 
-        The other weights of a function are critical too, so they are in the list. If only one other
-        point may have the same function, it is that one.
+        A function then has two weights. If one of them is critical, so is the other, and both are
+        in the list of points. If one minimum may have the same function as the other one, and as no
+        other point of the list, they are these two.
         """
         if self.weights_of_each == 1 or len(minima) != 2:
             return False
         if not all(point.is_dense for point in minima) or self.points is None:
             return False
-        one, other = minima
-        with_same_function = [p for p in self.points if p is not one and _may_agree(p, one)]
-        return with_same_function == [other]
+        first, second = minima
+        other_points = [point for point in self.points if point is not first]
+        with_same_function = [point for point in other_points if _may_agree(point, first)]
+        return with_same_function == [second]
 
     def to_sheet(self) -> Sheet:
         """The numbers, and a table of the real points."""
@@ -207,7 +209,7 @@ def _points_json(points: Sequence[RealPoint] | None) -> list[dict[str, Any]] | N
 
 
 def _may_agree(one: RealPoint, other: RealPoint) -> bool:
-    """Return whether the functions of two points, in balls, are not shown to differ."""
+    """Return whether two points may have one function: the balls of all coordinates overlap."""
     pairs = zip(one.function.entries(), other.function.entries(), strict=True)
     return all(x.overlaps(y) for x, y in pairs)
 
@@ -219,6 +221,7 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     if result.critical_points is not None:
         number = f"{result.critical_points}, modulo the primes {result.primes[0]} and"
         number += f" {result.primes[1]}"
+    # None: nothing to be shown
     elsewhere = None
     left_out = None
     if count.elsewhere is None and count.by_orbit:
@@ -394,7 +397,7 @@ def critical_points(
 
 
 def _digest(loss: Loss, seed: int) -> str:
-    """Return a text that differs for another loss or seed; the primes are drawn from it."""
+    """Return the SHA-256 of a loss and a seed; the primes are drawn from this text."""
     numbers = f"{loss.gram.entries()} {loss.linear.entries()} {seed}"
     return sha256(numbers.encode()).hexdigest()
 
@@ -418,9 +421,11 @@ class RealPoints(NamedTuple):
 def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
     """Isolate the real critical points, and find their orbits.
 
-    When a limit is reached before, there are no points; when it is reached after them, no orbits.
+    If a limit is reached before the points are isolated, ``points`` is ``None``. If it is reached
+    later, the points have no orbits. In both cases ``unfinished`` says so.
     """
     program, isolated_by = msolve.for_engine(current())
+    # there are no complex points, and so no real ones
     if counts.count.dense == 0 and not counts.count.elsewhere:
         return RealPoints((), isolated_by, "")
     try:

@@ -66,8 +66,8 @@ def read_loss(
     Raises
     ------
     InvalidCaseError
-        If what is given excludes each other, arrays are missing or have wrong shapes, or the data
-        do not determine the function.
+        If several of ``data``, ``tokens`` and ``quadratic`` are given, or several targets; if
+        arrays are missing or have wrong shapes; or if the data do not determine the function.
     ConversionError
         If a file cannot be read.
     """
@@ -83,9 +83,11 @@ def _check_sources(
 ) -> None:
     """Raise InvalidCaseError for several sources of tokens, an unknown one, or one token."""
     sources = {"data": data, "tokens": tokens, "quadratic": quadratic}
-    given = [name for name, value in sources.items() if value is not None]
-    if len(given) > 1:
-        raise InvalidCaseError(given[1], f"excludes {given[0]}: give one of {', '.join(sources)}")
+    given_sources = [name for name, value in sources.items() if value is not None]
+    if len(given_sources) > 1:
+        raise InvalidCaseError(
+            given_sources[1], f"excludes {given_sources[0]}: give one of {', '.join(sources)}"
+        )
     if tokens is not None:
         check_choice("tokens", tokens, TokenDistribution)
     if quadratic is not None:
@@ -104,8 +106,8 @@ def _loss_on_data(
     """
     arrays = _arrays("data", data)
     if "X" not in arrays:
-        listed = printable(", ".join(arrays))[:200] or "none"
-        raise InvalidCaseError("data", f"an array X of tokens is missing; there are: {listed}")
+        array_names = printable(", ".join(arrays))[:200] or "none"
+        raise InvalidCaseError("data", f"an array X of tokens is missing; there are: {array_names}")
     inputs = _sequences(arrays["X"], model.d, "d")
     token_count = len(inputs[0][0])
     # the functions of one token form another family, for which there is no loss
@@ -161,6 +163,7 @@ def _loss_towards_weights(
     ``arrays`` are the weights by their letters, and ``option`` is the one that gives them, which
     errors name.
     """
+    # None for weights that are not given
     weights: dict[str, Any] = dict.fromkeys("KQAV")
     weights |= {letter: _finite_entries(array, option) for letter, array in arrays.items()}
     if set(weights) - LETTERS:
@@ -211,7 +214,7 @@ def _sequences(array: Tensor, rows: int, letter: str) -> list[RationalRows]:
             "data",
             f"{array.name} is {array.size_text}: it has no entries; give a sequence at least",
         )
-    # one sequence may be given without its index
+    # one sequence may be given as a matrix
     if len(shape) == 2:
         shape = (1, *shape)
     if len(shape) != 3 or shape[1] != rows:

@@ -57,7 +57,8 @@ MAX_FORM_COEFFICIENTS = 6000
 
 Sizes = tuple[int, ...]
 Filters = list[list[int]]
-# e and P
+# (e, P): (e_1, …, e_L) are the numbers of zeros at the ends of each filter, and P is the number of
+# zeros in front of all filters together.
 ZeroType = tuple[tuple[int, ...], int]
 
 
@@ -93,7 +94,10 @@ def upper_bound(sizes: Sizes) -> int:
 
 
 def lower_bound(sizes: Sizes, degree: int) -> int:
-    """The rank of the differential modulo the prime at random filters."""
+    """A lower bound for the dimension: the rank of the differential at random filters.
+
+    It is found modulo PRIME, at one point.
+    """
     random = Random(11)
     filters = [[random.randrange(PRIME) for _ in range(size)] for size in sizes]
     return differential_rank(filters, degree)
@@ -102,8 +106,9 @@ def lower_bound(sizes: Sizes, degree: int) -> int:
 def differential_rank(filters: Filters, degree: int) -> int:
     """A lower bound for the rank at these filters of the differential of filters ↦ f.
 
-    It is the rank modulo the prime of the derivatives of f(x) by all weights, at random inputs x.
-    Each of them is a combination of rows of the Jacobian matrix of the coefficients of f.
+    It is the rank modulo PRIME of a matrix. A row of this matrix has the derivatives of f(x) by all
+    weights, at random inputs x of its own. It is a combination of the rows of the Jacobian matrix
+    of the coefficients of f, so that the rank is at most that of the Jacobian matrix.
     """
     sizes = tuple(map(len, filters))
     inputs = 1 + sum(sizes) - len(sizes)
@@ -120,10 +125,11 @@ def differential_rank(filters: Filters, degree: int) -> int:
 
 
 def _gradient(filters: Filters, degree: int, x: Sequence[int]) -> list[int]:
-    """The derivative of f(x) by all weights modulo the prime, layer by layer.
+    """The derivatives of f(x) by all weights modulo PRIME, those by w_1 first.
 
-    A neuron is its value, and its derivatives by the weights of the layers so far: by none for an
-    input. ``x`` has as many entries as there are inputs, so that one neuron is left at the end.
+    A neuron is a pair of its value and of the list of its derivatives by the weights of all layers
+    up to it: an empty list for an input. ``x`` has an entry for each input, so that one neuron is
+    left behind the last layer.
     """
     neurons = [(entry, list[int]()) for entry in x]
     for layer, w in enumerate(filters):
@@ -137,7 +143,10 @@ def _gradient(filters: Filters, degree: int, x: Sequence[int]) -> list[int]:
 
 
 def _activated(value: int, slopes: list[int], degree: int) -> tuple[int, list[int]]:
-    """The r-th power of a neuron with value v, and its derivatives: (v^r)' = r v^(r−1) v'."""
+    """The r-th power of a neuron modulo PRIME, as a neuron: (v^r)' = r v^(r−1) v'.
+
+    ``value`` is v and ``slopes`` are its derivatives v' by the weights.
+    """
     factor = degree * pow(value, degree - 1, PRIME)
     return pow(value, degree, PRIME), [factor * slope % PRIME for slope in slopes]
 
@@ -145,15 +154,18 @@ def _activated(value: int, slopes: list[int], degree: int) -> tuple[int, list[in
 def _weighted_sum(
     w: Sequence[int], neurons: Sequence[tuple[int, list[int]]]
 ) -> tuple[int, list[int]]:
-    """The neuron Σ w_a v_a and its derivatives: Σ w_a v_a' by earlier weights, and v_a by w_a.
+    """The neuron Σ w_a v_a modulo PRIME, and its derivatives by the weights of all layers up to w.
 
-    ``neurons`` are as many as the filter w has entries, each with its value v_a and its derivatives
-    v_a'.
+    There are as many ``neurons`` as the filter w has entries, each with its value v_a and its
+    derivatives v_a' by the weights of earlier layers. The derivative of the sum is Σ w_a v_a' by
+    such a weight, and v_a by w_a. (A weight has the same place in the lists of all neurons of a
+    layer, since they have the same filter.)
     """
     values = [value for value, _ in neurons]
+    # a column has the derivatives of all neurons by one earlier weight
     columns = zip(*(slopes for _, slopes in neurons), strict=True)
-    earlier = [sum(map(mul, w, column)) % PRIME for column in columns]
-    return sum(map(mul, w, values)) % PRIME, earlier + values
+    by_earlier_weights = [sum(map(mul, w, column)) % PRIME for column in columns]
+    return sum(map(mul, w, values)) % PRIME, by_earlier_weights + values
 
 
 # The degree.
@@ -167,13 +179,14 @@ def source_degree(sizes: Sizes, degree: int) -> int:
     the source, and its n-th difference is the degree of the source.
     """
     dimension = sum(sizes) - len(sizes)
+    # the values of the Hilbert function at 0, …, n
     values = []
     for m in range(dimension + 1):
-        forms = 1
+        form_count = 1
         # from the last filter on, whose forms have degree m r^0
         for exponent, size in enumerate(reversed(sizes)):
-            forms *= comb(m * degree**exponent + size - 1, size - 1)
-        values.append(forms)
+            form_count *= comb(m * degree**exponent + size - 1, size - 1)
+        values.append(form_count)
     # one difference after the other, until only the last is left
     while len(values) > 1:
         values = [after - before for before, after in pairwise(values)]
@@ -191,9 +204,9 @@ def type_count(sizes: Sizes) -> int:
     choices_of_e = 1
     for size in sizes:
         choices_of_e *= size
-    # the average of Σ e_i is half of its largest value
-    largest = sum(size - 1 for size in sizes)
-    return choices_of_e + choices_of_e * largest // 2
+    largest_sum = sum(size - 1 for size in sizes)
+    # the average of Σ e_i is half of its largest value, as e and (k_i − 1 − e_i) are as frequent
+    return choices_of_e + choices_of_e * largest_sum // 2
 
 
 def types_of_zeros(sizes: Sizes) -> list[ZeroType]:
@@ -207,7 +220,10 @@ def types_of_zeros(sizes: Sizes) -> list[ZeroType]:
 
 
 def placements(zeros: ZeroType) -> Iterator[tuple[int, ...]]:
-    """Yield all p with 0 ≤ p_i ≤ e_i and Σ p_i = P: how many zeros are in front of each filter."""
+    """Yield all p with 0 ≤ p_i ≤ e_i and Σ p_i = P, for the type (e, P).
+
+    p_i is the number of zeros in front of filter i; the other e_i − p_i are behind it.
+    """
     e, P = zeros
     for p in product(*(range(count + 1) for count in e)):
         if sum(p) == P:
@@ -215,38 +231,41 @@ def placements(zeros: ZeroType) -> Iterator[tuple[int, ...]]:
 
 
 def fibre_length(sizes: Sizes, degree: int, zeros: ZeroType) -> int | None:
-    """The length of the fibre over the function of filters of this type; None if undecided.
+    """The length of the fibre over the function f of filters of this type; None if undecided.
 
-    The known points of the fibre are filters with zeros that are moved. It is shown that each is
-    reduced, and that there are no others:
+    Some points of the fibre are known: the same filters with their zeros moved (``placements``). It
+    is shown that each of them is reduced, and that the fibre has no other points.
 
-    All filters with the function f of these are of the form (0, …, 0, 1, *, …, *) up to rescaling.
-    The smallest number of a variable in f is the number of their zeros in front, plus 1. So they
-    have P zeros in front; for each distribution p of P zeros to the filters a Gröbner basis bounds
-    the number of filters whose function is f.
+    Up to rescaling, filters are of the form (0, …, 0, 1, *, …, *). If their function is f, they
+    have P zeros in front, because P + 1 is the smallest number of a variable in f. For each
+    distribution p of P zeros to the filters, a Gröbner basis bounds the number of such filters
+    whose function is f.
     """
     e, P = zeros
     _check_fibre_price(sizes, degree)
     cores = [_core(i, size - count) for i, (size, count) in enumerate(zip(sizes, e, strict=True))]
     points = [_with_zeros(cores, p, e) for p in placements(zeros)]
-    # f, the same for all points
+    # the coefficients of f, which must be the same for all points
     function = _coefficients(points[0], degree)
     for filters in points:
         if _coefficients(filters, degree) != function:
             raise ContradictionError(f"filters {filters}: zeros that are moved change the function")
-        # the kernel has dimension L − 1 exactly if the only tangents are those of rescalings
+        # The point is reduced exactly if the kernel of the differential has only the directions of
+        # rescalings, L − 1 dimensions. If the rank modulo PRIME is smaller, this is not shown.
         if differential_rank(filters, degree) != upper_bound(sizes):
             return None
-    upper = 0
+    upper_bound_of_points = 0
+    # filter i has at most k_i − 1 zeros in front
     for p in product(*(range(size) for size in sizes)):
         if sum(p) == P:
-            upper += _length_with_zeros(sizes, degree, p, function)
-    # no more than are known: then these are all, and each is reduced
-    return len(points) if upper == len(points) else None
+            upper_bound_of_points += _length_with_zeros(sizes, degree, p, function)
+    # no more points than are known: then these are all, and each is reduced
+    return len(points) if upper_bound_of_points == len(points) else None
 
 
 def _check_fibre_price(sizes: Sizes, degree: int) -> None:
     """Raise TooExpensiveError for a fibre with too many unknowns, or too many equations."""
+    # the weights of all filters
     unknowns = sum(sizes)
     if unknowns > MAX_FIBRE_UNKNOWNS:
         raise TooExpensiveError("case", f"a fibre in {unknowns} unknowns")
@@ -259,16 +278,16 @@ def _check_fibre_price(sizes: Sizes, degree: int) -> None:
 
 
 def _core(i: int, size: int) -> list[int]:
-    """The entries of filter i between its zeros: 1, and then random numbers other than 0."""
+    """The ``size`` entries of filter i between its zeros: 1, and then random nonzero numbers."""
     random = Random(100 + i)
     return [1, *(random.choice((-3, -2, -1, 2, 3, 4)) for _ in range(size - 1))]
 
 
 def _with_zeros(cores: Filters, p: Sequence[int], e: Sequence[int]) -> Filters:
-    """Filters with p_i zeros in front of their cores, and e_i − p_i zeros behind."""
+    """The filters with p_i zeros in front of their cores, and e_i − p_i zeros behind."""
     filters = []
-    for core, before, count in zip(cores, p, e, strict=True):
-        filters.append([0] * before + core + [0] * (count - before))
+    for core, p_i, e_i in zip(cores, p, e, strict=True):
+        filters.append([0] * p_i + core + [0] * (e_i - p_i))
     return filters
 
 
@@ -277,12 +296,12 @@ def _length_with_zeros(
 ) -> int:
     """The length of the scheme of filters with p_i zeros in front that have this function.
 
-    They are of the form (0, …, 0, 1, *, …, *), with unknown last entries. The length is at least
-    the number of points. ``function`` has the coefficients of f, and f is to be the function of
-    the unknown filters and not a multiple of it: both have the coefficient 1 at x_(P+1)^D, as their
-    filters have 1 as the first entry that is not zero.
+    The filters are of the form (0, …, 0, 1, *, …, *) with unknown last entries, and ``function``
+    has the coefficients of f by the exponents of monomials. The length is at least the number of
+    points of the scheme. It is required that the function of the filters is f, not a multiple of f:
+    both have the coefficient 1 at x_(P+1)^D, as the first nonzero entry of all filters is 1.
     """
-    unknowns = sum(size - 1 - before for size, before in zip(sizes, p, strict=True))
+    unknowns = sum(size - 1 - p_i for size, p_i in zip(sizes, p, strict=True))
     if unknowns == 0:
         # the 1 is the last entry of each filter
         only_filters = [[0] * (size - 1) + [1] for size in sizes]
@@ -291,9 +310,9 @@ def _length_with_zeros(
     variables = iter(context.gens())
     zero, one = context.constant(0), context.constant(1)
     filters = []
-    for size, before in zip(sizes, p, strict=True):
-        rest = [next(variables) for _ in range(size - 1 - before)]
-        filters.append([zero] * before + [one] + rest)
+    for size, p_i in zip(sizes, p, strict=True):
+        last_entries = [next(variables) for _ in range(size - 1 - p_i)]
+        filters.append([zero] * p_i + [one] + last_entries)
     coefficients = _coefficients(filters, degree)
     monomials = coefficients.keys() | function.keys()
     equations = [coefficients.get(m, zero) - function.get(m, 0) for m in monomials]
@@ -310,11 +329,12 @@ def _length_with_zeros(
 def _coefficients(filters: Sequence[Sequence[Any]], degree: int) -> dict[Any, Any]:
     """The nonzero coefficients of f by the exponents of monomials in x_1, …, x_n.
 
-    The entries of filters may be of any ring. A neuron is a polynomial in the inputs, as a
-    dictionary from exponents to coefficients.
+    The entries of filters may be of any ring, as integers or polynomials in unknowns. A neuron is a
+    polynomial in the inputs, as a dictionary from exponents to coefficients: x_1² + 3x_2 is
+    {(2, 0): 1, (0, 1): 3}.
     """
     inputs = 1 + sum(map(len, filters)) - len(filters)
-    # x_1, …, x_n
+    # the exponents of x_1, …, x_n, which are the first neurons
     units = [tuple(int(i == j) for i in range(inputs)) for j in range(inputs)]
     neurons: list[dict[Any, Any]] = [{unit: 1} for unit in units]
     for layer, w in enumerate(filters):
@@ -328,12 +348,15 @@ def _coefficients(filters: Sequence[Sequence[Any]], degree: int) -> dict[Any, An
 
 
 def _combination(w: Sequence[Any], neurons: Sequence[Mapping[Any, Any]]) -> dict[Any, Any]:
-    """The polynomial Σ w_a y_a, for as many polynomials y_a as the filter w has entries."""
-    total: dict[Any, Any] = {}
+    """The polynomial Σ w_a y_a, for as many polynomials y_a as the filter w has entries.
+
+    Polynomials are dictionaries from exponents to coefficients; zeros are left out.
+    """
+    combination: dict[Any, Any] = {}
     for entry, neuron in zip(w, neurons, strict=True):
         for monomial, c in neuron.items():
-            total[monomial] = total.get(monomial, 0) + entry * c
-    return {monomial: c for monomial, c in total.items() if c}
+            combination[monomial] = combination.get(monomial, 0) + entry * c
+    return {monomial: c for monomial, c in combination.items() if c}
 
 
 def _power(neuron: Mapping[Any, Any], degree: int) -> dict[Any, Any]:
@@ -362,16 +385,19 @@ def stated_degree(sizes: Sizes, degree: int) -> int:
     It is multiplied up from the last filter on, whose power of r is r^0.
     """
     stated = 1
-    total = 0
+    partial_sum = 0
     for exponent, size in enumerate(reversed(sizes)):
-        total += size - 1
-        # binomials of partial sums make the multinomial coefficient
-        stated *= comb(total, size - 1) * degree ** (exponent * (size - 1))
+        partial_sum += size - 1
+        # the multinomial coefficient is the product of such binomial coefficients
+        stated *= comb(partial_sum, size - 1) * degree ** (exponent * (size - 1))
     return stated
 
 
 def stated_fibres(sizes: Sizes) -> list[int] | None:
-    """The number of placements of zeros for each type; None if there are too many types."""
+    """The stated number of points of the fibre for each type, as many as placements of zeros.
+
+    None if there are more than MAX_TYPES types.
+    """
     if type_count(sizes) > MAX_TYPES:
         return None
     return [len(list(placements(zeros))) for zeros in types_of_zeros(sizes)]
@@ -380,16 +406,17 @@ def stated_fibres(sizes: Sizes) -> list[int] | None:
 def stated_singular(sizes: Sizes) -> list[int] | None:
     """For each type of zeros 1 if its general functions are stated to be singular points, else 0.
 
-    None if there are too many types. They are singular if a filter has a zero in front and a
-    different one a zero behind, for some placement of the zeros. That is so exactly if at least two
-    filters have zeros, and neither all zeros are in front, nor all behind.
+    None if there are more than MAX_TYPES types. The functions are stated to be singular if, for
+    some placement of the zeros, one filter has a zero in front and a different one a zero behind.
+    That is so exactly if at least two filters have zeros, and neither all zeros are in front, nor
+    all behind.
     """
     if type_count(sizes) > MAX_TYPES:
         return None
     stated = []
     for e, P in types_of_zeros(sizes):
-        with_zeros = sum(count > 0 for count in e)
-        stated.append(int(with_zeros > 1 and 0 < P < sum(e)))
+        filters_with_zeros = sum(e_i > 0 for e_i in e)
+        stated.append(int(filters_with_zeros > 1 and 0 < P < sum(e)))
     return stated
 
 
@@ -407,7 +434,7 @@ def _dimension(sizes: Sizes, degree: int) -> dict[str, int | None]:
 
 
 def _case(certificate: Certificate) -> tuple[Sizes, int]:
-    """The filter sizes and the activation degree."""
+    """The filter sizes and the activation degree of the case of a certificate."""
     return tuple(certificate.case["filters"]), certificate.case["degree"]
 
 
@@ -418,20 +445,23 @@ def _decided(
     observed: Any,
     evidence: dict[str, Any],
 ) -> Content:
-    """The content of a certificate on the statement with its key.
+    """The content of a certificate on the statement that it asks about.
 
-    ``hypothesis`` is the one that fails, in words, or None; ``predicted`` and ``observed`` are the
-    values of the observable, None if not known. What ``evidence`` leaves out is not computed.
+    ``hypothesis`` is the hypothesis that fails, in words, or None if all hold. ``predicted`` and
+    ``observed`` are the values of the observable, None for one that is not known. ``evidence`` has
+    the computed numbers by name; numbers that are left out were not computed.
     """
-    listed = WORDS.listed(certificate.question, certificate.answer)
-    verdicts = [global_verdict(words, hypothesis, predicted, observed) for words in listed]
-    numbers: dict[str, Any] = {
+    asked_statements = WORDS.listed(certificate.question, certificate.answer)
+    verdicts = [
+        global_verdict(words, hypothesis, predicted, observed) for words in asked_statements
+    ]
+    not_computed: dict[str, Any] = {
         "degree": None,
         "source_degree": None,
         "general_fibre": None,
         "fibres": [],
     }
-    return statements(WORDS, listed, verdicts, numbers | evidence)
+    return statements(WORDS, asked_statements, verdicts, not_computed | evidence)
 
 
 def _nonlinear(degree: int) -> str | None:
@@ -442,8 +472,15 @@ def _nonlinear(degree: int) -> str | None:
 def about_dimension(certificate: Certificate) -> Content:
     """The content of a certificate on the dimension."""
     sizes, degree = _case(certificate)
-    known = _dimension(sizes, degree)
-    return _decided(certificate, None, upper_bound(sizes), known["dimension"], known)
+    evidence = _dimension(sizes, degree)
+    # no hypothesis: the statement is about all networks
+    return _decided(
+        certificate,
+        hypothesis=None,
+        predicted=upper_bound(sizes),
+        observed=evidence["dimension"],
+        evidence=evidence,
+    )
 
 
 def about_degree(certificate: Certificate) -> Content:
@@ -454,9 +491,10 @@ def about_degree(certificate: Certificate) -> Content:
     if degree > 1:
         without_zeros = ((0,) * len(sizes), 0)
         length = fibre_length(sizes, degree, without_zeros)
-        of_source = source_degree(sizes, degree)
-        observed = of_source if length == 1 else None
-        evidence |= {"degree": observed, "source_degree": of_source, "general_fibre": length}
+        degree_of_source = source_degree(sizes, degree)
+        # only a fibre of length 1 shows the number of points of the general fibre
+        observed = degree_of_source if length == 1 else None
+        evidence |= {"degree": observed, "source_degree": degree_of_source, "general_fibre": length}
     predicted = stated_degree(sizes, degree)
     return _decided(certificate, _nonlinear(degree), predicted, observed, evidence)
 
@@ -476,8 +514,9 @@ def about_singular(certificate: Certificate) -> Content:
 def _about_types(certificate: Certificate, predicted: Any, number_from_length: Any) -> Content:
     """The content of a certificate with a number for each type of zeros, from its fibre.
 
-    ``predicted`` are the stated numbers, or None; ``number_from_length`` gives the observed number
-    from the length of a fibre. For r = 1 nothing is observed.
+    ``predicted`` are the stated numbers, or None for too many types; ``number_from_length`` is the
+    function that gives the observed number from the length of a fibre. For r = 1 nothing is
+    observed, because the statement is about r ≥ 2.
     """
     sizes, degree = _case(certificate)
     evidence: dict[str, Any] = {**_dimension(sizes, degree)}

@@ -88,7 +88,7 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
     weights = []
     for i, size in enumerate(network.filters, 1):
         weights.append([f"w_({i},{a})" for a in range(1, size + 1)])
-    points = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
+    filters_of_types = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
         ("wire",),
@@ -100,15 +100,16 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
             "inputs": network.input_count,
             "activation": network.degree,
             "filters": _list(map(_list, weights)),
-            "points": _list(points),
+            "points": _list(filters_of_types),
         },
     )
 
 
 def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
-    """Return filters with these zeros at their ends, and small integers between them."""
+    """Return filters of this type of zeros, with small integers between the zeros."""
     filters = []
     for i, (before, behind) in enumerate(zeros.placed(), 1):
+        # of the core, the entries between the zeros
         size = network.filters[i - 1] - before - behind
         # neither proportional nor symmetric, whatever i is
         core = [(-1) ** a * (1 + (3 * a + 2 * i + a * i) % 7) for a in range(size)]
@@ -117,5 +118,5 @@ def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
 
 
 def _list(items: Iterable[object]) -> str:
-    """Return a list in Macaulay2."""
+    """Return a list in Macaulay2 of the texts of the items, such as ``{1, 2}``."""
     return "{" + ", ".join(map(str, items)) + "}"

@@ -108,17 +108,22 @@ class ConvolutionalNetwork(FilterSizes):
         return gradients
 
     def _gradient(self, filters: Sequence[Row], x: Row, g: Row, prime: int) -> list[int]:
-        """Return the gradient for one input x and one covector g; ``filters`` are the w_i."""
+        """Return the gradient of ⟨g, z_L⟩ by all weights, w_1 first, modulo the prime.
+
+        ``x`` is the input, ``g`` the covector on the output, and ``filters`` are the w_i. The
+        formulas are those of :meth:`pullbacks`.
+        """
         gradient: list[int] = []
         for w, y, slopes in reversed(self._layers_at(x, filters, prime)):
-            # g becomes the derivative by z_i, then by z_{i−1}
+            # at the beginning of this step g is the derivative by z_i, at the end that by z_{i−1}
             by_filter = [sum(map(mul, g, y[a : a + len(g)])) % prime for a in range(len(w))]
             gradient = by_filter + gradient
             by_y = [0] * len(y)
-            for j, entry in enumerate(g):
+            # z_j is the sum of w_a y_{j+a}, with indices from 0
+            for j, by_z_j in enumerate(g):
                 for a, weight in enumerate(w):
-                    by_y[j + a] += entry * weight
-            g = [slope * entry % prime for slope, entry in zip(slopes, by_y, strict=True)]
+                    by_y[j + a] += by_z_j * weight
+            g = [slope * by_y_j % prime for slope, by_y_j in zip(slopes, by_y, strict=True)]
         return gradient
 
     def _layers_at(
@@ -126,12 +131,12 @@ class ConvolutionalNetwork(FilterSizes):
     ) -> list[tuple[Row, list[int], list[int]]]:
         """Return (w_i, y_{i−1}, slopes) for each layer, for the input x.
 
-        They are its filter, its input, and the slopes r z_{i−1}^(r−1) of this input as a power of
-        z_{i−1}, modulo the prime.
+        w_i is its filter, y_{i−1} its input, and ``slopes`` are the derivatives r z_{i−1}^(r−1) of
+        this input y_{i−1} = z_{i−1}^r, modulo the prime.
         """
         layers = []
         y = list(x)
-        # nothing comes before the first layer: its slopes are not used
+        # the input of the first layer is no power: its slopes are not used
         slopes = [0] * len(y)
         for w in filters:
             layers.append((w, y, slopes))
@@ -183,9 +188,9 @@ def layer_chain(network: FilterSizes) -> Chain:
         generators = source.sympy_ring.gens
         x, w = generators[: len(inputs)], generators[len(inputs) :]
         # the activation belongs to the layer behind it, so that layers compose to the network
-        powers = x if i == 1 else [entry**network.degree for entry in x]
+        y = x if i == 1 else [entry**network.degree for entry in x]
         zero = source.sympy_ring.zero
-        images = tuple(sum(map(mul, w, powers[j : j + size]), zero) for j in range(count))
+        images = tuple(sum(map(mul, w, y[j : j + size]), zero) for j in range(count))
         layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
         inputs = outputs
     return Chain(tuple(layers), network.title, network.key)

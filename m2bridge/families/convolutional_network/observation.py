@@ -36,9 +36,10 @@ class ObservedConvolution(Observed):
     source_degree : int or None
         The degree of the product of projective spaces of filters; ``None`` if it was not computed.
     general_fibre : int or None
-        The length of the fibre over a function of filters without zeros.
+        The length of the fibre over a function of filters without zeros; ``None`` if it was not
+        computed.
     zero_types : tuple of ZeroType
-        The types of zeros, if their fibres were computed.
+        All types of zeros; empty if their fibres were not computed.
     fibre_lengths : tuple of int
         The length of the fibre over one function of each of these types.
     reason : str
@@ -78,6 +79,7 @@ class ObservedConvolution(Observed):
             return self.rank.exact
         if observable == "degree":
             return self.degree
+        # none were computed
         if not self.fibre_lengths:
             return None
         numbers = self.fibre_lengths
@@ -135,28 +137,28 @@ def observe(
 ) -> ObservedConvolution:
     """Observe the dimension, and the degree and the fibres if they are among the observables.
 
-    For r = 1 neither degree nor fibres are observed, since the statements about them are about
-    r ≥ 2. If they are too large, or a limit is reached, the observation says so in ``reason`` or
-    ``unfinished``; for a certificate (``certified``) it is an error.
+    For r = 1 neither degree nor fibres are observed, since the statements about these are about
+    r ≥ 2. If degree or fibres are too large to compute, or a limit is reached, the observation says
+    so in ``reason`` or ``unfinished``. With ``certified``, for a certificate, it is an error.
 
     Raises
     ------
     TooLargeError
-        If it is for a certificate, and the network is too large.
+        If ``certified`` is true, and the network is too large.
     TimeLimitError, MemoryLimitError
-        If it is for a certificate, and a limit is reached.
+        If ``certified`` is true, and a limit is reached.
     EngineError
         If Macaulay2 failed in another way.
     """
-    with limited(None) as running:
+    with limited(None) as timer:
         rank = rank_result(network)
-        wanted = BY_ENGINE & set(observables)
-        if not wanted or network.degree == 1:
-            return ObservedConvolution(model=network, rank=rank, seconds=running.seconds)
+        wanted_observables = BY_ENGINE & set(observables)
+        if not wanted_observables or network.degree == 1:
+            return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds)
         # further fields of the observation
         fields: dict[str, Any] = {}
         try:
-            fields = _degree_and_fibres(network, wanted)
+            fields = _degree_and_fibres(network, wanted_observables)
         except TooLargeError as reason:
             if certified:  # a certificate is complete, or there is none
                 raise
@@ -165,13 +167,13 @@ def observe(
             if certified:
                 raise
             fields["unfinished"] = str(limit)
-        return ObservedConvolution(model=network, rank=rank, seconds=running.seconds, **fields)
+        return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds, **fields)
 
 
 def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:
-    """Return the fields of an observation that one run of Macaulay2 finds, by name.
+    """Return the fields of :class:`ObservedConvolution` that one run of Macaulay2 finds, by name.
 
-    ``wanted`` are observables; fields about others are left out.
+    ``wanted`` are observables that need Macaulay2; fields about other observables are left out.
     """
     types = types_for(network, wanted)
     lengths = fibre_lengths(network, types)
@@ -185,12 +187,15 @@ def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[st
 
 
 def types_for(network: FilterSizes, observables: Collection[str]) -> tuple[ZeroType, ...]:
-    """Return the types of zeros whose fibres answer these observables, the first one always.
+    """Return the types of zeros whose fibres answer these observables.
+
+    They are all types for ``fibres`` and ``singular``; for other observables only the first type,
+    that of filters without zeros.
 
     Raises
     ------
     TooLargeError
-        If they are too many.
+        If there are too many types.
     """
     if ABOUT_FIBRES.isdisjoint(observables):
         return (next(network.zero_types()),)
@@ -200,17 +205,19 @@ def types_for(network: FilterSizes, observables: Collection[str]) -> tuple[ZeroT
 def source_degree(network: FilterSizes) -> int:
     """Return the degree of Π P^(k_i − 1), embedded by forms of the degrees r^(L−i) in the w_i.
 
-    By multiplication in the Chow ring, the hyperplane class Σ D_i h_i, D_i = r^(L−i), is raised to
-    the dimension of the source, where h_i^(k_i) = 0. What is left is a multiple of Π h_i^(k_i − 1),
-    the class of a point, and the coefficient is the degree.
+    In the Chow ring of the source, where h_i^(k_i) = 0, the hyperplane class Σ D_i h_i with
+    D_i = r^(L−i) is raised to the dimension of the source. The result is a multiple of the class of
+    a point, Π h_i^(k_i − 1), and the coefficient is the degree.
     """
+    # Σ(k_i − 1)
     dimension = network.input_count - 1
-    # the coefficients of a power of the hyperplane class by exponents of the h_i
+    # the coefficients of a power of the hyperplane class by exponents of the h_i; at first 1
     power = {(0,) * len(network.filters): 1}
     for _ in range(dimension):
         next_power: dict[tuple[int, ...], int] = {}
         for exponents, coefficient in power.items():
             for i, D_i in enumerate(network.weight_degrees):
+                # else the power of h_i is zero
                 if exponents[i] + 1 < network.filters[i]:
                     raised = (*exponents[:i], exponents[i] + 1, *exponents[i + 1 :])
                     next_power[raised] = next_power.get(raised, 0) + D_i * coefficient

@@ -44,7 +44,8 @@ def polar_theorem(network: FilterSizes) -> PolarData | None:
 def polar_degrees(network: FilterSizes) -> tuple[int, ...]:
     """Return δ_m, …, δ_0 with m the dimension of X, the first of which is the degree.
 
-    δ_j = Σ_i (−1)^(m−i) C(i + 1, j + 1) ∫ c_(m−i)(X) h^i, over i from j to m.
+    By the theorem of the module δ_j = Σ_i (−1)^(m−i) C(i + 1, j + 1) ∫ c_(m−i)(X) h^i, over i from
+    j to m, where h is the hyperplane class of the closure.
     """
     integrals = chern_integrals(network)
     m = len(integrals) - 1
@@ -58,20 +59,22 @@ def polar_degrees(network: FilterSizes) -> tuple[int, ...]:
 def chern_integrals(network: FilterSizes) -> list[int]:
     """Return ∫ c_(m−i)(X) h^i for i = 0, …, m, the dimension of X.
 
-    h_l is the hyperplane class of the projective space of filter l, which has size k_l, and
-    h = Σ D_l h_l with D_l = r^(L−l) is that of the closure. c(X) = Π (1 + h_l)^(k_l), and h^i has
-    the coefficient i! Π D_l^(f_l)/f_l! at Π h_l^(f_l). The class of a point is Π h_l^(k_l − 1). So
-    the integral is i! times the coefficient of T^i in the product over all filters of the sums over
-    f < k of C(k, k − 1 − f) (D T)^f / f!.
+    Filter l has size k_l, h_l is the hyperplane class of its projective space, and the hyperplane
+    class of the closure is h = Σ D_l h_l with D_l = r^(L−l).
+
+    The integral is the coefficient of c_(m−i)(X) h^i at the class Π h_l^(k_l − 1) of a point. Here
+    c(X) = Π (1 + h_l)^(k_l), and h^i has the coefficient i! Π D_l^(f_l)/f_l! at Π h_l^(f_l). So the
+    integral is i! times the coefficient of T^i in the product over all filters l of the polynomials
+    Σ_{f < k_l} C(k_l, k_l − 1 − f) (D_l T)^f / f!.
     """
     # the coefficients of 1, T, T², …
     product = [Fraction(1)]
     for k, D in zip(network.filters, network.weight_degrees, strict=True):
         # C(k, k − 1 − f) = C(k, f + 1)
         factor = [Fraction(comb(k, f + 1) * D**f, factorial(f)) for f in range(k)]
-        longer = [Fraction(0)] * (len(product) + k - 1)
+        new_product = [Fraction(0)] * (len(product) + k - 1)
         for i, coefficient in enumerate(product):
             for f, coefficient_of_factor in enumerate(factor):
-                longer[i + f] += coefficient * coefficient_of_factor
-        product = longer
+                new_product[i + f] += coefficient * coefficient_of_factor
+        product = new_product
     return [int(factorial(i) * coefficient) for i, coefficient in enumerate(product)]

@@ -73,20 +73,21 @@ class FilterSizes(DifferentiableModel):
     family: ClassVar[str] = NAME
 
     def __init__(self, filters: Iterable[int], degree: int = 2) -> None:
-        listed = positive_integers("filters", filters)
-        if not 1 <= len(listed) <= MAX_FILTERS:
-            message = f"must be from 1 to {MAX_FILTERS} integers, not {len(listed)}"
+        sizes = positive_integers("filters", filters)
+        if not 1 <= len(sizes) <= MAX_FILTERS:
+            message = f"must be from 1 to {MAX_FILTERS} integers, not {len(sizes)}"
             raise InvalidCaseError("filters", message)
-        exponent = positive_integer("degree", degree, MAX_ACTIVATION_DEGREE)
-        object.__setattr__(self, "filters", listed)
-        object.__setattr__(self, "degree", exponent)
+        checked_degree = positive_integer("degree", degree, MAX_ACTIVATION_DEGREE)
+        # the value is frozen, so that its fields cannot be assigned
+        object.__setattr__(self, "filters", sizes)
+        object.__setattr__(self, "degree", checked_degree)
         if self.parameter_count > MAX_FILTER_WEIGHTS:
             message = f"give {self.parameter_count} weights; at most {MAX_FILTER_WEIGHTS} can be"
             raise InvalidCaseError("filters", message)
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """Return the network with this key, such as ``3-2-r2``."""
+        """Return the network with this key, such as ``3-2-r2``; InvalidCaseError if none has it."""
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})*)-r({number})", key)
         if match is None:
@@ -122,14 +123,14 @@ class FilterSizes(DifferentiableModel):
 
     @property
     def output_count(self) -> int:
-        """One output; all others are the same function of shifted inputs."""
+        """1, as all outputs are the same function of shifted inputs."""
         return 1
 
     @property
     def weight_degrees(self) -> tuple[int, ...]:
         """The degree r^(L−i) of the output in the entries of each filter w_i."""
-        last = len(self.filters)
-        return tuple(self.degree ** (last - i) for i in range(1, last + 1))
+        L = len(self.filters)
+        return tuple(self.degree ** (L - i) for i in range(1, L + 1))
 
     @property
     def function_degree(self) -> int:
@@ -139,9 +140,11 @@ class FilterSizes(DifferentiableModel):
     def check_expandable(self) -> None:
         """Raise TooLargeError if there are more coefficients than can be written down.
 
-        Forms of degree D in two or more variables have more than D coefficients, whose number may
-        have very many digits. Some of the coefficients are zero for all weights.
+        All coefficients of forms of the degree D of the output are counted, also those that are
+        zero for all weights.
         """
+        # Forms of degree D in two or more variables have more than D coefficients. D is compared
+        # first, as the number of coefficients may have very many digits.
         limit = MAX_WRITTEN_COEFFICIENTS
         degree_is_too_large = self.input_count > 1 and self.function_degree > limit
         if degree_is_too_large or monomial_count(self.input_count, self.function_degree) > limit:

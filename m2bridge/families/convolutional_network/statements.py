@@ -47,13 +47,14 @@ def distributions(zeros: ZeroType) -> int:
     p_i is the number of zeros in front of filter i. Their number is the coefficient of T^P in the
     product of all 1 + T + … + T^(e_i).
     """
+    # of the product of the first factors, by exponents of T
     coefficients = [1]
-    for count in zeros.zeros:
-        longer = [0] * (len(coefficients) + count)
+    for e_i in zeros.zeros:
+        new_coefficients = [0] * (len(coefficients) + e_i)
         for exponent, coefficient in enumerate(coefficients):
-            for shift in range(count + 1):
-                longer[exponent + shift] += coefficient
-        coefficients = longer
+            for p_i in range(e_i + 1):
+                new_coefficients[exponent + p_i] += coefficient
+        coefficients = new_coefficients
     return coefficients[zeros.leading]
 
 
@@ -70,19 +71,20 @@ def stated_singular(network: FilterSizes) -> Numbers | None:
 def opposite_zeros(zeros: ZeroType) -> bool:
     """Return whether one filter begins with a zero and a different one ends with a zero.
 
-    These are the filters of one placement of the zeros. (One zero can be moved forwards in one
-    filter, and one backwards in the other; so the function has further preimages.)
+    It is asked of filters with one placement of the zeros, that of :meth:`ZeroType.placed`. (If it
+    is so, a zero can be moved to the end of the one filter and a zero to the front of the other,
+    which keeps the function; so the function has further preimages.)
     """
     places = zeros.placed()
-    for i, (before, _) in enumerate(places):
+    for i, (in_front, _) in enumerate(places):
         for j, (_, behind) in enumerate(places):
-            if i != j and before and behind:
+            if i != j and in_front > 0 and behind > 0:
                 return True
     return False
 
 
 def nowhere_fails(network: FilterSizes) -> str:
-    """Return the empty text: there is no hypothesis."""
+    """Return the empty text for every network: the statement has no hypothesis."""
     return ""
 
 

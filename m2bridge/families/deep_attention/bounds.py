@@ -66,11 +66,11 @@ class TwoInputNetwork:
     Parameters
     ----------
     attention : tuple of matrices
-        C_1, C_2, … for the layers whose tokens are not all parallel. For the layers after them,
-        behind a hidden width 1, C_k = c_k mᵀm; here are the 1 × 1 matrices c_k, as tokens are
-        multiplied by m before.
+        First C_1, C_2, … of the layers whose tokens are not all parallel. The layers after them are
+        behind a hidden width 1 and have C_k = c_k mᵀm. Of these the 1 × 1 matrices c_k are listed,
+        as the tokens are multiplied by m before.
     row : tuple of numbers
-        m.
+        The row m.
     """
 
     attention: tuple[tuple[tuple[Scalar, ...], ...], ...]
@@ -90,8 +90,8 @@ class TwoInputNetwork:
     def _row_layer(self) -> int:
         """The index from 0 of the layer whose value matrix is m; all others have an identity.
 
-        It is the last one that all inputs enter: C_k has their number as its size, and later
-        matrices c_k have size 1.
+        It is the last layer that all inputs enter: the last one whose matrix has ``size`` rows. (If
+        ``size`` is 1 that is the last layer.)
         """
         return sum(len(C) == self.size for C in self.attention) - 1
 
@@ -119,7 +119,7 @@ class TwoInputNetwork:
 
 
 def unit_rows(size: int) -> list[tuple[Scalar, ...]]:
-    """Return the rows of the identity matrix of this size."""
+    """Return the rows of the size × size identity matrix."""
     return [tuple(int(i == j) for j in range(size)) for i in range(size)]
 
 
@@ -143,6 +143,7 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
 
     # two inputs, of which one linear form is left behind a width 1
     sizes = [min(r, 2) for r in shape.entering_ranks]
+    # a rank above the size is cut by ``matrix``
     attention = tuple(map(matrix, sizes, shape.alphas))
     return TwoInputNetwork(attention, row(sizes[0]))
 
@@ -150,10 +151,11 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
 def gradients(
     block: TwoInputNetwork, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Yield gradients of ⟨G, output(X)⟩ by the block's weights, without end, as lists of numbers.
+    """Yield gradients of ⟨G, output(X)⟩ by the block's weights, without end.
 
     Each one belongs to random inputs X with ``tokens`` columns and a random covector G on the
-    output, a row of as many numbers.
+    output, a row of ``tokens`` numbers. It is a list of numbers in the order of
+    :meth:`TwoInputNetwork.flattened`.
     """
     network = block.network(numbers)
     while True:
@@ -188,10 +190,11 @@ def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Met
 
 
 def theorem_bound(network: NetworkSizes) -> MethodValue | None:
-    """Return the bound by Theorem H, of a network that is too large for its rank to be computed.
+    """Return the lower bound by Theorem H, for a network that is too large for its rank.
 
-    It is ``None`` where the rank can be computed, where one block decides (one head, no skip
-    connections), or where the hypotheses of the theorem do not hold.
+    ``None`` where the rank can be computed, where one block decides (one head, no skip
+    connections), or where the hypotheses of the theorem do not hold. In these cases another method
+    is used, or no theorem is known.
     """
     if network.is_plain or network.parameter_count <= MAX_DIFFERENTIATED_PARAMETERS:
         return None
@@ -221,18 +224,21 @@ def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
 
 
 def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator of the bound by the block, modulo a prime; empty if it does not decide."""
+    """Return an iterator over one lower bound, by the block modulo a prime.
+
+    It is empty if the block does not decide.
+    """
     method = f"block mod {LARGE_PRIME}"
     return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
 
 
 def residues() -> Draw:
-    """Return a source of random residues modulo the prime, which starts with the same seed."""
+    """Return a source of random residues modulo LARGE_PRIME; each source has the same numbers."""
     return partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME)
 
 
 def rank_of_gradients(rows: Iterable[list[Any]], upper: int) -> int:
-    """Return the rank modulo the prime of the first gradients of an endless sequence.
+    """Return the rank modulo LARGE_PRIME of the first gradients of an endless sequence.
 
     ``upper`` is an upper bound for the rank of the whole sequence; a few more rows than that are
     taken, since random rows may be dependent by chance.
@@ -244,8 +250,8 @@ def rank_of_gradients(rows: Iterable[list[Any]], upper: int) -> int:
 def certified_block(network: NetworkSizes) -> TwoInputNetwork:
     """Return the block whose rank is computed; it depends on the seed and the ranks only.
 
-    All numbers are from 1 to 999, so that no matrix is skew-symmetric, which has zeros in its
-    diagonal.
+    All numbers are from 1 to 999. So no attention matrix is skew-symmetric, as a skew-symmetric
+    matrix has zeros on its diagonal.
     """
     numbers = (1 + state % 999 for state in minimal_standard(RANK_POINT_SEED))
     draw = partial(next, numbers)
@@ -257,10 +263,11 @@ def block_bound(
 ) -> Iterator[MethodValue]:
     """Yield the dimension as a lower bound, if the block's differential has the least kernel.
 
-    The kernel always contains the directions that the function cannot see, of dimension
-    ``network.kernel_dimension``. If they are all, the network's differential has its least kernel
-    at generic weights as well (see the module), so that its rank is known without computing it.
-    Otherwise nothing is yielded: other weights of the block may have the least kernel.
+    The kernel of the block's differential always contains the directions in which the function
+    does not change, a space of dimension ``network.kernel_dimension``. If the kernel is no larger,
+    the differential of the network at generic weights has its least kernel, too (see the module),
+    and the dimension is ``determined_dimension(network)``. If the kernel is larger, nothing is
+    yielded, because at other weights it may be the least one.
 
     Parameters
     ----------
@@ -286,7 +293,8 @@ MAX_BALL_LAYERS = 6
 MAX_PRECISION_BITS = 1 << 14
 # All coefficients of the power series in the largest Jacobian matrix: about a minute.
 MAX_SERIES_COEFFICIENTS = 20_000_000
-# How often the number of orders is doubled where the rank stays below the upper bound.
+# How many numbers of orders are tried, each twice the one before, where the rank stays below the
+# upper bound.
 MAX_ORDER_DOUBLINGS = 4
 
 
@@ -318,7 +326,7 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
 
 def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator of the bound by the block with exponentials as unknowns.
+    """Return an iterator over one lower bound, by the block with exponentials as unknowns.
 
     It is empty if the block does not decide.
     """
@@ -328,8 +336,9 @@ def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:
 def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
     """Return the number of weights of the certified block, and the rank of its differential.
 
-    For softmax the rank is found by power series up to some depth, which needs no theorem about
-    exponentials; deeper blocks have exponentials as unknowns.
+    The rank is found modulo LARGE_PRIME. For softmax of at most MAX_EXACT_SERIES_LAYERS layers it
+    is found by power series, which need no theorem about exponentials; in deeper blocks
+    exponentials are unknowns.
     """
     block = certified_block(network)
     return block.columns, _block_rank(block, network.t, network.softmax)
@@ -338,7 +347,7 @@ def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
 # networks of many widths have one block
 @lru_cache(maxsize=1024)
 def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
-    """Return the rank modulo the prime of the differential of a block for t tokens."""
+    """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens."""
     if not softmax:
         # two tokens show the whole function P(XXᵀ)X of at most two inputs
         rows = gradients(block, Residues(LARGE_PRIME), min(t, 2), residues())
@@ -367,11 +376,12 @@ def _series_rank(block: TwoInputNetwork, t: int) -> int:
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Yield the bound by a block whose rank is proved in balls; nothing if they are too wide.
+    """Yield the lower bound by a block whose full rank is proved in balls; nothing if it is not.
 
-    The determinant of as many gradients as there are columns is enclosed in a ball without 0.
-    Weights and tokens are rational numbers from −1 to 1, so that no exponential is far from
-    the others.
+    The determinant of as many gradients as there are columns is enclosed in a ball. If 0 is not in
+    this ball, the gradients are independent. Otherwise the precision is doubled, up to
+    MAX_PRECISION_BITS. Weights and tokens are rational numbers from −1 to 1, so that no exponential
+    is far from the others.
     """
     random = Random(RANK_POINT_SEED)
     numbers = Balls(multiplicities=(1, network.t - 1))
@@ -387,7 +397,7 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
             rows = check_deadline_in(gradients(block, numbers, 2, draw))
             determinant = numbers.matrix(list(islice(rows, block.columns))).det()
         if not determinant.contains(0):
-            # As many independent gradients as columns: the rank is that of every generic block.
+            # The rank is the number of columns, the largest that there is, also for generic blocks.
             method = f"block in balls of {precision} bits"
             yield from block_bound(network, lambda block: block.columns, method)
             return
@@ -397,29 +407,29 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
 def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     """Return the rank of the differential of softmax at random weights as a lower bound.
 
-    This is for networks with skip connections or several heads, for which no block decides.
+    It is for networks with skip connections or several heads, for which no block decides.
     """
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = upper_bounds(network)[0].value
-    point = partial(NetworkWeights.read, network, parameters)
-    rank, orders = rank_by_series(network, point, upper)
+    weights_over = partial(NetworkWeights.read, network, parameters)
+    rank, orders = rank_by_series(network, weights_over, upper)
     dimension = Bounds.at_least(rank, f"rank of {orders} orders of the differential")
     return MethodValue(f"Jacobian mod {LARGE_PRIME}, power series", dimension)
 
 
 def rank_by_series(
-    network: NetworkSizes, point: Callable[[NumberSystem], NetworkWeights], upper: int
+    network: NetworkSizes, weights_over: Callable[[NumberSystem], NetworkWeights], upper: int
 ) -> tuple[int, int]:
-    """Return a lower bound for the rank of the whole differential, and how many orders gave it.
+    """Return a lower bound for the rank of the differential, and the number of orders behind it.
 
-    It is not known how many orders of the power series separate all heads. So their number is
-    doubled a few times, until the rank is ``upper``.
+    It is not known how many orders of the power series are needed to separate all heads. So the
+    number of orders is doubled at most MAX_ORDER_DOUBLINGS − 1 times, until the rank is ``upper``.
 
     Parameters
     ----------
-    point : function
-        The weights as matrices over the number system that it is given.
+    weights_over : function
+        Returns the weights as matrices over a number system.
     upper : int
         An upper bound for the rank.
 
@@ -442,7 +452,7 @@ def rank_by_series(
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(LARGE_PRIME, orders, multiplicities)
-        rows = gradients_at(point(numbers), network, numbers, tokens, residues())
+        rows = gradients_at(weights_over(numbers), network, numbers, tokens, residues())
         rank = growing_rank(rows, orders, upper=upper)
         if rank == upper:
             break
@@ -452,9 +462,10 @@ def rank_by_series(
 def growing_rank(
     gradients: Iterable[list[Any]], length: int, upper: int | None = None, prime: int = LARGE_PRIME
 ) -> int:
-    """Return a lower bound for the rank of the span of all coefficients of the gradients.
+    """Return a lower bound for the dimension of the span of all coefficients of the gradients.
 
-    Rows are added until doubling their number does not enlarge the rank, or the rank is ``upper``.
+    It is a rank modulo ``prime``. Gradients are added until doubling their number does not enlarge
+    the rank, or until the rank is ``upper``.
 
     Parameters
     ----------

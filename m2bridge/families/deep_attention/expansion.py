@@ -46,9 +46,11 @@ MAX_NAMED_INPUTS = 99
 MAX_EXPANSION_PRODUCTS = 3_000_000
 _PRODUCTS_PER_SECOND = 150_000
 
-# The coefficients of a polynomial in the parameters by exponents.
+# The coefficients of a polynomial by the exponents of its monomials: x²y + 3 is {(2, 1): 1,
+# (0, 0): 3}.
 Polynomial = dict[Exponents, int]
-# (i, e) is the monomial S^e X_i of an output; (k, i, e) is the monomial S^e of the entry P_ki.
+# (i, e) is the monomial S^e X_i1 of an output, (k, i, e) the monomial S^e of the entry P_ki. Here i
+# and k are from 1, and e has an exponent for each of S_11, S_12, …, S_nn.
 OutputMonomial = tuple[int, Exponents]
 EntryMonomial = tuple[int, int, Exponents]
 
@@ -65,22 +67,23 @@ def expanded(network: NetworkSizes) -> PolynomialMap:
     """
     _check_size(network)
     P = _symmetric_coefficients(network)
-    if _sees_all(network):
-        images = {_name("c", k, i, *exponents): P[k, i, exponents] for k, i, exponents in P}
+    if _determines_P(network):
+        images = {_name("c", k, i, *e): coefficient for (k, i, e), coefficient in P.items()}
     else:
         images = _coefficients_of_a_token(network, P)
     return PolynomialMap.from_terms(network.parameter_names(), images)
 
 
 def _name(letter: str, *numbers: int) -> str:
-    """Return the name of a coordinate, such as ``c_1_2_0_1_0``."""
+    """Return the name of a coordinate: ``c`` and 1, 2, 0, 1, 0 give ``c_1_2_0_1_0``."""
     return "_".join([letter, *map(str, numbers)])
 
 
-def _sees_all(network: NetworkSizes) -> bool:
+def _determines_P(network: NetworkSizes) -> bool:
     """Return whether the function determines P, so that the coefficients of P are coordinates."""
     any_symmetric_matrix_is_XXt = network.t >= network.widths[0]
-    # then Σ_i P_ki(x_2 x_2ᵀ) X_i1, a summand of the first token's output, has all coefficients
+    # For a linear P the output of the first token x_1 has the summand P(x_2 x_2ᵀ) x_1, in which all
+    # coefficients of P occur.
     P_is_linear = network.layers == 1
     return any_symmetric_matrix_is_XXt or (P_is_linear and network.t > 1)
 
@@ -124,55 +127,58 @@ def _check_size(network: NetworkSizes) -> None:
 def _product_count(network: NetworkSizes) -> int:
     """Return the number of products of terms in all layers, if nothing were collected in between.
 
-    An entry of V Q S Qᵀ A Q is a sum over five indices, two of them of S, in which Q occurs three
-    times; an entry of A = KᵀQ with a < d is a sum of a terms. (The Q with A is a matrix of queries;
-    the others are the matrix Q that the layers before have made.)
+    Let Q be the matrix of the module that the layers before have made. An entry of V Q S Qᵀ A Q is
+    a sum over five indices, three of range d and two, of S, of range n; Q occurs three times in it.
+    An entry of A is a parameter, or for a < d, where A is a product of two matrices of parameters,
+    a sum of a terms.
     """
     n = network.widths[0]
-    # how many terms an entry of Q has before the layer
-    terms = 1
+    terms_of_Q = 1
     products = 0
     for layer, (d, after, a) in enumerate(network.layer_sizes):
-        # Q = 1 in the first layer
-        summands = d**2 if layer == 0 else d**3 * n**2 * terms**3
+        # in the first layer Q = 1, and an entry of V S A is a sum over two indices
+        summands = d**2 if layer == 0 else d**3 * n**2 * terms_of_Q**3
         terms_of_A = a if a < d else 1
         new_terms = network.heads * summands * terms_of_A
         products += new_terms * after * n
-        terms = new_terms + terms if network.skip else new_terms
+        # a skip connection adds the terms of Q itself
+        terms_of_Q = new_terms + terms_of_Q if network.skip else new_terms
     return products
 
 
 def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polynomial]:
     """Return the coefficients of P that are not identically zero, in the order of their names.
 
-    The coefficient with the key (k, i, e) is that of S^e in the entry P_ki, where e has an exponent
-    for each of S_11, S_12, …, S_nn; it is a polynomial in the parameters.
+    The result maps (k, i, e) to the coefficient of S^e in the entry P_ki, a polynomial in the
+    parameters; see :data:`EntryMonomial`. With skip connections the constant part of P, which is
+    the identity, is left out.
     """
     n = network.widths[0]
     # FLINT's ring has the entries of S and then the parameters as variables.
-    variables = n * (n + 1) // 2
-    context = flint.fmpz_mpoly_ctx.get(("v", variables + network.parameter_count), "degrevlex")
+    entry_count = n * (n + 1) // 2
+    context = flint.fmpz_mpoly_ctx.get(("v", entry_count + network.parameter_count), "degrevlex")
     generators = context.gens()
-    entries, parameters = generators[:variables], generators[variables:]
-    symmetric = {}
+    entries, parameters = generators[:entry_count], generators[entry_count:]
+    entry_at = {}
     pairs = combinations_with_replacement(range(n), 2)
     for (p, q), entry in zip(pairs, entries, strict=True):
-        symmetric[p, q] = symmetric[q, p] = entry
-    S = EntryMatrix([[symmetric[p, q] for q in range(n)] for p in range(n)])
+        entry_at[p, q] = entry_at[q, p] = entry
+    S = EntryMatrix([[entry_at[p, q] for q in range(n)] for p in range(n)])
     Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
     for layer in NetworkWeights.read(network, parameters, NumberSystem()).network():
-        heads = [
+        summands = [
             head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in check_deadline_in(layer)
         ]
         if network.skip:
-            heads.append(Q)
-        Q = reduce(add, heads)
+            summands.append(Q)
+        Q = reduce(add, summands)
+    # P is the last Q
     P: dict[EntryMonomial, Polynomial] = {}
     for k, row in enumerate(Q.rows, 1):
         for i, entry in enumerate(row, 1):
             for exponents, c in entry.to_dict().items():
-                in_S = tuple(map(int, exponents[:variables]))
-                in_parameters = tuple(map(int, exponents[variables:]))
+                in_S = tuple(map(int, exponents[:entry_count]))
+                in_parameters = tuple(map(int, exponents[entry_count:]))
                 P.setdefault((k, i, in_S), {})[in_parameters] = int(c)
     # the constant part of P, of a network with skip connections, is the identity
     varying = [(k, i, in_S) for k, i, in_S in P if any(in_S)]
@@ -182,6 +188,7 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
 def _order(monomial: EntryMonomial | OutputMonomial) -> tuple[tuple[int, ...], Exponents]:
     """Return the sorting key of a monomial: output, input, and then larger exponents first."""
     *indices, exponents = monomial
+    # negative, because larger exponents come first
     return tuple(indices), tuple(-e for e in exponents)
 
 
@@ -190,30 +197,32 @@ def _coefficients_of_a_token(
 ) -> dict[str, Polynomial]:
     """Return the coefficients ``f_k_…`` of the first token of the output, by their names.
 
-    That of output k is Σ_i P_ki(XXᵀ) X_i1: a sum of polynomials S^e X_i1 in X, where S = XXᵀ, each
-    times a coefficient of P. So a coefficient at a monomial in X is a linear form in those of P_k.
-    Of these linear forms a basis is taken, the same for each k.
+    ``P`` maps (k, i, e) to the coefficient of S^e in P_ki, a polynomial in the parameters. With
+    S = XXᵀ, entry k of the output's first token is Σ_i P_ki(S) X_i1: the sum over (i, e) of
+    P[k, i, e] · S^e X_i1. So its coefficient at a monomial in X is a linear form in the P[k, i, e],
+    the same linear form for each k. Of these linear forms a basis is taken.
     """
-    monomials = sorted({(i, exponents) for _, i, exponents in P}, key=_order)
-    expanded_monomials = _monomials_in_tokens(network, monomials)
-    # Row (i, e) of the matrix has the coefficients of S^e X_i1; a column belongs to a monomial in
-    # X, and is the linear form.
-    in_tokens = sorted(set().union(*expanded_monomials), reverse=True)
-    matrix = [[terms.get(m, 0) for m in in_tokens] for terms in expanded_monomials]
-    independent, _ = pivot_columns(matrix)
+    symmetric_monomials = sorted({(i, e) for _, i, e in P}, key=_order)
+    expanded_monomials = _monomials_in_tokens(network, symmetric_monomials)
+    token_monomials = sorted(set().union(*expanded_monomials), reverse=True)
+    # The row for (i, e) has the coefficients of S^e X_i1. The column for a monomial in X has the
+    # coefficients of its linear form.
+    matrix = [[expanded.get(m, 0) for m in token_monomials] for expanded in expanded_monomials]
+    independent_columns, _ = pivot_columns(matrix)
     images: dict[str, Polynomial] = {}
     for k in range(1, network.widths[-1] + 1):
-        for j in independent:
+        for column in independent_columns:
+            # the value of the linear form, a polynomial in the parameters
             image = Counter[Exponents]()
-            for monomial, row in zip(monomials, matrix, strict=True):
-                if row[j] == 0:
+            for (i, e), row in zip(symmetric_monomials, matrix, strict=True):
+                if row[column] == 0:
                     continue
-                for exponents, c in P.get((k, *monomial), {}).items():
-                    image[exponents] += row[j] * c
-            terms = {exponents: c for exponents, c in image.items() if c}
+                for in_parameters, c in P.get((k, i, e), {}).items():
+                    image[in_parameters] += row[column] * c
+            nonzero_terms = {in_parameters: c for in_parameters, c in image.items() if c}
             # a coordinate that is zero for all parameters has no name
-            if terms:
-                images[_name("f", k, *in_tokens[j])] = terms
+            if nonzero_terms:
+                images[_name("f", k, *token_monomials[column])] = nonzero_terms
     return images
 
 
@@ -222,7 +231,7 @@ def _monomials_in_tokens(
 ) -> list[Polynomial]:
     """Return the polynomial S^e X_i1 in X, where S = XXᵀ, for each of the monomials (i, e).
 
-    Its terms have exponents for X_11, X_12, …, X_nt.
+    Each polynomial maps exponents, one for each of X_11, X_12, …, X_nt, to coefficients.
     """
     n, t = network.widths[0], network.t
     generators = flint.fmpz_mpoly_ctx.get(("x", n * t), "degrevlex").gens()
@@ -268,7 +277,10 @@ class WordSum(Counter[str]):
         return WordSum(super().__add__(other))
 
     def degrees(self, letter: WordSum) -> list[int]:
-        """Return how often a letter or its transpose is in each word."""
+        """Return how often a letter or its transpose is in each word, in the order of words.
+
+        ``letter`` is the sum of one word of one letter.
+        """
         (character,) = letter
         (transposed,) = letter.transpose()
         return [word.count(character) + word.count(transposed) for word in self]

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
     """Read the values of ``a`` in a grid, for each layer or for all: ``1..3`` or ``1..3,2``.
 
-    An option that means several values returns them as a tuple. Here it has one, since
-    :meth:`DeepAttentionNetworks.grid` combines the layers: the ranks of each layer that is written.
-    ``1..3,2`` is (((1, 2, 3), (2,)),).
+    The result has one entry, the tuple with the ranks of each layer: ``1..3,2`` gives
+    (((1, 2, 3), (2,)),). It is a tuple with one entry because an option of a grid returns all its
+    values, and :meth:`DeepAttentionNetworks.grid` takes the ranks of all layers as one value.
     """
     ranks_of_layers = tuple(ranges(option, part) for part in text.split(","))
     return (ranks_of_layers,)
@@ -53,7 +53,10 @@ def _yes_or_no(text: str) -> bool:
 
 
 def _words(option: str, text: str) -> tuple[str, ...]:
-    """Read words between commas; that they are understood is checked with each case."""
+    """Return the words between the commas of a text; ``build`` refuses unknown words later.
+
+    ``option`` is not used: a :class:`CaseOption` passes its name.
+    """
     return tuple(part.strip() for part in text.split(","))
 
 
@@ -113,10 +116,10 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return (FIGURE,)
 
     def grid(self, **values: Any) -> Iterator[DeepAttention]:
-        """Yield a network for each combination of ranks.
+        """Yield a network for each combination of ranks, one rank for each layer.
 
-        In a grid the value of ``a`` is a tuple with the ranks of each layer, or one with the ranks
-        of every layer: ((1, 2, 3), (2,)) for ``1..3,2``.
+        ``values`` has the values of all options. That of ``a`` is a tuple with the ranks of each
+        layer, ((1, 2, 3), (2,)) for ``1..3,2``; or with one entry, the ranks for every layer.
         """
         widths = values.pop("widths")
         ranks_of_layers = values.pop("a")

@@ -42,7 +42,7 @@ class GenericFibre:
     degree : int
         The degree of the fibre; its length if the dimension is 0.
     points : int or None
-        The number of geometric points if the dimension is 0.
+        The number of geometric points if the dimension is 0, else ``None``.
     """
 
     dimension: int
@@ -89,26 +89,25 @@ def fibre_script(network: NetworkSizes) -> Script:
         raise MethodUnavailableError(
             "fibres are computed for lightning attention, one head, no skip connections"
         )
-    count = unknown_count(network)
-    if count > MAX_FIBRE_UNKNOWNS:
+    if unknown_count(network) > MAX_FIBRE_UNKNOWNS:
         raise TooLargeError(
-            f"the fibre has {count} unknowns; at most {MAX_FIBRE_UNKNOWNS} are tried: take smaller"
-            " widths"
+            f"the fibre has {unknown_count(network)} unknowns; at most {MAX_FIBRE_UNKNOWNS} are"
+            " tried: take smaller widths"
         )
-    count = network.parameter_count
-    if count > MAX_FIBRE_WEIGHTS:
+    if network.parameter_count > MAX_FIBRE_WEIGHTS:
         raise TooLargeError(
-            f"the network has {count} weights; fibres are computed for at most"
+            f"the network has {network.parameter_count} weights; fibres are computed for at most"
             f" {MAX_FIBRE_WEIGHTS}: take fewer"
         )
     n = network.widths[0]
     few_tokens = network.t < n
-    # for t ≥ n the inputs are the entries of any symmetric matrix XXᵀ
+    # the inputs are the entries of X; for t ≥ n those of XXᵀ, then any symmetric matrix
     input_count = n * network.t if few_tokens else n * (n + 1) // 2
     attention, M = _random_weights(network)
     # B_k has the entry (1, 1) of A'_k, and unknowns elsewhere; all entries of N are unknowns.
     B, unknowns = [], []
     for k, A in enumerate(attention, 1):
+        # the first name is left out
         (_, *first_row), *rows = _names(f"inner_({k},", n, n)
         B.append([[str(A[0][0]), *first_row], *rows])
         unknowns += [*first_row, *chain.from_iterable(rows)]
@@ -133,10 +132,10 @@ def fibre_script(network: NetworkSizes) -> Script:
 
 
 def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
-    """Return the names of the entries of a matrix in Macaulay2, row by row.
+    """Return the names of the entries of a rows × columns matrix in Macaulay2, as its rows.
 
-    They have two indices behind ``beginning``, such as ``inner_(1,``: the first is
-    ``inner_(1,1,1)``.
+    A name is ``beginning``, the row, the column and a parenthesis: ``inner_(1,`` gives
+    ``inner_(1,1,1)`` at first.
     """
     column_numbers = range(1, columns + 1)
     return [[f"{beginning}{i},{j})" for j in column_numbers] for i in range(1, rows + 1)]
@@ -153,7 +152,9 @@ def _random_weights(network: NetworkSizes) -> tuple[list[RowLists], RowLists]:
     while True:
         parameters = list(islice(draws, network.parameter_count))
         attention, M = virtual_weights_at(network, parameters)
-        chart_meets_all_orbits = all(A[0][0] for A in attention) and any(row[0] for row in M)
+        first_entries_nonzero = all(A[0][0] != 0 for A in attention)
+        first_column_nonzero = any(row[0] != 0 for row in M)
+        chart_meets_all_orbits = first_entries_nonzero and first_column_nonzero
         if chart_meets_all_orbits and (*map(rank, attention), rank(M)) == generic_ranks:
             return attention, M
 

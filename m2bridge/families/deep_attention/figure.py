@@ -33,7 +33,7 @@ HEADER = ("delta", "lightning", "lightning_status", "eq_14", "softmax", "softmax
 
 
 class FigurePoint(NamedTuple):
-    """The dimensions of two networks whose layers all have width δ."""
+    """The dimensions of two networks whose layers all have width δ, which is ``delta``."""
 
     delta: int
     lightning: Dimension
@@ -116,6 +116,7 @@ class Figure3(PictureResult):
         with styled():
             figure = new_figure(9.2, 4.5, _caption(self))
             panels = figure.subplots(1, 2, sharey=True)
+            # the dimensions of lightning, and those of softmax, each for all δ
             deltas, *results = zip(*self.points, strict=True)
             for panel, dimensions, (name, formula, colour) in zip(
                 panels, results, PANELS, strict=True
@@ -162,31 +163,29 @@ def figure_3(
         raise InvalidCaseError(
             "delta", f"must be from 1 to {MAX_FIGURE_POINTS} widths, not {len(widths)}"
         )
-    count = positive_integer("layers", layers) + 1
+    # l layers have l + 1 widths
+    width_count = positive_integer("layers", layers) + 1
     points: list[FigurePoint] = []
     unfinished = ""
-    with limited(timeout) as running:
+    with limited(timeout) as timer:
         for delta in widths:
-            network = DeepAttention((delta,) * count, a, t)
+            network = DeepAttention((delta,) * width_count, a, t)
             lightning = dimension(network)
             softmax = dimension(replace(network, normalization="softmax"))
-            # A point with one of its two dimensions would look like a result.
+            # A point with one of its two dimensions would look like a result, so both must be
+            # known. ``unfinished`` is the limit of the first that is not.
             for result in (lightning, softmax):
                 if result.dimension is None:
                     unfinished = unfinished or result.unfinished
-            # A limit was reached, and larger widths take longer.
-            if unfinished:
+            # larger widths take longer
+            if unfinished != "":
                 break
             points.append(FigurePoint(delta, lightning, softmax))
     if not points:
+        # without points the loop ended at a limit
         raise TimeLimitError(unfinished)
     return Figure3(
-        layers=layers,
-        t=t,
-        a=a,
-        points=tuple(points),
-        seconds=running.seconds,
-        unfinished=unfinished,
+        layers=layers, t=t, a=a, points=tuple(points), seconds=timer.seconds, unfinished=unfinished
     )
 
 
@@ -213,9 +212,9 @@ FIGURE = Figure(
 
 def _dimension(result: Dimension) -> dict[str, Any]:
     """Return the fields of a dimension's JSON that the figure shows."""
-    whole = result.to_json()
+    fields = result.to_json()
     names = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
-    return {name: whole[name] for name in names}
+    return {name: fields[name] for name in names}
 
 
 def _rows(figure: Figure3) -> list[tuple[object, ...]]:
@@ -261,7 +260,9 @@ def _draw_panel(
     name : str
         The kind of attention, in the title.
     formula : str
-        The number of the formula in the paper, in the legend.
+        The number of the formula in the paper, such as ``Eq. 14``, in the legend.
+    colour : str
+        The colour of the line and of the points.
     """
     panel.set_title(f"{name} self-attention", pad=12)
     panel.set_xlabel("width δ", style="italic")
@@ -281,16 +282,16 @@ def _draw_panel(
         "color": colour,
     }
     pairs = list(zip(deltas, dimensions, strict=True))
-    proved: list[tuple[int, int | None]] = []
-    bounds: list[tuple[int, int | None]] = []
+    proved_points: list[tuple[int, int | None]] = []
+    bound_points: list[tuple[int, int | None]] = []
     for delta, result in pairs:
-        points = proved if result.status == "proved" else bounds
+        points = proved_points if result.status == "proved" else bound_points
         points.append((delta, result.dimension))
     # The legend has only marks that occur in the picture.
-    if proved:
-        _plot_points(panel, proved, **dots, markerfacecolor=colour, label="proved dimension")
-    if bounds:
-        _plot_points(panel, bounds, **dots, markerfacecolor="white", label="lower bound")
+    if proved_points:
+        _plot_points(panel, proved_points, **dots, markerfacecolor=colour, label="proved dimension")
+    if bound_points:
+        _plot_points(panel, bound_points, **dots, markerfacecolor="white", label="lower bound")
     # More numbers would overlap.
     if len(pairs) <= MAX_POINT_LABELS:
         for delta, result in pairs:

@@ -122,32 +122,35 @@ class DeepAttention(NetworkSizes):
     def observe(
         self, observables: Collection[str], *, certified: bool = False
     ) -> ObservedNetwork | None:
-        """Compute these observables; see
-        :func:`m2bridge.families.deep_attention.observation.observe_part`, also for ``None``.
+        """Compute the observables with these names; ``certified`` is for a certificate.
+
+        The result is ``None``, and errors are raised, as in
+        :func:`m2bridge.families.deep_attention.observation.observe_part`.
         """
-        observed: ObservedNetwork = imported(_OBSERVATION).observe_part(
+        observation: ObservedNetwork = imported(_OBSERVATION).observe_part(
             self, observables, certified=certified
         )
-        return observed
+        return observation
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
         """Return gradients of lightning attention by the parameters, modulo the prime.
 
-        There is one for each pair of an input X, row by row, and a covector G on the output, row
-        by row: that of ⟨G, output(X)⟩ at ``parameters``.
+        There is one gradient for each pair of an input X and a covector G on the output: that of
+        ⟨G, output(X)⟩ at ``parameters``. X, G and the gradient are lists of numbers, X and G with
+        the entries of matrices with t columns, row by row.
         """
         numbers = Residues(prime)
-        point = NetworkWeights.read(self, parameters, numbers)
-        network = point.network()
+        weights = NetworkWeights.read(self, parameters, numbers)
+        network = weights.network()
         rows = []
         for x, g in zip(inputs, covectors, strict=True):
             X = self._tokens(x, numbers)
             G = self._tokens(g, numbers)
             layers = gradient(network, X, G, numbers=numbers, skip=self.skip)
             # FLINT's residues become integers, since callers do not use FLINT.
-            rows.append(list(map(int, point.flattened(layers))))
+            rows.append(list(map(int, weights.flattened(layers))))
         return rows
 
     def evaluate(self, parameters: Row, X: Sequence[Row]) -> list[list[int]]:
@@ -170,7 +173,9 @@ class DeepAttention(NetworkSizes):
         return rows
 
     def virtual_weights(self, parameters: Row) -> tuple[list[list[list[int]]], list[list[int]]]:
-        """Return the virtual weights (A'_1, …, A'_l) and M of integer weights, as rows of integers.
+        """Return the list of virtual weights A'_1, …, A'_l, and M, for integer weights.
+
+        Each of these matrices is a list of rows of integers.
 
         Raises
         ------

@@ -30,7 +30,11 @@ Draw = Callable[[], Any]
 
 
 class NumberSystem:
-    """Matrices over any ring, and the normalization σ of scores: here the identity."""
+    """Matrices over any ring, and the normalization σ of scores: here the identity.
+
+    Subclasses have other matrices or another σ. A covector on a matrix Z is a matrix G of the size
+    of Z, which stands for the linear form ⟨G, dZ⟩; a pullback is that of such linear forms.
+    """
 
     __slots__ = ()
 
@@ -60,7 +64,7 @@ class Residues(NumberSystem):
 
 @dataclass(frozen=True, slots=True)
 class EntryMatrix:
-    """A matrix over a ring whose matrices FLINT does not have."""
+    """A matrix, by its rows, over a ring whose matrices FLINT does not have."""
 
     rows: list[list[Any]]
 
@@ -70,10 +74,10 @@ class EntryMatrix:
 
     def __mul__(self, other: EntryMatrix) -> EntryMatrix:
         columns = other.transpose().rows
-        rows = [self._combinations(row, columns) for row in check_deadline_in(self.rows)]
+        rows = [self._scalar_products(row, columns) for row in check_deadline_in(self.rows)]
         return EntryMatrix(rows)
 
-    def _combinations(self, row: list[Any], columns: list[list[Any]]) -> list[Any]:
+    def _scalar_products(self, row: list[Any], columns: list[list[Any]]) -> list[Any]:
         """Return the scalar products of a row with the columns."""
         return [reduce(add, map(mul, row, column)) for column in columns]
 
@@ -94,8 +98,9 @@ class SeriesMatrix:
     Parameters
     ----------
     coefficients : list of nmod_mat
-        Those of 1, h, h², …, at least one; the others are 0.
+        Those of 1, h, h², …, from one to ``length`` of them; all later ones are 0.
     length : int
+        The power of h that is 0.
     prime : int
     """
 
@@ -108,8 +113,8 @@ class SeriesMatrix:
         """Return the matrix with these power series (polynomials of FLINT) as entries."""
         coefficients = []
         for order in range(length):
-            of_this_order = [[entry[order] for entry in row] for row in rows]
-            coefficients.append(flint.nmod_mat(of_this_order, prime))
+            coefficient_rows = [[entry[order] for entry in row] for row in rows]
+            coefficients.append(flint.nmod_mat(coefficient_rows, prime))
         return cls(coefficients, length, prime)
 
     @property
@@ -152,10 +157,12 @@ class SeriesMatrix:
 
     def entries(self) -> list[Any]:
         """Return the tuple of all ``length`` coefficients of each entry, row by row."""
-        known = [coefficient.entries() for coefficient in self.coefficients]
-        zeros = [0] * len(known[0])
-        missing = [zeros] * (self.length - len(known))
-        return list(zip(*known, *missing, strict=True))
+        entries_by_order = [coefficient.entries() for coefficient in self.coefficients]
+        zeros = [0] * len(entries_by_order[0])
+        # coefficients that are not stored are zero matrices
+        missing_count = self.length - len(entries_by_order)
+        entries_by_order += [zeros] * missing_count
+        return list(zip(*entries_by_order, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +178,7 @@ class FormalSoftmax(Residues):
 
     def normalized(self, scores: MatrixLike) -> MatrixLike:
         """Return a random matrix (π_1, π_2; 1 − π_1, 1 − π_2), whatever the scores are."""
+        # π_1 and π_2
         first_row = [self.draw() for _ in range(2)]
         # each column of a softmax has the sum 1
         second_row = [1 - value for value in first_row]
@@ -206,8 +214,10 @@ class Balls(Reals):
         exponentials = []
         for w, row in zip(self.multiplicities, scores.table(), strict=True):
             exponentials.append([w * entry.exp() for entry in row])
-        column_totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
-        return self.matrix([list(map(truediv, row, column_totals)) for row in exponentials])
+        columns = zip(*exponentials, strict=True)
+        column_totals = [reduce(add, column) for column in columns]
+        quotients = [list(map(truediv, row, column_totals)) for row in exponentials]
+        return self.matrix(quotients)
 
     def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
         """Return the covector on the scores Z."""
@@ -219,8 +229,9 @@ class PowerSeries(NumberSystem):
     """GF(p)[h]/(h^length), with softmax, for inputs εX where h = ε².
 
     Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have
-    constant term 0, so their exponentials are power series, with denominators below ``length``,
-    which must not exceed p. The constant term of a column's total is t, which p must not divide.
+    constant term 0, so their exponentials are power series, whose denominators are factorials of
+    numbers below ``length``; so ``length`` must not exceed p. The constant term of a column's total
+    is t, which p must not divide.
     The j-th token stands for w_j equal ones, w = ``multiplicities``; t is their sum.
     """
 
@@ -241,8 +252,10 @@ class PowerSeries(NumberSystem):
         """Return the normalized scores σ(hZ), where ``scores`` is Z: softmax of each column."""
         exponentials = []
         for w, row in zip(self.multiplicities, scores.rows, strict=True):
+            # w e^{hz} for the scores z of the row
             exponentials.append([w * self._exponential(self._shifted(entry)) for entry in row])
-        column_totals = [reduce(add, column) for column in zip(*exponentials, strict=True)]
+        columns = zip(*exponentials, strict=True)
+        column_totals = [reduce(add, column) for column in columns]
         inverses = [total.inverse_series_trunc(self.length) for total in column_totals]
         quotients = [list(map(self.times, row, inverses)) for row in exponentials]
         return SeriesMatrix.of(quotients, self.length, self.prime)
@@ -262,16 +275,17 @@ class PowerSeries(NumberSystem):
         E).
         """
         one = flint.nmod_poly([1], self.prime)
-        value = one
-        terms = 1
-        while terms < self.length:
+        # E, correct in its first ``precision`` terms: at first the constant term, 1
+        E = one
+        precision = 1
+        while precision < self.length:
             # each step doubles the number of correct terms
-            terms = min(2 * terms, self.length)
-            inverse = value.inverse_series_trunc(terms)
+            precision = min(2 * precision, self.length)
+            inverse = E.inverse_series_trunc(precision)
             # (log E)′ = E′/E
-            logarithm = value.derivative().mul_low(inverse, terms).integral().truncate(terms)
-            value = value.mul_low(one + series.truncate(terms) - logarithm, terms)
-        return value
+            logarithm = E.derivative().mul_low(inverse, precision).integral().truncate(precision)
+            E = E.mul_low(one + series.truncate(precision) - logarithm, precision)
+        return E
 
 
 def _scores_pullback(
@@ -287,12 +301,18 @@ def _scores_pullback(
         σ(Z) and G; column i has the scores of token i.
     times : function
         The product of two entries.
+
+    Returns
+    -------
+    list of lists
+        The rows of the covector on Z.
     """
     pulled_back_columns = []
     sigma_columns = zip(*normalized, strict=True)
     G_columns = zip(*covector, strict=True)
     for sigma, g in zip(sigma_columns, G_columns, strict=True):
         products = list(map(times, sigma, g))
+        # Σ_m σ_mi G_mi
         mean = reduce(add, products)
         pairs = zip(sigma, products, strict=True)
         pulled_back_columns.append([product - times(entry, mean) for entry, product in pairs])
@@ -312,9 +332,10 @@ class NetworkWeights:
     def read(
         cls, shape: NetworkSizes, parameters: Sequence[Any], numbers: NumberSystem
     ) -> NetworkWeights:
-        """Cut the list of parameters into matrices over ``numbers``.
+        """Return the weights whose entries are the parameters, as matrices over ``numbers``.
 
-        The parameters are in the order of ``shape.parameter_matrices()``, each matrix row by row.
+        The parameters are those of the matrices of ``shape.parameter_matrices()`` in turn, each
+        row by row: of layer 1 the matrices of head 1, A or K and Q before V, then those of head 2.
 
         Raises
         ------
@@ -327,17 +348,20 @@ class NetworkWeights:
         layers: list[list[dict[str, MatrixLike]]] = [
             [{} for _ in range(shape.heads)] for _ in shape.a
         ]
+        # each row takes its entries from those that are left
         entries = iter(parameters)
         for matrix in shape.parameter_matrices():
             rows = [list(islice(entries, matrix.columns)) for _ in range(matrix.rows)]
-            layers[matrix.layer - 1][matrix.head - 1][matrix.kind] = numbers.matrix(rows)
+            # the numbers of a matrix are from 1
+            head = layers[matrix.layer - 1][matrix.head - 1]
+            head[matrix.kind] = numbers.matrix(rows)
         return cls(layers)
 
     def network(self) -> Network:
         """Return the attention matrices A, or KᵀQ, and value matrices V, or OV, of all heads."""
 
         def matrices(head: Mapping[str, MatrixLike]) -> HeadMatrices:
-            """Multiply the matrices of one head."""
+            """Return A = KᵀQ and OV of one head; A or V itself where that is stored instead."""
             A = head["A"] if "A" in head else head["K"].transpose() * head["Q"]
             V = head["O"] * head["V"] if "O" in head else head["V"]
             return HeadMatrices(A, V)
@@ -345,10 +369,10 @@ class NetworkWeights:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[LayerMatrices]) -> list[Any]:
-        """Return the gradient by the parameters from the gradient by all A and OV.
+        """Return the gradient by the parameters, given the gradient by all A and OV.
 
-        It is a list of entries: those of the matrices of each head in turn, row by row, the
-        attention matrices before O and V.
+        The result is a list of entries in the order of :meth:`read`; the entries by O stand before
+        those by V.
         """
         entries: list[Any] = []
         for layer in self.by_matrices(gradient):
@@ -372,6 +396,7 @@ class NetworkWeights:
                 if "A" not in head:
                     by_letter = {"K": head["Q"] * dA.transpose(), "Q": head["K"] * dA}
                 if "O" in head:
+                    # then the gradient is that by W = OV
                     dW = dV
                     by_letter["O"] = dW * head["V"].transpose()
                     dV = head["O"].transpose() * dW
@@ -398,19 +423,20 @@ def output(
 ) -> MatrixLike:
     """Return the tokens after the last layer, if the tokens X enter the first.
 
-    With ``skip`` each layer adds its input.
+    The matrices of the network and X are over ``numbers``. With ``skip`` each layer adds its input
+    to its output.
     """
-    _, last = _tokens_and_scores(network, X, numbers, skip)
-    return last
+    _, last_tokens = _tokens_and_scores(network, X, numbers, skip)
+    return last_tokens
 
 
 def _tokens_and_scores(
     network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool
 ) -> tuple[list[tuple[MatrixLike, list[MatrixLike]]], MatrixLike]:
-    """Return what enters each layer, and the tokens after the last layer.
+    """Return a list of pairs (Y, sigmas), one for each layer, and the tokens after the last layer.
 
-    For each layer that is (Y, sigmas): the tokens Y, and the normalized scores σ(YᵀAY) of its
-    heads.
+    Y are the tokens that enter the layer, and ``sigmas`` the normalized scores σ(YᵀAY), one matrix
+    for each head.
     """
     entering: list[tuple[MatrixLike, list[MatrixLike]]] = []
     Y = X
@@ -427,10 +453,11 @@ def _tokens_and_scores(
 def gradient(
     network: Network, X: MatrixLike, G: MatrixLike, numbers: NumberSystem, skip: bool = False
 ) -> list[LayerMatrices]:
-    """Return the gradient of ⟨G, output(X)⟩ with respect to all A and V, from layer 1 on.
+    """Return the gradient of ⟨G, output(X)⟩ with respect to all A and V, layer 1 first.
 
-    It is found by backpropagation: from the last layer to the first, G becomes the covector on the
-    tokens that enter the layer.
+    It has the form of the network: the matrices of a head are replaced by the gradient by them. It
+    is found by backpropagation, from the last layer to the first; after the step of a layer, G is
+    the covector on the tokens that enter this layer.
     """
     entering, _ = _tokens_and_scores(network, X, numbers, skip)
     layers: list[LayerMatrices] = []
@@ -487,9 +514,10 @@ def virtual_weights(network: Network) -> list[MatrixLike]:
 def virtual_weights_at(
     shape: NetworkSizes, parameters: Sequence[int]
 ) -> tuple[list[list[list[int]]], list[list[int]]]:
-    """Return the list (A'_1, …, A'_l) and M for integer parameters, each as rows of integers.
+    """Return ([A'_1, …, A'_l], M) for integer parameters, each matrix as its rows of integers.
 
-    The network has one head and no skip connections.
+    The parameters are in the order of :meth:`NetworkWeights.read`. The network has one head and no
+    skip connections.
     """
     network = NetworkWeights.read(shape, parameters, NumberSystem()).network()
     *attention, M = (matrix.rows for matrix in virtual_weights(network))
@@ -501,9 +529,9 @@ def pullback(
 ) -> tuple[HeadMatrices, MatrixLike]:
     """Return the pullbacks to (A, V) and to Y of a covector G on the output VYσ(Z) of a head.
 
-    Z = YᵀAY are the scores of the tokens Y, and ``sigma`` is σ(Z). By the product rule dV = G(Yσ)ᵀ
-    and, for Γ = VᵀG, dσ = YᵀΓ, from which the number system finds dZ. Then dA = Y dZ Yᵀ; and Y gets
-    Γσᵀ + AY dZᵀ + AᵀY dZ.
+    Z = YᵀAY are the scores of the tokens Y, and ``sigma`` is σ(Z). Write dV for the pullback of G
+    to V, and so on. By the product rule dV = G(Yσ)ᵀ and, for Γ = VᵀG, dσ = YᵀΓ, from which the
+    number system finds dZ. Then dA = Y dZ Yᵀ and dY = Γσᵀ + AY dZᵀ + AᵀY dZ.
     """
     gamma = head.V.transpose() * G
     dZ = numbers.scores_pullback(sigma, Y.transpose() * gamma)

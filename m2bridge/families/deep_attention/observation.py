@@ -73,7 +73,8 @@ class Computation:
     ----------
     network : NetworkSizes
     certified : bool
-        Whether the dimension is found as the checker does, with the numbers that a certificate has.
+        Whether the dimension is found as the checker does, with the numbers that a certificate has,
+        and not by the best of all methods.
     """
 
     network: NetworkSizes
@@ -120,11 +121,13 @@ def observe_part(
 ) -> ObservedNetwork | None:
     """Compute the observables of a network; when a limit is reached, only those before it.
 
-    An observable that cannot be computed for this network has the reason as its value.
+    An observable that cannot be computed for this network gets a :class:`ComputedValue` without a
+    value and with the reason.
 
-    With ``certified``, for a certificate, only those are computed that a checker recomputes, and
-    they all are, or an error says what prevents it: a limit as well. ``None`` if a checker
-    recomputes none of them, as for softmax with several heads or skip connections.
+    ``certified`` says that the values are for a certificate. Then only the observables are computed
+    that a checker recomputes. An error is raised if one of these cannot be computed, or not within
+    a limit. The result is ``None`` if a checker recomputes none of the observables, as for softmax
+    with several heads or skip connections.
 
     Raises
     ------
@@ -136,15 +139,18 @@ def observe_part(
     findings: dict[str, ComputedValue] = {}
     unfinished = ""
     computation = Computation(network, certified)
-    # In the order of the table: quick values are known when a limit is reached.
-    wanted = [name for name in OBSERVERS if name in observables]
+    # In the order of OBSERVERS, quick ones first, so that their values are known if a limit is
+    # reached.
+    wanted_observables = [name for name in OBSERVERS if name in observables]
     if certified:
-        wanted = [name for name in wanted if can_be_certified(network, name)]
-        if not wanted:
+        wanted_observables = [
+            name for name in wanted_observables if can_be_certified(network, name)
+        ]
+        if not wanted_observables:
             return None
-    with limited(None) as running:
+    with limited(None) as timer:
         try:
-            for name in wanted:
+            for name in wanted_observables:
                 try:
                     findings[name] = OBSERVERS[name](computation)
                 except (MethodUnavailableError, TooLargeError) as reason:
@@ -161,7 +167,7 @@ def observe_part(
         model=network,
         findings=findings,
         engine_version=version,
-        seconds=running.seconds,
+        seconds=timer.seconds,
         unfinished=unfinished,
     )
 
@@ -177,14 +183,16 @@ def _dimension(network: NetworkSizes) -> ComputedValue:
 def _attention_matrices(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension of the attention matrices KᵀQ of all heads of all layers.
 
-    It is the sum of the ranks of the differentials of (K, Q) ↦ KᵀQ. Such a rank is at most d², and
-    at most 2ad − a² because GL(a) acts freely for a ≤ d.
+    It is the sum over all heads of the ranks of the differential of (K, Q) ↦ KᵀQ at a random point.
+    Such a rank is at most d², and for a ≤ d at most 2ad − a², because GL(a) acts freely on (K, Q)
+    and keeps KᵀQ. It is found modulo LARGE_PRIME.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
-    total = upper = 0
+    rank_sum = upper_bound = 0
     for d, _, a in network.layer_sizes:
         _check_entries(2 * a * d, d * d)
-        # A row for each entry of K, then of Q; a column for each entry of A = KᵀQ.
+        # The matrix of the differential has a row for each entry of K and then of Q, and a column
+        # for each entry of A = KᵀQ; all of them row by row.
         K = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
         Q = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
         rows = [[0] * (d * d) for _ in range(2 * a * d)]
@@ -192,10 +200,10 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
             # dK_ei and dQ_ej change A_ij = Σ_e K_ei Q_ej.
             rows[e * d + i][i * d + j] = Q[e][j]
             rows[a * d + e * d + j][i * d + j] = K[e][i]
-        total += network.heads * rank_mod(rows, LARGE_PRIME)
-        upper += network.heads * matrices_of_rank(d, a)
+        rank_sum += network.heads * rank_mod(rows, LARGE_PRIME)
+        upper_bound += network.heads * matrices_of_rank(d, a)
     method = f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}"
-    return _value_of_rank(total, upper, method)
+    return _value_of_rank(rank_sum, upper_bound, method)
 
 
 def _virtual_weights(network: NetworkSizes) -> ComputedValue:
@@ -213,8 +221,8 @@ def _virtual_weights(network: NetworkSizes) -> ComputedValue:
     count = network.parameter_count
     random = Random(RANDOM_WEIGHTS_SEED)
     _check_entries(count, network.virtual_entries)
-    point = [random.randrange(LARGE_PRIME) for _ in range(count)]
-    tangents = [_tangent(network, point, i) for i in check_deadline_in(range(count))]
+    parameters = [random.randrange(LARGE_PRIME) for _ in range(count)]
+    tangents = [_tangent(network, parameters, i) for i in check_deadline_in(range(count))]
     rank = rank_mod(tangents, LARGE_PRIME)
     method = f"rank of the differential of weights ↦ virtual weights modulo {LARGE_PRIME}"
     return _value_of_rank(rank, virtual_dimension(network), method)
@@ -223,16 +231,19 @@ def _virtual_weights(network: NetworkSizes) -> ComputedValue:
 def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:
     """Return twice the derivative of all entries of A'_1, …, A'_l, M along parameter i.
 
-    As functions of parameter i alone, the entries have degree at most 2. The derivative of such a
+    It is a list of residues modulo LARGE_PRIME, taken at ``point``, the list of all parameters. As
+    functions of parameter i alone, the entries have degree at most 2. The derivative of such a
     polynomial f at x is (f(x + 1) − f(x − 1))/2.
     """
     numbers = Residues(LARGE_PRIME)
-    weights = []
+    # the matrices A'_1, …, A'_l, M after a step of 1, and after a step of −1
+    matrices_by_step = []
     for step in (1, -1):
-        moved = [*point[:i], point[i] + step, *point[i + 1 :]]
-        weights.append(virtual_weights(NetworkWeights.read(network, moved, numbers).network()))
+        parameters = [*point[:i], point[i] + step, *point[i + 1 :]]
+        weights = NetworkWeights.read(network, parameters, numbers)
+        matrices_by_step.append(virtual_weights(weights.network()))
     entries: list[Any] = []
-    for ahead, behind in zip(*weights, strict=True):
+    for ahead, behind in zip(*matrices_by_step, strict=True):
         entries += (ahead - behind).entries()
     return entries
 
@@ -242,14 +253,18 @@ def _value_of_rank(
 ) -> ComputedValue:
     """Return a dimension by a rank modulo a prime: exact if the rank is the upper bound.
 
-    Otherwise the rank is a lower bound. ``numbers`` are those for a certificate; without them, the
-    rank and the upper bound.
+    If it is less, the rank is a lower bound; if it is more, an error is raised. ``numbers`` are
+    those for a certificate; for ``None`` they are the rank and the upper bound.
     """
-    known = intersect_bounds(Bounds.at_least(rank, method), Bounds.at_most(upper, "an upper bound"))
-    evidence = numbers or {"rank": rank, "upper_bound": upper}
-    if known.exact is None:
-        known = Bounds.at_least(rank)
-    return ComputedValue(known, method, evidence)
+    # ContradictionError if the rank is above the upper bound
+    dimension = intersect_bounds(
+        Bounds.at_least(rank, method), Bounds.at_most(upper, "an upper bound")
+    )
+    if dimension.exact is None:
+        dimension = Bounds.at_least(rank)
+    if numbers is None:
+        numbers = {"rank": rank, "upper_bound": upper}
+    return ComputedValue(dimension, method, numbers)
 
 
 def _normal_form(network: NetworkSizes) -> ComputedValue:
@@ -283,7 +298,10 @@ def _normal_form(network: NetworkSizes) -> ComputedValue:
 
 
 def _scalings(network: NetworkSizes) -> ComputedValue:
-    """Compute whether V → cV, A → A/c in the first head keeps the function of the first layer."""
+    """Compute whether V → cV, A → A/c in the first head keeps the function of the first layer.
+
+    If the function of the first layer is kept, so is that of the network.
+    """
     if network.softmax:
         return _softmax_scalings(network)
     if network.heads > MAX_OBSERVED_HEADS:
@@ -291,7 +309,7 @@ def _scalings(network: NetworkSizes) -> ComputedValue:
     function = output([layer_of_letters(0, network.heads)], TOKENS, NumberSystem(), network.skip)
     A, V = letters(0)
     degrees_in_A, degrees_in_V = function.degrees(A), function.degrees(V)
-    # A word is multiplied by c to the degree in V less that in A.
+    # The scaling multiplies a word by c to the degree in V less that in A.
     if degrees_in_V != degrees_in_A:
         return ComputedValue(False, "the first layer with cV and A/c has other words")
     degrees = {"degree_in_values": max(degrees_in_V), "degree_in_attention": max(degrees_in_A)}
@@ -303,8 +321,9 @@ def _scalings(network: NetworkSizes) -> ComputedValue:
 def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
     """Show that V → 7V, A → A/7 in the first head of softmax attention changes the function.
 
-    The outputs at one rational point are enclosed in balls; where two balls are disjoint, the
-    functions differ. They never show that functions are equal.
+    The outputs at one rational point, before and after the scaling, are enclosed in balls. If the
+    two balls of an entry are disjoint, the functions differ. Balls never show that functions are
+    equal, so that MethodUnavailableError is raised if no two balls are disjoint.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     unit = flint.fmpq(1, 10)
@@ -317,6 +336,7 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
         return random.randrange(-9, 10) * unit
 
     X = random_matrix(numbers, network.widths[0], network.t, token_entry)
+    # the first head of the first layer is scaled
     (head, *other_heads), *other_layers = weights
     scaled_weights = ((HeadMatrices(head.A / 7, head.V * 7), *other_heads), *other_layers)
     values = output(weights, X, numbers, network.skip).entries()
@@ -345,16 +365,17 @@ def _unseen_weights(computation: Computation) -> ComputedValue:
     if numbers:
         numbers["weights"] = weights_dimension
     unseen = weights_dimension - functions.known.value
-    # A lower bound for functions gives an upper bound for their fibres.
-    known = Bounds.exactly(unseen) if functions.proved else Bounds.at_most(unseen)
-    return replace(functions, known=known, numbers=numbers)
+    # A lower bound for the functions, where nothing is proved, gives an upper bound for fibres.
+    unseen_bounds = Bounds.exactly(unseen) if functions.proved else Bounds.at_most(unseen)
+    return replace(functions, known=unseen_bounds, numbers=numbers)
 
 
 def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
     """Compute the dimension of the fibre of virtual weights over a generic function, up to scaling.
 
-    It is the dimension of the virtual weights, less those of the functions and of the torus of l
-    scalings. Without proofs of both, it is not known: the two errors may be of either sign.
+    It is the dimension of the virtual weights, less that of the functions and less l, the dimension
+    of the torus of scalings. If one of these two dimensions is not proved, the difference is not
+    known, not even a bound for it, because both may be too small.
     """
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
@@ -373,14 +394,14 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
 def _fibre(computation: Computation, observable: str) -> ComputedValue:
     """Compute ``fibre_dimension``, ``fibre_degree`` or ``fibre_is_one_point``.
 
-    The first two are of the fibre in E over a random function, where E is the space of all matrices
-    with the sizes of (A'_1, …, A'_l, M), up to scalings; the last one is of the fibre in the
-    virtual weights.
+    ``observable`` is one of these three names. The first two are about the fibre in E over a random
+    function, up to scalings, where E is the space of all matrices with the sizes of
+    (A'_1, …, A'_l, M). The last one is about the fibre in the virtual weights.
 
-    The virtual weights are an irreducible subset of E, and all of E if they have its dimension. So
-    the fibre in E contains the fibre in the virtual weights, and is equal to it in that case. If
-    the fibre in E is one simple point, so is the one in the virtual weights; if the latter has a
-    positive dimension, it is more than a point.
+    The virtual weights are an irreducible subset of E, dense in E if they have its dimension. So
+    the fibre in E contains the fibre in the virtual weights, and has the same dimension in that
+    case. If the fibre in E is one simple point, so is the fibre in the virtual weights. If the
+    latter has a positive dimension, it is not one point.
     """
     network = computation.network
     dimension = computation.fibre.dimension
@@ -397,10 +418,11 @@ def _fibre(computation: Computation, observable: str) -> ComputedValue:
             )
     numbers = {"unknowns": fibres.unknown_count(network), "dimension": dimension, "degree": degree}
     if observable != "fibre_is_one_point":
+        # dimension or degree
         name = observable.removeprefix("fibre_")
         value = numbers[name]
-        shown = {"unknowns": numbers["unknowns"], name: value}
-        return ComputedValue(Bounds.exactly(value), GROEBNER, numbers=shown)
+        evidence = {"unknowns": numbers["unknowns"], name: value}
+        return ComputedValue(Bounds.exactly(value), GROEBNER, numbers=evidence)
     if (dimension, degree) == (0, 1):
         return ComputedValue(True, GROEBNER, numbers=numbers)
     if virtual_fibre_dimension is not None and virtual_fibre_dimension > 0:
@@ -411,15 +433,16 @@ def _fibre(computation: Computation, observable: str) -> ComputedValue:
 
 
 def _closed(computation: Computation) -> ComputedValue:
-    """Compute whether the functions are closed: no, if the limit of networks shows it.
+    """Compute whether the functions are closed: no, if a limit of networks is no network.
 
-    It never shows the contrary. See :data:`fibres.LIMIT_OUTSIDE` for what is shown of the limit.
+    The limit never shows that they are closed. The properties that it must have are those of
+    :data:`fibres.LIMIT_OUTSIDE`.
     """
-    limit = fibres.limit_outside(computation.network)
-    if not all(limit.values()):
+    has_property = fibres.limit_outside(computation.network)
+    if not all(has_property.values()):
         raise MethodUnavailableError("the example does not show that the functions are not closed")
     method = "a limit of networks that is no network, by a Gröbner basis over QQ"
-    return ComputedValue(False, method, numbers=limit)
+    return ComputedValue(False, method, numbers=has_property)
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
@@ -441,7 +464,7 @@ OBSERVERS: dict[str, Callable[[Computation], ComputedValue]] = {
 
 
 def _check_entries(rows: int, columns: int) -> None:
-    """Check that a matrix of this size is small enough."""
+    """Raise TooLargeError if a matrix of this size has too many entries."""
     if rows * columns > MAX_OBSERVED_MATRIX_ENTRIES:
         raise TooLargeError(
             f"a matrix of {rows} × {columns} entries; at most"
@@ -458,6 +481,7 @@ CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
 def can_be_certified(network: NetworkSizes, observable: str) -> bool:
     """Return whether the checker recomputes the value of an observable of this network."""
     plain_lightning = network.is_plain and not network.softmax
+    # 0 unknowns for three layers and more, so that none of their fibres is certified
     small = fibres.unknown_count(network) <= CERTIFIED_UNKNOWNS.get(network.layers, 0)
     recomputed = {
         "attention_matrices": True,
@@ -466,9 +490,10 @@ def can_be_certified(network: NetworkSizes, observable: str) -> bool:
         "normal_form": plain_lightning and network.layers <= MAX_NORMAL_FORM_LAYERS,
         "virtual_fibre_dimension": plain_lightning,
         **dict.fromkeys(FIBRES, plain_lightning and small),
-        "closed": not fibres.concerns(network),
+        # an empty text says that the limit is about this network
+        "closed": fibres.concerns(network) == "",
     }
-    # the dimension, and the unseen weights that follow from it
+    # of ``dimension``, and of ``unseen_weights``, which follows from it
     dimension_is_recomputed = network.is_plain or not network.softmax
     return recomputed.get(observable, dimension_is_recomputed)
 
@@ -476,14 +501,15 @@ def can_be_certified(network: NetworkSizes, observable: str) -> bool:
 def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension by ranks modulo a prime, with the numbers from which it follows.
 
-    The lower bound is a rank, or the dimension if one block decides; it is 0 if the block does not
-    decide.
+    With several heads or skip connections the lower bound is a rank. Otherwise one block decides:
+    the lower bound is the dimension, or 0 if the kernel of the block is too large.
     """
-    lower = upper = certified_bound(network)
+    upper = certified_bound(network)
+    # the lower bound for one token of softmax, where every matrix of bounded rank is a function
+    lower = upper
     numbers: dict[str, Any] = {}
     if not network.is_plain:
         lower = full_rank(network).value
-    # With one token of softmax every matrix of bounded rank is the function of a network.
     elif not network.softmax or network.t > 1:
         columns, rank = columns_and_rank(network)
         unseen = network.kernel_dimension

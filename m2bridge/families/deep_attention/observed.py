@@ -20,11 +20,11 @@ class ComputedValue:
     Parameters
     ----------
     known : bool, Bounds or None
-        Yes or no, or a number, possibly between bounds.
+        Yes or no, or a number, possibly between bounds; ``None`` if nothing is known.
     method : str
-        The method in one line, or the reason why the value is not known.
+        The method in one line, or the reason why nothing is known.
     numbers : dict
-        The numbers that a certificate contains.
+        The numbers that a certificate contains, by name; empty if it contains none.
     """
 
     known: bool | Bounds | None
@@ -33,7 +33,7 @@ class ComputedValue:
 
     @property
     def value(self) -> bool | int | None:
-        """The value, or a bound for it; ``None`` if nothing is known."""
+        """The value, or a bound for it, which :attr:`bound` names; ``None`` if nothing is known."""
         return self.known.value if isinstance(self.known, Bounds) else self.known
 
     @property
@@ -56,7 +56,7 @@ class ComputedValue:
         return self.exact_value is not None
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``; of a value that is not known, it is ``null``."""
+        """Return a dictionary for ``json.dumps``; a value that is not known becomes ``null``."""
         return {
             "value": self.value,
             # "at least" or "at most"; null where the value is exact or not known
@@ -81,7 +81,7 @@ class ObservedNetwork(Observed):
     unfinished : str
         The limit that was reached, or empty.
     remarks : tuple of str
-        Empty.
+        Empty, as no two methods are compared here.
     """
 
     model: NetworkSizes

@@ -67,13 +67,15 @@ class NetworkSizes(DifferentiableModel):
         skip: bool = False,
         normalization: str = "none",
     ) -> None:
-        listed = positive_integers("widths", widths)
-        if not 2 <= len(listed) <= MAX_NETWORK_LAYERS + 1:
+        checked_widths = positive_integers("widths", widths)
+        width_count = len(checked_widths)
+        if not 2 <= width_count <= MAX_NETWORK_LAYERS + 1:
             raise InvalidCaseError(
-                "widths", f"must be from 2 to {MAX_NETWORK_LAYERS + 1} integers, not {len(listed)}"
+                "widths", f"must be from 2 to {MAX_NETWORK_LAYERS + 1} integers, not {width_count}"
             )
-        layers = len(listed) - 1
+        layers = width_count - 1
         ranks = positive_integers("a", [a] if isinstance(a, int) else a)
+        # one rank is that of all layers
         if len(ranks) == 1:
             ranks *= layers
         if len(ranks) != layers:
@@ -83,7 +85,7 @@ class NetworkSizes(DifferentiableModel):
         if not isinstance(skip, bool):
             raise InvalidCaseError("skip", f"must be true or false, not {skip!r:.60}")
         # Y + Σ V_h Yσ has a meaning only where Y and V_h Y are of one size.
-        if skip and len(set(listed)) > 1:
+        if skip and len(set(checked_widths)) > 1:
             raise InvalidCaseError(
                 "skip", "needs widths that are all equal: a layer adds its input to its output"
             )
@@ -93,14 +95,21 @@ class NetworkSizes(DifferentiableModel):
             )
         tokens = positive_integer("t", t)
         count = positive_integer("heads", heads)
-        values = (listed, ranks, tokens, count, skip, normalization)
-        # The value is frozen, so that its fields cannot be assigned.
+        # in the order of the fields
+        values = (checked_widths, ranks, tokens, count, skip, normalization)
+        # The network is frozen, so that its fields cannot be assigned.
         for field, value in zip(NetworkSizes.__slots__, values, strict=True):
             object.__setattr__(self, field, value)
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """Return the network of a key: ``3-3-3-a2-2-t2``, ``3-3-a2-t2-h2-skip-softmax``."""
+        """Return the network with this key: ``3-3-3-a2-2-t2``, ``3-3-a2-t2-h2-skip-softmax``.
+
+        Raises
+        ------
+        InvalidCaseError
+            If no network has it.
+        """
         number = "[1-9][0-9]{0,8}"
         widths_a_t = rf"({number}(?:-{number})+)-a({number}(?:-{number})*)-t({number})"
         heads_skip_softmax = rf"(?:-h({number}))?(-skip)?(-softmax)?"
@@ -168,7 +177,8 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def layer_sizes(self) -> Iterator[tuple[int, int, int]]:
-        """The widths d_{k−1} and d_k and the rank a_k of each layer."""
+        """The triple (d_{k−1}, d_k, a_k) of each layer: widths before and after it, and rank."""
+        # not strict, since d_l stands before no layer
         return zip(self.widths, self.widths[1:], self.a, strict=False)
 
     @property
@@ -253,9 +263,10 @@ class NetworkSizes(DifferentiableModel):
     def whole_layers(self) -> int:
         """How many layers of lightning attention, from the first on, see all of their A'_k.
 
-        The last of them is the first layer with α_k = 1: after it all tokens are parallel to first
-        order, and as a skew-symmetric form vanishes on parallel tokens, later layers see the
-        symmetric part of A'_k only. For one token no layer sees more than the symmetric part.
+        These are the layers up to the first one with α_k = 1, or all if there is none. Behind that
+        layer all tokens are parallel to first order. As a skew-symmetric form vanishes on parallel
+        tokens, later layers see only the symmetric part of A'_k. For one token no layer sees more
+        than the symmetric part, and the number is 0.
         """
         if self.t == 1:
             return 0
@@ -273,9 +284,9 @@ class NetworkSizes(DifferentiableModel):
         """
         if self.softmax:
             return 0
-        # widths cannot grow again, so these are the first layers
-        with_2_by_2_matrix = sum(r > 1 for r in self.entering_ranks)
-        skew_directions = max(0, with_2_by_2_matrix - self.whole_layers)
+        # r_k does not grow from layer to layer, so these are the first layers
+        layers_with_2_by_2_matrix = sum(r > 1 for r in self.entering_ranks)
+        skew_directions = max(0, layers_with_2_by_2_matrix - self.whole_layers)
         return self.layers + skew_directions
 
     @property
@@ -285,20 +296,21 @@ class NetworkSizes(DifferentiableModel):
         s_{l+1} is the rank of M, s_k = min(r_k, s_{k+1} + 2α_k), and s_1 = d_0. For k ≥ 2 it is the
         dimension of the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l.
         """
-        # From the last layer to the second, by the recursion; s_1 is not limited by a layer.
-        downwards = [self.rank]
+        # s_{l+1}, s_l, …, s_2 by the recursion; s_1 is not limited by a layer
+        from_last_to_second = [self.rank]
         for k in range(self.layers, 1, -1):
-            spanned = downwards[-1] + 2 * self.alphas[k - 1]
-            downwards.append(min(self.entering_ranks[k - 1], spanned))
-        return (self.widths[0], *reversed(downwards))
+            spanned = from_last_to_second[-1] + 2 * self.alphas[k - 1]
+            from_last_to_second.append(min(self.entering_ranks[k - 1], spanned))
+        return (self.widths[0], *reversed(from_last_to_second))
 
     def gauge_dimension(self) -> int:
         """Return a lower bound for the dimension of generic fibres of the parametrization.
 
-        With one head and without skip connections: the dimension of the fibres over the virtual
-        weights, plus that of the torus of Eq. 13 in lightning attention. Otherwise the dimension of
-        a group which acts freely: GL(a_k) on K and Q of a head, GL(d_i) between layers i and i + 1
-        without skip connections, K* on A and V in lightning attention.
+        With one head and without skip connections it is the dimension of the fibres over the
+        virtual weights, plus that of the torus of Eq. 13 in lightning attention. Otherwise it is
+        the dimension of a group which acts freely, the product of these groups: GL(a_k) on K and Q
+        of each head; GL(d_i) between layers i and i + 1, without skip connections; and the
+        multiplicative group on A and V of each head, in lightning attention.
         """
         scalings = 0 if self.softmax else self.layers * self.heads
         if self.is_plain:
@@ -318,13 +330,15 @@ def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
 
     It is the dimension of a variety of flags and matrices. W_k is the space of dimension s_k that
     is spanned by the rows of M and the rows and columns of A'_k, …, A'_l; so W_{l+1} ⊆ … ⊆ W_2, and
-    A'_k is in W_k ⊗ W_k. M, of rank s_{l+1}, is counted first, then the W_k, then all A'_k.
+    A'_k is in W_k ⊗ W_k. The dimension is the sum of those of M, of rank s_{l+1}, of the subspaces
+    W_k, and of all A'_k.
     """
     n = shape.widths[0]
     spans = shape.span_dimensions
     rank_of_M = spans[-1]
     value_matrix = rank_of_M * (n + shape.widths[-1] - rank_of_M)
-    # The Grassmannian of the subspaces W_k of dimension s that contain W_{k+1} of dimension s_next.
+    # Subspaces W_k of dimension s that contain W_{k+1} of dimension s_next are a Grassmannian of
+    # dimension (s − s_next)(n − s), as W_{l+1} is counted with M.
     subspaces = sum((s - s_next) * (n - s) for s, s_next in pairwise(spans))
     matrices = 0
     for k, (s, alpha) in enumerate(zip(spans[:-1], shape.alphas, strict=True), 1):
@@ -337,7 +351,7 @@ def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
 
 
 def _tuple(numbers: tuple[int, ...]) -> str:
-    """Return numbers as ``(3, 2, 3)``, or ``13 × 64`` for many equal ones."""
+    """Return numbers as ``(3, 2, 3)``; more than six equal ones as ``13 × 64``, thirteen 64s."""
     if len(numbers) > 6 and len(set(numbers)) == 1:
         return f"{len(numbers)} × {numbers[0]}"
     return f"({', '.join(map(str, numbers))})"
@@ -363,5 +377,6 @@ def base_changes(network: NetworkSizes) -> int:
     # A skip connection is the identity, which no other base keeps.
     if network.skip:
         return 0
-    hidden_with_width_before = pairwise(network.widths[:-1])
-    return sum(after * after for before, after in hidden_with_width_before if after <= before)
+    # (d_{i−1}, d_i) for each hidden width d_i
+    pairs = pairwise(network.widths[:-1])
+    return sum(hidden * hidden for before, hidden in pairs if hidden <= before)

@@ -57,7 +57,7 @@ def _layers_of_rank_one(network: NetworkSizes) -> list[int]:
 class All:
     """The conjunction of hypotheses, by their names in HOLDS.
 
-    Called with a network, it is the first one that fails, in words; empty if all hold.
+    A call with a network returns the first hypothesis that fails, in words; empty if all hold.
     """
 
     hypotheses: tuple[str, ...]
@@ -66,10 +66,15 @@ class All:
         return next(iter(self.failing(network)), "")
 
     def failing(self, network: NetworkSizes) -> list[str]:
-        """Return the hypotheses that fail, in words with the numbers of the network."""
-        names = [name for name in self.hypotheses if not HOLDS[name](network)]
-        if not names:
+        """Return the hypotheses that fail, in words with the numbers of the network, in order.
+
+        The list is empty if all hypotheses hold.
+        """
+        failing_names = [name for name in self.hypotheses if not HOLDS[name](network)]
+        if not failing_names:
             return []
+        # What the placeholders in words.toml stand for. A 0 is never shown: without hidden widths,
+        # or without layers of rank one, the hypotheses about them hold.
         first, *hidden, last = network.widths
         numbers = {
             "widths": ", ".join(map(str, hidden)),
@@ -78,19 +83,19 @@ class All:
             "last": last,
             "layer": min(_layers_of_rank_one(network), default=0),
         }
-        return [WORDS.hypotheses[name].format(**numbers) for name in names]
+        return [WORDS.hypotheses[name].format(**numbers) for name in failing_names]
 
 
 def failing(statement: Stated, network: NetworkSizes) -> list[str]:
-    """Return the hypotheses of a statement that fail, in words."""
+    """Return the hypotheses of a statement that fail for a network, in words; none if all hold."""
     assert isinstance(statement.hypotheses, All)
     return statement.hypotheses.failing(network)
 
 
 def equation_14(network: NetworkSizes) -> int:
-    """Predict the dimension of lightning attention: Eq. 16 less l, the number of scalings.
+    """Predict the dimension of lightning attention: the number of Eq. 16, less l for the scalings.
 
-    For a single layer it is Corollary 3.3.
+    For a single layer it is the number of Corollary 3.3.
     """
     return equation_16(network) - network.layers
 
@@ -102,6 +107,7 @@ def equation_16(network: NetworkSizes) -> int:
     """
     first, *hidden, last = network.widths
     if hidden:
+        # all hidden widths are equal
         delta = hidden[0]
         value_matrix = delta * (first + last - delta)
     else:
@@ -134,7 +140,7 @@ def virtual_weights_of_fibre(network: NetworkSizes) -> int:
 
 
 def bound_of_layers(network: NetworkSizes) -> int:
-    """Predict that the dimension is the upper bound which is proved layer by layer."""
+    """Predict the dimension: it is the upper bound which is proved layer by layer."""
     return layered_bound(network).value
 
 
@@ -155,7 +161,7 @@ def skip_connections(network: NetworkSizes) -> int:
 
 
 def separate_heads(network: NetworkSizes) -> int:
-    """Predict the dimension of a layer whose symmetries are scalings and permutations of heads."""
+    """Predict the dimension of a single layer whose only symmetries scale or permute heads."""
     d, d_out = network.widths[:2]
     # V and A of each head, less the scaling of A against V
     return network.heads * (d * d_out + matrices_of_rank(d, network.a[0]) - 1)
@@ -164,15 +170,15 @@ def separate_heads(network: NetworkSizes) -> int:
 def fibre_degree(network: NetworkSizes) -> int:
     """Predict the number of linear spaces of which a fibre among all matrices consists.
 
-    It is up to scalings, as in proposition-fibres in docs/deep-attention.md. There is one, unless
-    M = h mᵀ has rank one: then m can be exchanged with a linear factor of xᵀA_l x, the quadratic
-    form of the last layer.
+    The fibre is taken up to scalings, as in proposition-fibres in docs/deep-attention.md. It is one
+    linear space, unless M = h mᵀ has rank one. Then m can be exchanged with a linear factor of
+    xᵀA_l x, the quadratic form of the last layer, and each such factor gives one more space.
     """
     rank_of_M = min(network.widths)
     if rank_of_M > 1:
         return 1
     alpha = network.alphas[-1]
-    # Each linear factor with which m can be exchanged gives one more.
+    # how many linear factors m can be exchanged with
     factors = 0
     if network.whole_layers == network.layers:
         # all of A_l is seen: m can be exchanged with k if A_l = k qᵀ has rank one
@@ -203,7 +209,8 @@ class Predicted:
     without: All
 
     def __call__(self, network: NetworkSizes) -> Value | None:
-        if self.without(network):
+        # a text says which hypothesis fails
+        if self.without(network) != "":
             return None
         if not isinstance(self.formula, str):
             return self.formula
@@ -227,8 +234,8 @@ def _stated(
     *hypotheses : str
         Their names in HOLDS.
     meaning : tuple of str, optional
-        The hypotheses without which the formula has no meaning, and nothing is predicted; all when
-        left out.
+        The hypotheses without which the formula has no meaning, so that nothing is predicted;
+        all ``hypotheses`` when left out, and none for an empty tuple.
     """
     predicted = Predicted(formula, All(hypotheses if meaning is None else meaning))
     words = WORDS.fields(key, part)
@@ -293,7 +300,7 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     dimensions = []
     for statement in DIMENSIONS:
-        # a remark is the name of a statement, or of one of its parts
+        # the remarks have names of statements by "key, part", or by the key for all parts
         remarks = WORDS.remarks
         name = remarks.get(f"{statement.key}, {statement.part}") or remarks[statement.key]
         failing_hypothesis = statement.hypotheses(network)

@@ -44,8 +44,9 @@ def certified_bound(network: NetworkSizes) -> int:
 def _all_bounds(network: NetworkSizes) -> Iterator[Bounds]:
     """Yield the upper bounds that apply to a network."""
     yield from _bounds_of_certificates(network)
-    linear = network.softmax and network.t == 1
-    if not (network.is_plain or network.skip or linear or network.layers == 1):
+    functions_are_linear = network.softmax and network.t == 1
+    # bound_by_bases is about several layers, several heads, no skip connections
+    if not (network.is_plain or network.skip or functions_are_linear or network.layers == 1):
         yield bound_by_bases(network)
 
 
@@ -69,13 +70,14 @@ def virtual_bound(network: NetworkSizes) -> Bounds:
 
     The network has one head and no skip connections, and t ≥ 2 for softmax.
     """
-    whole = network.whole_layers
+    last_whole_layer = network.whole_layers
     reason = "the virtual weights"
     if not network.softmax:
-        if whole < network.layers:
+        if last_whole_layer < network.layers:
             reason += " with symmetric attention matrices"
+            # for one token that is so from the first layer on
             if network.t > 1:
-                reason += f" after layer {whole}, which has rank one"
+                reason += f" after layer {last_whole_layer}, which has rank one"
         reason += f", up to {network.layers} scalings"
     return Bounds.at_most(determined_dimension(network), reason)
 
@@ -97,18 +99,20 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
     freely wherever general outputs of a layer span its hidden space; its dimension is subtracted
     from the sum over the layers.
     """
+    # the generic ranks of the value matrices
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
-    filled, _ = without_unused_width(_with_heads_that_differ(network), betas)
-    bases = sum(
-        after**2
-        for d, after, _ in list(filled.layer_sizes)[:-1]
-        if after <= _dimension_of_general_outputs(filled, d)
-    )
-    bound = _sum_over_layers(filled, bases)
-    if filled == network:
+    reduced_network, _ = without_unused_width(_with_heads_that_differ(network), betas)
+    bases = 0
+    # behind the last layer there is no hidden space
+    for d, hidden, _ in list(reduced_network.layer_sizes)[:-1]:
+        if hidden <= _dimension_of_general_outputs(reduced_network, d):
+            bases += hidden**2
+    bound = _sum_over_layers(reduced_network, bases)
+    if reduced_network == network:
         return bound
-    hidden = ", ".join(map(str, filled.widths[1:-1]))
-    return Bounds.at_most(bound.value, f"hidden widths {hidden}, which heads fill; {bound.because}")
+    listed_widths = ", ".join(map(str, reduced_network.widths[1:-1]))
+    reason = f"hidden widths {listed_widths}, which heads fill; {bound.because}"
+    return Bounds.at_most(bound.value, reason)
 
 
 def _with_heads_that_differ(network: NetworkSizes) -> NetworkSizes:
@@ -126,11 +130,12 @@ def _with_heads_that_differ(network: NetworkSizes) -> NetworkSizes:
 
 
 def _dimension_of_general_outputs(network: NetworkSizes, d: int) -> int:
-    """Return a dimension that the outputs of a general layer from width d span, or its space.
+    """Return m such that the outputs of a general layer from width d span at least m dimensions.
 
-    For lightning attention that is proved with as many heads as the width, whose A_h are the
-    matrices with one entry on the diagonal. For softmax the columns of all V_h are enough, because
-    the bounds count A_h and V_h and not the functions.
+    If the layer has fewer outputs than m, its outputs span the whole space. For lightning attention
+    m = hd with h = min(H, d) heads; the proof takes as A_h matrices with one entry, on the
+    diagonal. For softmax m = Hd, the number of columns of all V_h, is enough, because the bounds
+    count A_h and V_h and not the functions.
     """
     different_heads = network.heads if network.softmax else min(network.heads, d)
     return different_heads * d
@@ -154,7 +159,7 @@ def _sum_over_layers(network: NetworkSizes, bases: int) -> Bounds:
 
 
 def _value(bound: Bounds) -> int:
-    """Return the number of a bound, by which bounds are sorted."""
+    """Return the number of a bound, for sorting and for the least bound."""
     return bound.value
 
 
@@ -167,9 +172,9 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
     """Yield upper bounds for the dimension of the functions of one layer.
 
     The layer has the widths d before and ``after`` it, and attention matrices of rank at most a.
-    Its functions are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with the quadratic forms
-    q_h(x) = xᵀA_hx for t = 1; softmax has others. The bounds are those of proposition-heads in
-    docs/deep-attention.md.
+    Functions of lightning attention are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with the
+    quadratic forms q_h(x) = xᵀA_hx for t = 1. For softmax only the weights are counted. The bounds
+    are those of proposition-heads in docs/deep-attention.md; for one output v_h is the row V_h.
     """
     heads = network.heads
     alpha = min(a, d)
@@ -179,28 +184,29 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
         return
     several_tokens = network.t > 1
     exchanges = 0
-    # ``seen`` is the dimension of what the function shows of A_h, ``space`` that of the vector
-    # space of all such, and ``coefficients`` is their number for one output.
+    # The function shows A_h for several tokens, and q_h for one. ``head_dimension`` is the
+    # dimension of the set of these A_h or q_h, ``space_dimension`` that of the vector space around
+    # it, and ``coefficients`` the number of coefficients of one output.
     if several_tokens:
-        seen = matrices_of_rank(d, alpha)
-        space = d * d
+        head_dimension = matrices_of_rank(d, alpha)
+        space_dimension = d * d
         coefficients = d * comb(d + 1, 2)
         # The tangent v_j wᵀ to A_i with −v_i wᵀ to A_j changes nothing, as v_iᵀSv_j = v_jᵀSv_i; the
         # vectors w in the row spaces of both have at least 2α − d dimensions.
         if after == 1 and heads <= d:
             exchanges = comb(heads, 2) * max(0, 2 * alpha - d)
     else:
-        # q_h, the symmetric part of A_h
-        seen = symmetric_matrices_of_rank(d, 2 * alpha)
-        space = comb(d + 1, 2)
+        # q_h has the symmetric part of A_h as its matrix
+        head_dimension = symmetric_matrices_of_rank(d, 2 * alpha)
+        space_dimension = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
     reason = "the heads up to scalings"
     if exchanges:
         reason += " and exchanges of values"
-    yield Bounds.at_most(heads * (d * after + seen - 1) - exchanges, reason)
+    yield Bounds.at_most(heads * (d * after + head_dimension - 1) - exchanges, reason)
     # The rank of Σ_h V_h ⊗ A_h, a sum of as many pure tensors as there are heads.
-    rank = min(heads, d * after, space)
-    tensors = determinantal_dimension(d * after, space, rank)
+    rank = min(heads, d * after, space_dimension)
+    tensors = determinantal_dimension(d * after, space_dimension, rank)
     yield Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
     if after == 1 and several_tokens:
         # The function is d quadratic forms that vanish where the values v_1, …, v_h do.
@@ -213,23 +219,23 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
 def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
     """Return an upper bound for the dimension by the ranks of all A and V.
 
-    ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. Changes of base
-    between layers, which act freely where the outputs of all heads span a space, are subtracted.
+    ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. The dimension of
+    the changes of base between layers is subtracted where these act freely (:func:`act_freely`).
     """
-    narrow, betas = without_unused_width(network, betas)
+    reduced_network, betas = without_unused_width(network, betas)
     # A and V of one head of each layer
     matrices = 0
-    for (d, after, a), beta in zip(narrow.layer_sizes, betas, strict=True):
+    for (d, after, a), beta in zip(reduced_network.layer_sizes, betas, strict=True):
         matrices += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)
     reason = "the matrices A and V of all heads"
     if not network.softmax:
         # cV and A/c have one function.
         matrices -= network.layers
         reason += " up to scalings"
-    if narrow != network:
-        hidden = ", ".join(map(str, narrow.widths[1:-1]))
+    if reduced_network != network:
+        hidden = ", ".join(map(str, reduced_network.widths[1:-1]))
         reason += f", as heads use only hidden widths {hidden}"
-    bases = base_changes(narrow) if act_freely(narrow, betas) else 0
+    bases = base_changes(reduced_network) if act_freely(reduced_network, betas) else 0
     return Bounds.at_most(network.heads * matrices - bases, reason + _less_base_changes(bases))
 
 
@@ -251,9 +257,9 @@ def without_unused_width(
     for k in range(1, network.layers):
         # widths[k] is d_k; layer k has ranks[k - 1], and layer k + 1 has a[k] and ranks[k].
         ranks[k - 1] = min(ranks[k - 1], widths[k - 1])
-        filled = network.heads * ranks[k - 1]
-        read = network.heads * (2 * min(network.a[k], widths[k]) + ranks[k])
-        widths[k] = min(widths[k], filled, read)
+        filled_dimension = network.heads * ranks[k - 1]
+        read_dimension = network.heads * (2 * min(network.a[k], widths[k]) + ranks[k])
+        widths[k] = min(widths[k], filled_dimension, read_dimension)
         ranks[k - 1] = min(ranks[k - 1], widths[k])
     ranks[-1] = min(ranks[-1], widths[-2])
     return replace(network, widths=tuple(widths)), ranks
@@ -262,10 +268,12 @@ def without_unused_width(
 def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
     """Return whether changes of base between layers act freely on the functions.
 
-    They do if the columns of generic V of all heads, with ranks β_k, span each hidden space.
+    They do if in each layer k but the last the columns of generic V of all heads, of rank
+    β_k = ``betas[k - 1]``, span the hidden space of dimension d_k.
     """
-    hidden = network.widths[1:-1]
-    return all(network.heads * beta >= d for beta, d in zip(betas[:-1], hidden, strict=True))
+    hidden_widths = network.widths[1:-1]
+    pairs = zip(betas[:-1], hidden_widths, strict=True)
+    return all(network.heads * beta >= d for beta, d in pairs)
 
 
 def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
@@ -281,8 +289,9 @@ def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
     first, *hidden, last = network.widths
     if network.softmax:
         one_hidden_width = len(set(hidden)) <= 1
-        narrow = max(hidden, default=0) <= min(first, last, heads * min(betas))
-        return network.skip or (narrow and one_hidden_width)
+        # no hidden width is larger than those of inputs and outputs, or than what heads fill
+        hidden_is_narrow = max(hidden, default=0) <= min(first, last, heads * min(betas))
+        return network.skip or (hidden_is_narrow and one_hidden_width)
     if network.layers > 1 or heads == 1:
         return False
     # u = d_0 − (H − 1)a_1, the dimension of the space on which all A but one vanish

@@ -53,6 +53,7 @@ def read_activation(text: str) -> tuple[int, ...]:
     ValueError
         If the text does not have the form of ``x^2 + 3*x - 1``.
     """
+    # both spellings of a power are accepted
     written = text.replace(" ", "").replace("**", "^")
     if not _POLYNOMIAL.fullmatch(written):
         raise ValueError(f"'{text:.60}' is not a polynomial such as x^2 + 3*x - 1")
@@ -83,23 +84,26 @@ def checked_activation(values: object) -> tuple[int, ...]:
             raise InvalidCaseError("activation", str(reason)) from None
     if not isinstance(values, Iterable):
         raise InvalidCaseError("activation", f"must be a polynomial in x, not {values!r:.60}")
-    listed = list(values)
-    for value in listed:
+    coefficients = list(values)
+    for value in coefficients:
         if not isinstance(value, int) or isinstance(value, bool):
             raise InvalidCaseError("activation", f"has a coefficient {value!r:.60}: use integers")
         if abs(value) > MAX_ABSOLUTE_COEFFICIENT:
             message = f"has a coefficient above {MAX_ABSOLUTE_COEFFICIENT}"
             raise InvalidCaseError("activation", message)
-    while listed and listed[-1] == 0:
-        listed.pop()
-    degree = len(listed) - 1
+    # the last coefficient is to be that of the largest power
+    while coefficients and coefficients[-1] == 0:
+        coefficients.pop()
+    # −1 for the polynomial zero
+    degree = len(coefficients) - 1
     if not 2 <= degree <= MAX_POLYNOMIAL_DEGREE:
         message = f"must have a degree from 2 to {MAX_POLYNOMIAL_DEGREE}, not {max(degree, 0)}"
         raise InvalidCaseError("activation", message)
-    if not any(listed[:-1]):
+    lower_coefficients = coefficients[:-1]
+    if not any(lower_coefficients):
         message = f"is a multiple of a power: leave it out, and take degree {degree}"
         raise InvalidCaseError("activation", message)
-    return tuple(listed)
+    return tuple(coefficients)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -147,7 +151,11 @@ class ActivatedNetwork(PolynomialNetwork):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """Return the network with the key ``2-2-1-p0_1_1`` for x² + x; ``m`` is a minus."""
+        """Return the network with this key; InvalidCaseError if none has it.
+
+        ``2-2-1-p0_m1_1`` has the widths (2, 2, 1) and the activation x² − x: the coefficients a_0,
+        a_1, a_2 are 0, −1 and 1, and ``m`` is a minus.
+        """
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})+)-p(m?[0-9]+(?:_m?[0-9]+)*)", key)
         if match is None:
@@ -173,17 +181,19 @@ class ActivatedNetwork(PolynomialNetwork):
         """Return the activation as text, such as ``-x^2 + 3*x``: the largest exponent first."""
         signed_terms = []
         for exponent, coefficient in enumerate(self.activation):
-            if not coefficient:
+            if coefficient == 0:
                 continue
             power = {0: "", 1: "x"}.get(exponent, f"x^{exponent}")
             number = str(abs(coefficient))
-            if power:
+            # 1*x^2 is written x^2; a constant stands alone
+            if power != "":
                 number = "" if number == "1" else f"{number}*"
             sign = "-" if coefficient < 0 else "+"
             signed_terms.append((sign, f"{number}{power}"))
-        (first_sign, text), *others = reversed(signed_terms)
-        for sign, term in others:
+        (first_sign, text), *later_terms = reversed(signed_terms)
+        for sign, term in later_terms:
             text += f" {sign} {term}"
+        # a plus in front is left out
         return text if first_sign == "+" else f"-{text}"
 
     def to_json(self) -> dict[str, Any]:
@@ -194,7 +204,8 @@ class ActivatedNetwork(PolynomialNetwork):
     def coordinate_count(self) -> int:
         """The number of coefficients of all monomials whose degrees can occur.
 
-        Where degrees are too many to be listed, it is that of all degrees up to the largest.
+        Where these degrees are too large to be listed, it is the number of coefficients in all
+        degrees up to the largest, an upper bound.
         """
         degrees = possible_degrees(len(self.widths) - 1, self.activation)
         if degrees is None:
@@ -239,12 +250,12 @@ class ActivatedNetwork(PolynomialNetwork):
         return False
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
-        """The dimension, by exact ranks and upper bounds, without Macaulay2.
+        """Return the dimension, by exact ranks and upper bounds, without Macaulay2.
 
         Raises
         ------
         MethodUnavailableError
-            If it is for a certificate: no statement with one is about these networks.
+            If ``certified`` is true: no statement about these networks has certificates.
         """
         from m2bridge.maps.jacobian_rank import observe_rank  # imports FLINT
 
@@ -264,10 +275,11 @@ class ActivatedNetwork(PolynomialNetwork):
 
 
 def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] | None:
-    """Return the degrees of monomials that can occur in the outputs; ``None`` if too large.
+    """Return the degrees of monomials that can occur in the outputs.
 
-    ``activation`` has the coefficients a_0, a_1, …. After each layer but the last, the degrees are
-    the sums of e degrees before it, for each exponent e of the activation.
+    ``None`` if the largest of them is above MAX_LISTED_DEGREE. ``activation`` has the coefficients
+    a_0, a_1, …. The degrees behind an activation are the sums of e degrees in front of it, for each
+    exponent e that occurs in the activation.
     """
     largest = (len(activation) - 1) ** (layers - 1)
     if largest > MAX_LISTED_DEGREE:
@@ -276,7 +288,7 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
     degrees = frozenset((1,))
     for _ in range(layers - 1):
         degrees_after: frozenset[int] = frozenset()
-        # the sums of ``exponent`` degrees; that of none is 0
+        # all sums of as many degrees as ``exponent`` says; the sum of none is 0
         sums = frozenset((0,))
         for exponent in range(max(exponents) + 1):
             if exponent in exponents:
@@ -287,7 +299,7 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
 
 
 def _coordinates(widths: Sequence[int], degrees: Iterable[int]) -> int:
-    """Return the number of monomials of these degrees in the inputs, times that of outputs."""
+    """Return the number of coefficients of all outputs at the monomials of these degrees."""
     inputs, outputs = widths[0], widths[-1]
     return outputs * sum(comb(inputs - 1 + degree, degree) for degree in degrees)
 
@@ -295,8 +307,9 @@ def _coordinates(widths: Sequence[int], degrees: Iterable[int]) -> int:
 def activation_bound(widths: Widths, activation: Sequence[int], characteristic: int = 0) -> Bounds:
     """Return the least bound for the dimension that holds for this activation polynomial.
 
-    Of the bounds 2, 5 and 6 of theorem-network-bounds, the number of weights, the sum of the bounds
-    of two parts, the bound by the terms of one degree, and that of lemma-odd-cubic.
+    It is the least of these: the bounds 2, 5 and 6 of theorem-network-bounds, the number of
+    weights, the sum of the bounds of two parts, the bound by the terms of one degree, and that of
+    lemma-odd-cubic.
 
     Parameters
     ----------
@@ -310,7 +323,10 @@ def activation_bound(widths: Widths, activation: Sequence[int], characteristic: 
 
     @cache
     def least(part: Widths) -> Bounds:
-        """Return the least bound for a network of some of the widths, or with one replaced."""
+        """Return the least bound for a network with the widths ``part``.
+
+        They are all widths, consecutive ones, or such a list with the first or last one reduced.
+        """
         by_counts = _bounds_by_counts(part, activation)
         by_parts = _bounds_by_parts(part, least)
         by_degrees = _bounds_by_degrees(part, activation, characteristic)
@@ -326,7 +342,7 @@ def _value(bound: Bounds) -> int:
 
 
 def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bounds]:
-    """Yield the numbers of weights and of coefficients; the latter if its degrees can be listed."""
+    """Yield the number of weights, and that of coefficients if their degrees can be listed."""
     weights = sum(before * after for before, after in pairwise(widths))
     yield Bounds.at_most(weights, "the number of weights")
     degrees = possible_degrees(len(widths) - 1, activation)
@@ -338,26 +354,33 @@ def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bou
 def _bounds_by_degrees(
     widths: Widths, activation: Sequence[int], characteristic: int
 ) -> Iterator[Bounds]:
-    """Yield the bounds by the terms of one degree for networks with one hidden layer.
+    """Yield the bounds by the terms of one degree, for networks with one hidden layer.
 
-    The terms of degree e are a network whose activation is the power e, times a number.
+    The terms of degree e of the functions are those of a network whose activation is the power e.
+    So the dimension is at most that of such networks, plus the number of all other coefficients.
+    Nothing is yielded for more hidden layers, or none.
     """
     if len(widths) != 3:
         return
     exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
     # a constant, exponent 0, is no network of powers
     for exponent in filter(None, exponents):
-        power = best_bound(widths, exponent, characteristic).value
-        others = _coordinates(widths, [other for other in exponents if other != exponent])
-        reason = f"terms of degree {exponent} have dimension at most {power}"
-        yield Bounds.at_most(power + others, f"{reason}, and there are {others} others")
+        bound_of_power = best_bound(widths, exponent, characteristic).value
+        other_exponents = [other for other in exponents if other != exponent]
+        other_terms = _coordinates(widths, other_exponents)
+        reason = f"terms of degree {exponent} have dimension at most {bound_of_power}"
+        reason += f", and there are {other_terms} others"
+        yield Bounds.at_most(bound_of_power + other_terms, reason)
     # lemma-odd-cubic
     if widths == (2, 3, 2) and exponents == [1, 3]:
         yield Bounds.at_most(11, "an equation between cubic and linear parts of the outputs")
 
 
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
-    """Yield the bounds by smaller networks, where ``least`` has their least bounds."""
+    """Yield the bounds that use the least bounds of smaller networks.
+
+    ``least`` is the function that returns the least bound for given widths.
+    """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
     if first_hidden < inputs:

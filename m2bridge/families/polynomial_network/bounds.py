@@ -30,17 +30,21 @@ def gauge_dimension(widths: Sequence[int], degree: int) -> int:
 def _stabilizer(widths: Widths) -> int:
     """Return the dimension of the stabilizer of generic weights in Π GL(d_i), for r = 1.
 
-    Generic matrices W_1, …, W_l are a representation of a quiver of type A: a direct sum of
-    intervals [a, b], which are one-dimensional at the layers a to b and zero elsewhere. m_ab of
-    them are [a, b], and the ranks of products of the W_i give these multiplicities. The stabilizer
-    is open in the endomorphisms that vanish on inputs and outputs. Hom([a, b], [c, d]) is a line if
-    c ≤ a ≤ d ≤ b, else zero; it lives on the layers a to d, which are to be hidden ones.
+    Generic matrices W_1, …, W_l are a representation of a quiver of type A. It is a direct sum of
+    intervals: the interval [a, b] is one-dimensional at the layers a to b and zero elsewhere. The
+    multiplicity m_ab of [a, b] follows from the ranks of products of the W_i.
+
+    The stabilizer is open in the space of those endomorphisms of the representation that vanish on
+    inputs and outputs. A homomorphism from [a, b] to [c, d] is a number if c ≤ a ≤ d ≤ b, else
+    zero. It lives on the layers a to d, so it vanishes on inputs and outputs if these are hidden.
     """
     last = len(widths) - 1
 
     def rank(a: int, b: int) -> int:
-        """Return the rank of the product of the matrices from layer a to layer b."""
-        # Outside of the network spaces are zero.
+        """Return the rank of the product of the matrices from layer a to layer b.
+
+        It is 0 if a or b is outside of the network, where spaces are zero.
+        """
         if a < 0 or b > last:
             return 0
         return min(widths[a : b + 1])
@@ -49,7 +53,7 @@ def _stabilizer(widths: Widths) -> int:
     for a in range(last + 1):
         for b in range(a, last + 1):
             m_ab = rank(a, b) - rank(a - 1, b) - rank(a, b + 1) + rank(a - 1, b + 1)
-            if m_ab:
+            if m_ab > 0:
                 intervals.append((a, b, m_ab))
     dimension = 0
     for (a, b, m_ab), (c, d, m_cd) in product(intervals, repeat=2):
@@ -81,15 +85,22 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
 
     @cache
     def least(part: Widths) -> Bounds:
-        """Return the least bound for a network of some of the widths, or with one replaced."""
-        recursive = _bounds_by_parts(part, least)
-        return min((*_direct_bounds(part, degree, characteristic), *recursive), key=_value)
+        """Return the least bound for a network with the widths ``part``.
+
+        They are all widths, consecutive ones, or such a list with the first or last one reduced.
+        """
+        direct_bounds = _direct_bounds(part, degree, characteristic)
+        recursive_bounds = _bounds_by_parts(part, least)
+        return min((*direct_bounds, *recursive_bounds), key=_value)
 
     return least(tuple(widths))
 
 
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
-    """Yield the bounds 4 to 6 of a network, where ``least`` has those of smaller networks."""
+    """Yield the bounds 4 to 6 of a network, which use the least bounds of smaller networks.
+
+    ``least`` is the function that returns the least bound for given widths.
+    """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
     if first_hidden < inputs:
@@ -121,20 +132,22 @@ def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator
     inputs, outputs = widths[0], widths[-1]
     form_degree = degree ** (len(widths) - 2)
     if inputs > 1 and form_degree > weights:
-        # There are more than ``form_degree`` coordinates, perhaps a number with very many digits,
-        # and so more than weights.
+        # There are more than ``form_degree`` coordinates, and so more than weights: the number of
+        # coordinates, which may have very many digits, is not the least bound.
         return
     coordinates = outputs * comb(inputs - 1 + form_degree, inputs - 1)
     yield Bounds.at_most(coordinates, "the number of coordinates")
+    # with one hidden layer
     if len(widths) == 3:
         for reason in _equations(widths, degree, characteristic):
             yield Bounds.at_most(coordinates - 1, reason)
 
 
 def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str]:
-    """Yield why the functions of a network with one hidden layer satisfy an equation (7 to 9).
+    """Yield the reasons why the functions of a network satisfy an equation (bounds 7 to 9).
 
-    ``widths`` are (d_0, d_1, d_2). Nothing is yielded if no equation is known.
+    ``widths`` are (d_0, d_1, d_2), with one hidden layer. Nothing is yielded if no equation is
+    known.
     """
     inputs, hidden, outputs = widths
     rows_of_catalecticant = comb(inputs - 1 + degree // 2, inputs - 1)

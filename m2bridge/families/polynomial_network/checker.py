@@ -61,7 +61,7 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def _is_network(widths: Any, degree: Any) -> bool:
-    """Whether these are the widths and the degree of a network within the limits."""
+    """Whether these, of any types, are the widths and the degree of a network within the limits."""
     if not isinstance(widths, list) or not 2 <= len(widths) <= MAX_CHECKED_WIDTHS:
         return False
     if not all(type(number) is int and number >= 1 for number in [*widths, degree]):
@@ -108,7 +108,7 @@ def upper_bound(widths: Widths, degree: int) -> int:
 
     @cache
     def least_bound(part: Widths) -> int:
-        """The least bound of a part of the network."""
+        """The least bound of a part of the network, given by its widths."""
         return min(_bounds(part, degree, least_bound))
 
     return least_bound(widths)
@@ -117,8 +117,8 @@ def upper_bound(widths: Widths, degree: int) -> int:
 def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -> Iterator[int]:
     """Yield the bounds 1, 2 and 4 to 9 for the dimension of a network, as far as they apply.
 
-    Here r ≥ 2. ``least_bound`` gives the least bound of a network with other widths: of one with
-    fewer layers, or as many and fewer inputs or outputs.
+    Here r ≥ 2. ``least_bound`` is the function that gives the least bound of a network with other
+    widths: with fewer layers, or with as many layers and fewer inputs or outputs.
     """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
@@ -201,14 +201,15 @@ def _random_vector(length: int, random: Random) -> Entries:
 
 
 def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Entries:
-    """The derivative of ⟨g, φ(x)⟩ by all weights, modulo the prime, for random x and g.
+    """The derivative of ⟨g, φ(x)⟩ by all weights, modulo PRIME, for random x and g.
 
-    ``matrices`` are the W_i; the derivatives by the last of them stand first. Layer i multiplies
-    its inputs y by W_i; between layers z ↦ z^r, with the slopes r z^(r−1). If the derivative by
-    W_i y is the covector g, that by W_i is g yᵀ and that by y is W_iᵀ g.
+    ``matrices`` are the W_i, each as its rows; the derivatives by the last of them stand first.
+    Layer i maps its inputs y to z = W_i y, and z^r are the inputs of the next layer, with the
+    derivatives r z^(r−1), the *slopes*. If the derivative by W_i y is the covector g, that by W_i
+    is g yᵀ and that by y is W_iᵀ g.
     """
     y = _random_vector(len(matrices[0][0]), random)
-    # the inputs y of each layer, and the slopes behind each layer but the last
+    # the inputs y of each layer, from the first on, and the slopes behind each layer but the last
     inputs = [y]
     slopes = []
     for W in matrices[:-1]:
@@ -229,7 +230,7 @@ def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Ent
 
 
 def _dot(row: Sequence[int], column: Sequence[int]) -> int:
-    """The product of a row and a column modulo the prime."""
+    """The product of a row and a column modulo PRIME."""
     product: int = sum(map(mul, row, column)) % PRIME
     return product
 
@@ -252,9 +253,11 @@ def expected(certificate: Certificate) -> Content:
     dimension = upper if lower == upper else None
     predicted = expected_dimension(widths, degree)
     verdicts = []
-    listed = WORDS.listed("expected-dimension", certificate.answer)
-    for words in listed:
+    asked_statements = WORDS.listed("expected-dimension", certificate.answer)
+    for words in asked_statements:
+        # the statement in general has no part
         about_equal_widths = words.part != ""
+        # None says that all hypotheses hold
         hypothesis = None
         if degree == 1:
             hypothesis = WORDS.hypotheses["nonlinear"]
@@ -262,7 +265,7 @@ def expected(certificate: Certificate) -> Content:
             hypothesis = WORDS.hypotheses["equal-widths"]
         verdicts.append(global_verdict(words, hypothesis, predicted, dimension))
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
-    return statements(WORDS, listed, verdicts, evidence)
+    return statements(WORDS, asked_statements, verdicts, evidence)
 
 
 CHECKER = FamilyChecker("polynomial-network", name, {"expected-dimension": expected}, (WORDS,))

@@ -43,7 +43,10 @@ class PolynomialNetworks(Family[PolynomialNetwork]):
     sample: ClassVar[Mapping[str, str]] = {"widths": "2,1"}
 
     def build(self, **values: Any) -> PolynomialNetwork:
-        """Return the network with ``widths``, ``degree`` and perhaps ``activation``."""
+        """Return the network with ``widths``, ``degree`` and perhaps ``activation``.
+
+        Without an activation, or for ``None``, it is the power of this degree.
+        """
         if values.get("activation") is None:
             values.pop("activation", None)
             return PolynomialNetwork(**values)
@@ -51,6 +54,7 @@ class PolynomialNetworks(Family[PolynomialNetwork]):
 
     def from_key(self, key: str) -> PolynomialNetwork:
         """Return the network with this key, such as ``2-2-1-r2`` or ``2-2-1-p0_1_1``."""
+        # only keys of activation polynomials have a p
         if "-p" in key:
             return ActivatedNetwork.from_key(key)
         return PolynomialNetwork.from_key(key)

@@ -77,11 +77,12 @@ class PolynomialNetwork(DifferentiableModel):
     family: ClassVar[str] = NAME
 
     def __init__(self, widths: Iterable[int], degree: int = 2) -> None:
-        listed = positive_integers("widths", widths)
-        if not 2 <= len(listed) <= MAX_LAYERS + 1:
-            message = f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(listed)}"
+        checked_widths = positive_integers("widths", widths)
+        if not 2 <= len(checked_widths) <= MAX_LAYERS + 1:
+            message = f"must be from 2 to {MAX_LAYERS + 1} integers, not {len(checked_widths)}"
             raise InvalidCaseError("widths", message)
-        object.__setattr__(self, "widths", listed)
+        # the value is frozen, so that its fields cannot be assigned
+        object.__setattr__(self, "widths", checked_widths)
         object.__setattr__(self, "degree", positive_integer("degree", degree, MAX_FUNCTION_DEGREE))
         if self.parameter_count > MAX_NETWORK_WEIGHTS:
             message = f"must mean at most {MAX_NETWORK_WEIGHTS} weights, not {self.parameter_count}"
@@ -152,11 +153,11 @@ class PolynomialNetwork(DifferentiableModel):
             )
 
     def grading(self) -> tuple[DegreeVector, ...] | None:
-        """Return the degree of each coordinate in Z^d_l × Z^d_0.
+        """Return the degree of each coordinate in Z^d_l × Z^d_0, a tuple of d_l + d_0 integers.
 
-        It is (e_k, m) for the coefficient of x^m in output k: rescaling the outputs acts on W_l,
-        and rescaling the inputs on W_1. Without hidden layers the map is the identity, and each
-        coordinate has a degree of its own, a unit vector.
+        The coefficient of x^m in output k has the degree (e_k, m), with e_k a unit vector, because
+        rescaling the outputs acts on W_l, and rescaling the inputs on W_1. Without hidden layers
+        the map is the identity, and each coordinate has a degree of its own, a unit vector.
         """
         inputs, outputs = self.input_count, self.output_count
         if len(self.widths) == 2:
@@ -164,13 +165,14 @@ class PolynomialNetwork(DifferentiableModel):
             return tuple(_unit(entries, n) for n in range(entries))
         self.check_expandable()
         exponents = monomials(inputs, self.function_degree)
-        # tuples are joined: e_k, and behind it m
+        # + joins the tuples e_k and m
         return tuple(_unit(outputs, k) + m for k in range(outputs) for m in exponents)
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
         """Return exchanges of neighbouring inputs, then of outputs, which generate S_d_0 × S_d_l.
 
-        Each one maps the parameters that it moves to others, ``W_1_1_1`` to ``W_1_1_2`` and back.
+        An exchange is a dictionary from the name of each parameter that it moves to the name of
+        its image: {"W_1_1_1": "W_1_1_2", "W_1_1_2": "W_1_1_1"}.
         """
         last = len(self.widths) - 1
         exchanges = []
@@ -206,11 +208,11 @@ class PolynomialNetwork(DifferentiableModel):
         try:
             return layer_chain(self).parametrization()
         except InvalidCaseError as reason:
-            # a chain knows neither widths nor degree, and names another argument
+            # the chain knows neither widths nor degree, and its error names another argument
             raise InvalidCaseError("widths", reason.message) from None
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the expected dimension; for linear networks, r = 1, the reason why it has none."""
+        """Return the expected dimension; for r = 1 no value, and the reason why there is none."""
         if self.degree < 2:
             return (Expectation(None, "", "the expectation is for activation degrees r ≥ 2"),)
         source = "the expected dimension (Kileel, Trager, Bruna 2019)"
@@ -230,7 +232,8 @@ class PolynomialNetwork(DifferentiableModel):
         for x, g in zip(inputs, covectors, strict=True):
             gradient: list[int] = []
             for W, y, slopes in reversed(self._layers_at(x, parameters, prime)):
-                by_W = [entry * value % prime for entry in g for value in y]
+                # at the beginning of this step g is g_i, at the end g_{i−1}
+                by_W = [g_entry * y_entry % prime for g_entry in g for y_entry in y]
                 gradient = by_W + gradient
                 by_y = (sum(map(mul, column, g)) for column in zip(*W, strict=True))
                 g = [slope * entry % prime for slope, entry in zip(slopes, by_y, strict=True)]
@@ -240,13 +243,14 @@ class PolynomialNetwork(DifferentiableModel):
     def _layers_at(self, x: Row, parameters: Row, prime: int) -> list[tuple[list[Row], Row, Row]]:
         """Return (W_i, y_{i−1}, slopes) for each layer, for the input x.
 
-        They are the rows of its matrix, its input, and the slopes r z_{i−1}^(r−1) of this input as
-        a power of z_{i−1}, modulo the prime.
+        W_i are the rows of its matrix, y_{i−1} is its input, and ``slopes`` are the derivatives
+        r z_{i−1}^(r−1) of this input y_{i−1} = z_{i−1}^r, modulo the prime.
         """
         layers: list[tuple[list[Row], Row, Row]] = []
         y = list(x)
-        # nothing comes before the first layer: its slopes are not used
+        # the input of the first layer is no power: its slopes are not used
         slopes = [0] * len(x)
+        # the place of the next weight in the list of parameters
         start = 0
         for before, after in pairwise(self.widths):
             stop = start + before * after
@@ -258,13 +262,15 @@ class PolynomialNetwork(DifferentiableModel):
         return layers
 
     def activated(self, z: Row, prime: int) -> tuple[list[int], list[int]]:
-        """Return the entries z^r, and their slopes r z^(r−1), modulo a prime."""
+        """Return the values z^r and the slopes r z^(r−1) for all entries of z, modulo a prime."""
+        # z^(r−1)
         powers = [pow(entry, self.degree - 1, prime) for entry in z]
         values = [entry * power % prime for entry, power in zip(z, powers, strict=True)]
-        return values, [self.degree * power % prime for power in powers]
+        slopes = [self.degree * power % prime for power in powers]
+        return values, slopes
 
     def activated_expression(self, entry: Any) -> Any:
-        """Return the r-th power of an element of a ring."""
+        """Return the r-th power of an element of any ring."""
         return entry**self.degree
 
     @property
@@ -288,6 +294,7 @@ def monomials(variables: int, degree: int) -> list[DegreeVector]:
     if variables == 1:
         return [(degree,)]
     exponents: list[DegreeVector] = []
+    # by the exponent of the first variable, the largest first
     for first in range(degree, -1, -1):
         exponents += [(first, *rest) for rest in monomials(variables - 1, degree - first)]
     return exponents
@@ -327,9 +334,9 @@ def layer_chain(network: PolynomialNetwork) -> Chain:
         generators = source.sympy_ring.gens
         x, w = generators[: len(inputs)], generators[len(inputs) :]
         # the activation belongs to the layer behind it, so that layers compose to the network
-        powers = x if k == 1 else [network.activated_expression(entry) for entry in x]
+        y = x if k == 1 else [network.activated_expression(entry) for entry in x]
         rows = (w[i : i + len(x)] for i in range(0, len(w), len(x)))
-        images = tuple(sum(map(mul, row, powers), source.sympy_ring.zero) for row in rows)
+        images = tuple(sum(map(mul, row, y), source.sympy_ring.zero) for row in rows)
         layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
         inputs = outputs
     return Chain(tuple(layers), network.title, network.key)
@@ -339,7 +346,7 @@ def expected_dimension(network: PolynomialNetwork) -> int | None:
     """Return the lesser of two upper bounds: weights up to scalings, and coordinates.
 
     It is min(Σ_{0<i≤l} d_i d_{i−1} − Σ_{0<i<l} d_i, d_l·C(d_0 − 1 + r^(l−1), r^(l−1))). ``None``
-    for an activation that is not a power.
+    for an activation that is not a power, for which the statement has no meaning.
     """
     if not network.has_power_activation:
         return None
@@ -351,7 +358,7 @@ def expected_dimension(network: PolynomialNetwork) -> int | None:
 class Hypotheses:
     """Hypotheses by their names in ``words.toml``.
 
-    Called with a network, it is the first one that fails, in words; empty if all hold.
+    A call with a network returns the first hypothesis that fails, in words; empty if all hold.
     """
 
     names: tuple[str, ...]

@@ -31,15 +31,15 @@ from m2bridge.checker import FamilyChecker, only_case
 from m2bridge.checker.algebra import ring
 from m2bridge.errors import ContradictionError
 from m2bridge.families.deep_attention.checker import predictions
-from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen
+from m2bridge.families.deep_attention.checker.block import columns_and_rank, unseen_dimension
 from m2bridge.families.deep_attention.checker.matrices import Matrix, product, transposed
-from m2bridge.families.deep_attention.checker.observables import observed, turned
+from m2bridge.families.deep_attention.checker.observables import observe, transposed_word
 from m2bridge.families.deep_attention.checker.predictions import (
     Network,
     hypotheses,
     prediction,
     upper_bound,
-    virtual,
+    virtual_weights_dimension,
 )
 
 WORDS = wording(Path(__file__).parent / "words.toml")
@@ -94,25 +94,27 @@ def _lightning() -> dict[str, bool]:
     y = [y_1, y_2]
     v = [kappa * u_1 + h * y_1, kappa * u_2 + h * y_2]
     Y = [[u[0], v[0]], [u[1], v[1]]]
+    # Y', whose columns are the two tokens after the layer
     moved = product(Y, transposed(Y), A, Y)
     tau = 1 + kappa**2
     q_of_u = _value(A, u, u)
-    mixed = _value(A, u, y)
+    uAy = _value(A, u, y)
+    # both are tested in each of the two coordinates
     parallel = True
     ratio = True
     for u_i, (first, second) in zip(u, moved, strict=True):
         rest_of_first = first - tau * q_of_u * u_i
-        rest_of_second = second - kappa * first - tau * h * mixed * u_i
+        rest_of_second = second - kappa * first - tau * h * uAy * u_i
         parallel = parallel and _order(rest_of_first, variable_h) >= 1
         ratio = ratio and _order(rest_of_second, variable_h) >= 2
     J = [[0, 1], [-1, 0]]
-    not_in_q = _value(J, u, u) == 0
+    q_vanishes = _value(J, u, u) == 0
     is_determinant = _value(J, u, y) == u_1 * y_2 - u_2 * y_1
     return {
         "parallel tokens": parallel,
         "ratio of tokens": ratio,
         "determinant": _det(moved) == _det(Y) ** 3 * _det(A),
-        "skew part": not_in_q and is_determinant,
+        "skew part": q_vanishes and is_determinant,
     }
 
 
@@ -129,9 +131,9 @@ def _det(A: Matrix) -> Any:
 
 
 def _order(polynomial: Any, variable: int) -> int:
-    """The least power in a polynomial of the variable with this number.
+    """The least exponent in a polynomial of the variable with this number, from 0.
 
-    If the polynomial is zero it is 99, more than any other power here.
+    For the polynomial zero it is 99, more than any exponent here.
     """
     powers = [int(exponents[variable]) for exponents, _ in polynomial.terms()]
     return min(powers, default=99)
@@ -140,11 +142,12 @@ def _order(polynomial: Any, variable: int) -> int:
 def _softmax() -> dict[str, bool]:
     """Whether each identity of one layer of softmax holds, on the tokens x, y, …, y in the plane.
 
-    With δ = x − y and ζ = δᵀAz to first order, a token z gives x the weight (1 + ζ)/(t + ζ).
+    Put δ = x − y, and ζ(z) = δᵀAz for a token z. To first order in ζ the token z gives x the weight
+    (1 + ζ)/(t + ζ), as e^ζ is 1 + ζ.
 
-    * *weights of softmax*: it is 1/t + (t − 1)ζ/t² modulo ζ².
-    * *difference of tokens*: for z = x and z = y the ζ differ by q(δ).
-    * *mean of tokens*: the sum of ζ over all t tokens is ζ for their sum.
+    * *weights of softmax*: this weight is 1/t + (t − 1)ζ/t² modulo ζ².
+    * *difference of tokens*: ζ(x) − ζ(y) = q(δ).
+    * *mean of tokens*: the sum of ζ(z) over all t tokens z is ζ of the sum of the tokens.
     """
     a, b, c, d, x_1, x_2, y_1, y_2, t, zeta = ring(10).gens()
     variable_zeta = 9
@@ -168,8 +171,9 @@ def _softmax() -> dict[str, bool]:
 def _normal_form() -> bool:
     """Whether one more layer keeps the normal form φ = MQX, as words in matrices (Lemma 3.6).
 
-    V φφᵀAφ is M⁺Q⁺X with M⁺ = VM and Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q. The letters are the numbers 1 to 5, and
-    a negative letter is a transpose.
+    The layer with the matrices V and A makes V φφᵀAφ of φ = MQX. The word of this product must be
+    that of M⁺Q⁺X, with M⁺ = VM and Q⁺ = Q XXᵀ Qᵀ(MᵀAM)Q. The letters are the numbers 1 to 5, and a
+    negative letter is a transpose.
     """
     V = (1,)
     M = (2,)
@@ -177,8 +181,8 @@ def _normal_form() -> bool:
     X = (4,)
     A = (5,)
     phi = M + Q + X
-    layer = V + phi + turned(phi) + A + phi
-    longer_Q = Q + X + turned(X) + turned(Q) + turned(M) + A + M + Q
+    layer = V + phi + transposed_word(phi) + A + phi
+    longer_Q = Q + X + transposed_word(X) + transposed_word(Q) + transposed_word(M) + A + M + Q
     return layer == V + M + longer_Q + X
 
 
@@ -198,35 +202,35 @@ def sums_agree() -> bool:
     n, r, s, x, u, e = ring(6).gens()
     # n² − (n − x)² is x(2n − x)
     in_whole_space = x * (2 * n - x)
-    free = _matrices(n, s, x, s + 2 * x) == in_whole_space
-    first = _matrices(n, s, x, n) == in_whole_space
+    free_agrees = _matrices(n, s, x, s + 2 * x) == in_whole_space
+    first_agrees = _matrices(n, s, x, n) == in_whole_space
     stated_filled = (u - s) * (n - u) + x * (2 * u - x)
-    filled = _matrices(n, s, x, u) == stated_filled
+    filled_agrees = _matrices(n, s, x, u) == stated_filled
     # hidden layers of one width r: the space does not grow
-    one_width = _matrices(n, r, x, r) == x * (2 * r - x)
+    one_width_agrees = _matrices(n, r, x, r) == x * (2 * r - x)
     # the same for quadratic forms of rank y, which is 2x, or the full rank u
     stated_free_forms = 2 * x * (2 * n - 2 * x + 1)
-    free_forms = _twice_forms(n, s, 2 * x, s + 2 * x) == stated_free_forms
-    filled_forms = True
+    free_forms_agree = _twice_forms(n, s, 2 * x, s + 2 * x) == stated_free_forms
+    filled_forms_agree = True
     for y in (2 * x, u):
         stated_forms = 2 * (u - s) * (n - u) + y * (2 * u - y + 1)
-        filled_forms = filled_forms and _twice_forms(n, s, y, u) == stated_forms
+        filled_forms_agree = filled_forms_agree and _twice_forms(n, s, y, u) == stated_forms
     # M has rank s; or it has full rank, n columns of it or e rows being independent
-    end = _end(n, s, e) == s * (n + e - s)
-    full_columns = _end(n, n, e) == n * e
-    full_rows = _end(n, e, e) == n * e
-    of_matrices = free and first and filled and one_width
-    of_forms = free_forms and filled_forms
-    of_end = end and full_columns and full_rows
-    return of_matrices and of_forms and of_end
+    end_agrees = _end(n, s, e) == s * (n + e - s)
+    full_columns_agree = _end(n, n, e) == n * e
+    full_rows_agree = _end(n, e, e) == n * e
+    matrices_agree = free_agrees and first_agrees and filled_agrees and one_width_agrees
+    forms_agree = free_forms_agree and filled_forms_agree
+    ends_agree = end_agrees and full_columns_agree and full_rows_agree
+    return matrices_agree and forms_agree and ends_agree
 
 
 def _matrices(n: Any, s: Any, x: Any, u: Any) -> Any:
     """The number of parameters that a layer with a matrix of rank x adds.
 
-    It is the sum of those of a space of dimension u around one of dimension s, a point of the
-    Grassmannian of the quotient K^n/K^s; of a column space of dimension x in it; and of x rows,
-    each of u numbers.
+    It is the sum of three numbers of parameters: of a space of dimension u around one of dimension
+    s, a point of the Grassmannian of the quotient K^n/K^s; of the column space, a subspace of
+    dimension x of that space; and of x rows, each of u numbers.
     """
     space = (u - s) * (n - u)
     column_space = x * (u - x)
@@ -237,10 +241,10 @@ def _matrices(n: Any, s: Any, x: Any, u: Any) -> Any:
 def _twice_forms(n: Any, s: Any, y: Any, u: Any) -> Any:
     """Twice the number of parameters that a layer adds if it has a quadratic form of rank y.
 
-    Twice, because the polynomials here have integers as coefficients. The parameters are those of
-    a space of dimension u around one of dimension s, a point of the Grassmannian of K^n/K^s; of a
-    space of dimension y in it, a point of a Grassmannian of dimension y(u − y), which the form
-    lives on; and of the forms in y variables, of which there are y(y + 1)/2 dimensions.
+    It is doubled because the polynomials here have integers as coefficients. It is the sum of three
+    numbers of parameters: of a space of dimension u around one of dimension s, a point of the
+    Grassmannian of K^n/K^s; of a subspace of dimension y of that space, a point of a Grassmannian
+    of dimension y(u − y), on which the form lives; and of a form in y variables, y(y + 1)/2.
     """
     twice_space = 2 * (u - s) * (n - u)
     twice_subspace = 2 * y * (u - y)
@@ -249,7 +253,7 @@ def _twice_forms(n: Any, s: Any, y: Any, u: Any) -> Any:
 
 
 def _end(n: Any, s: Any, e: Any) -> Any:
-    """The number of parameters of M: a space of dimension s in K^n, and e rows in it."""
+    """The number of parameters of M: of its row space, s dimensions of K^n, and of e rows in it."""
     space = s * (n - s)
     rows = e * s
     return space + rows
@@ -262,11 +266,11 @@ def _end(n: Any, s: Any, e: Any) -> Any:
 def content(words: Words) -> Content:
     """The content of a certificate on the statement in these words.
 
-    Its verdict is always CONFIRMED, because anything else is an error here: ``sums_agree`` compares
-    what a layer adds in the formula with a count by Grassmannians, ``_needed_hypotheses`` compares
-    the statement with the dimensions of all small networks, and finds for each hypothesis a network
-    that shows it is needed, and ``_evidence_of_the_lemma`` has the identities and the ranks of
-    blocks on which lemma-kernel rests. Each raises ContradictionError if something is not so.
+    Its verdict is always CONFIRMED, because anything else is a ContradictionError of one of three
+    checks. ``sums_agree`` compares what a layer adds in the formula with a count by Grassmannians.
+    ``_needed_hypotheses`` compares the statement with the dimensions of all small networks, and
+    finds networks which show that hypotheses are needed. ``_evidence_of_the_lemma`` has the
+    identities and the ranks of blocks on which lemma-kernel rests.
     """
     if not sums_agree():
         raise ContradictionError("the number of a layer is not the stated one")
@@ -304,13 +308,14 @@ def _blocks() -> Iterator[Network]:
 def _blocks_of(layers: int, t: int, softmax: bool) -> Iterator[Network]:
     """Yield networks with all blocks of this number of layers.
 
-    The first ``wide`` layers have two inputs and ranks 1 or 2; the others are behind a width one.
+    The first layers, ``wide_layers`` of them, have two inputs and ranks 1 or 2; the later ones are
+    behind a width one.
     """
-    for wide in range(layers + 1):
-        behind = layers - wide
-        for ranks in tuples((1, 2), repeat=wide):
-            widths = (2,) * wide + (1,) * (behind + 1)
-            a = ranks + (1,) * behind
+    for wide_layers in range(layers + 1):
+        later_layers = layers - wide_layers
+        for ranks in tuples((1, 2), repeat=wide_layers):
+            widths = (2,) * wide_layers + (1,) * (later_layers + 1)
+            a = ranks + (1,) * later_layers
             yield Network(widths=widths, a=a, t=t, softmax=softmax)
 
 
@@ -320,7 +325,7 @@ def _block(network: Network) -> Json:
     ContradictionError if its kernel is larger than lemma-kernel says.
     """
     columns, rank = columns_and_rank(network)
-    if rank != columns - unseen(network):
+    if rank != columns - unseen_dimension(network):
         raise ContradictionError(f"the kernel of {network} is larger than it always is")
     return {"network": network.key, "columns": columns, "rank": rank}
 
@@ -329,20 +334,24 @@ def _needed_hypotheses(words: Words) -> list[Json]:
     """For each hypothesis of a statement the first small network which shows that it is needed.
 
     Only that hypothesis fails for the network, and its dimension is not the stated number.
-    Hypotheses without such a small network are left out. Networks are looked for by the upper bound
-    of the dimension, and the dimension of one that is found is computed by ranks (``observed``).
-    ContradictionError if a small network that satisfies all hypotheses has another dimension than
-    the stated one.
+    Hypotheses without such a small network are left out. An entry of the list has the hypothesis,
+    the key of the network, and the computed and the stated dimension.
+
+    Networks are looked for by the upper bound of the dimension; for one that is found the dimension
+    is computed by ranks (``observe``). ContradictionError if a small network satisfies all
+    hypotheses and has another dimension than the stated one.
     """
+    # an identity of matrices of all sizes, with which no dimension is compared
     if words.observable == "normal_form":
         return []
     examples: dict[str, Json] = {}
     for network in _small(softmax=KINDS[words.key] == "softmax"):
         stated = prediction(network, words.key, words.part)
         if words.observable == "virtual_weights":
-            dimension = virtual(network, whole=network.depth)
+            dimension = virtual_weights_dimension(network, whole=network.depth)
         else:
             dimension = upper_bound(network)
+        # None says that the statement has no meaning for the network
         if stated is None or stated == dimension:
             continue
         failing = hypotheses(network, words.key, words.part)
@@ -353,7 +362,7 @@ def _needed_hypotheses(words: Words) -> list[Json]:
         # the words of a hypothesis continue, after a semicolon, with the numbers of the network
         hypothesis, *_ = failing[0].split(";")
         if len(failing) == 1 and hypothesis not in examples:
-            computed, _ = observed(network, words.observable)
+            computed, _ = observe(network, words.observable)
             examples[hypothesis] = {
                 "hypothesis": failing[0],
                 "network": network.key,

@@ -29,9 +29,9 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
     LAYER,
     WORDS,
     DimensionFormula,
-    counted,
+    contributions,
     span_dimension,
-    total,
+    sum_contributions,
 )
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
@@ -40,8 +40,9 @@ from m2bridge.limits import check_deadline_in, clock, performed_within_limit
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Value, check_statements
 
-# A network for which a formula is not the dimension: its name, the dimension by ranks, and the
-# stated one; where a statement does not apply, also the hypothesis that fails.
+# A network for which a formula is not the dimension: ``network`` is its key, ``computed`` the
+# dimension by ranks, ``stated`` that by the formula. Where a statement does not apply,
+# ``hypothesis`` is the hypothesis that fails.
 Example = dict[str, Any]
 
 
@@ -134,9 +135,9 @@ def reasons(data: dict[str, Any]) -> list[str]:
     lines = []
     if data["verdict"] == "CONFIRMED":
         lines.append("true for all networks to which it applies")
-    for out in data["outside"]:
-        there = f"there it would be false, first for {example_text(out)}"
-        lines.append(f"does not apply: {out['hypothesis']}; {there}")
+    for example in data["outside"]:
+        clause = f"there it would be false, first for {example_text(example)}"
+        lines.append(f"does not apply: {example['hypothesis']}; {clause}")
     return lines
 
 
@@ -194,13 +195,14 @@ def verdict(statement: Stated, observable: str, **extent: Any) -> Verdict:
 
 
 def counts_alike(prediction: DimensionFormula) -> bool:
-    """Return whether, in a prediction, M and every layer contribute to the dimension as counted.
+    """Return whether M and every layer contribute as much to the prediction as to the dimension.
 
-    Then the sums for all networks are the same. If the prediction defines the dimensions s_k, they
-    have to be those that are counted. ``False`` may also mean that isl does not see that two
-    functions are the same.
+    Then both sums are the same for all networks. The contributions are compared where the
+    assumptions of the prediction hold. If the prediction defines the dimensions s_k, its definition
+    must be that of :func:`~m2bridge.families.deep_attention.all_sizes.layers.span_dimension`.
+    ``False`` may also mean that isl does not see that two functions are the same.
     """
-    end, layer = counted(prediction.counts)
+    end, layer = contributions(prediction.counts)
     assumed_of_end = END.where(prediction.end_assumed)
     assumed_of_layers = LAYER.where(prediction.layer_assumed)
     if not END.function(prediction.end).equals(end, assumed_of_end):
@@ -221,16 +223,16 @@ def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
     ContradictionError
         If the statement applies to a network that is not as the prediction assumes.
     """
-    # These functions are defined only where the assumptions hold; their values do not matter.
+    # These functions are zero, and defined only where the assumptions hold.
     end = END.function([(prediction.end_assumed, "0")])
     layer = LAYER.function([(prediction.layer_assumed, "0")])
     for network in _admitted(statement, prediction):
         try:
             # an error if the network's variables are not in the domain of these functions
-            total(network, end, layer)
+            sum_contributions(network, end, layer)
         except ContradictionError:
-            more = f"more is assumed than {statement.key} says"
-            raise ContradictionError(f"{more}: it is about {network.title}") from None
+            message = f"more is assumed than {statement.key} says"
+            raise ContradictionError(f"{message}: it is about {network.title}") from None
 
 
 @cache
@@ -270,10 +272,10 @@ def _admitted(statement: Stated, prediction: DimensionFormula) -> Iterator[DeepA
 def known_dimension(network: DeepAttention, counts: str) -> int:
     """Return the dimension of a network as it is counted: a sum over its end and its layers.
 
-    ``counts`` says which dimension, a key of :data:`layers.LAYERS`.
+    ``counts`` names the dimension, a key of :data:`layers.LAYERS`.
     """
-    end, layer = counted(counts)
-    return total(network, end, layer)
+    end, layer = contributions(counts)
+    return sum_contributions(network, end, layer)
 
 
 def _counterexample(statement: Stated, prediction: DimensionFormula) -> Example | None:
@@ -284,24 +286,26 @@ def _counterexample(statement: Stated, prediction: DimensionFormula) -> Example 
     end = END.function(prediction.end)
     layer = LAYER.function(prediction.layer)
     for network in _admitted(statement, prediction):
-        example = _example(network, prediction.counts, stated=total(network, end, layer))
+        example = _example(
+            network, prediction.counts, stated=sum_contributions(network, end, layer)
+        )
         if example is not None:
             return example
     return None
 
 
 def _outside(statement: Stated, prediction: DimensionFormula) -> tuple[Example, ...]:
-    """Return a network for each hypothesis that shows why it is needed.
+    """Return for each hypothesis of a statement a network which shows that it is needed.
 
     It is the first small network that only this hypothesis excludes, and whose dimension is not the
     predicted one. Hypotheses without such a network are left out.
     """
     outside: dict[str, Example] = {}
     for network in _networks(prediction):
-        fails = failing(statement, network)
-        if len(fails) != 1:
+        failing_hypotheses = failing(statement, network)
+        if len(failing_hypotheses) != 1:
             continue
-        (hypothesis,) = fails
+        (hypothesis,) = failing_hypotheses
         # After the semicolon are the numbers of this network.
         without_numbers = hypothesis.partition(";")[0]
         if without_numbers in outside:
@@ -315,7 +319,8 @@ def _outside(statement: Stated, prediction: DimensionFormula) -> tuple[Example, 
 def _example(network: DeepAttention, counts: str, stated: Value | None) -> Example | None:
     """Return a network as an example that a stated dimension is wrong, with the right one.
 
-    ``None`` if nothing is stated, or the counted dimension.
+    ``None`` if it is no such example: nothing is stated, or the stated dimension is the counted
+    one. ``counts`` names the dimension, a key of :data:`layers.LAYERS`.
 
     Raises
     ------
@@ -326,19 +331,20 @@ def _example(network: DeepAttention, counts: str, stated: Value | None) -> Examp
     """
     if stated is None:
         return None
-    count = known_dimension(network, counts)
-    if stated == count:
+    counted_dimension = known_dimension(network, counts)
+    if stated == counted_dimension:
         return None
     # An example is not believed on the count alone: ranks must give the same.
     observable = "virtual_weights" if counts == "virtual_weights" else "dimension"
     finding = observe(network, observable)
     if finding.exact_value is None:
         raise MethodUnavailableError(f"the dimension of {network.title}: {finding.method}")
-    if finding.exact_value != count:
+    if finding.exact_value != counted_dimension:
         raise ContradictionError(
-            f"{network.title}: {finding.exact_value} by ranks, {count} counted layer by layer"
+            f"{network.title}: {finding.exact_value} by ranks, {counted_dimension} counted layer by"
+            " layer"
         )
-    return Example(network=network.key, computed=count, stated=stated)
+    return Example(network=network.key, computed=counted_dimension, stated=stated)
 
 
 _KEYS = (*layers.PREDICTIONS, NORMAL_FORM)
@@ -377,9 +383,11 @@ def cross_check_deep_attention(
     check_statements(statements)
     chosen, not_stated = split_by_all_sizes_form(statements or STATEMENTS, STATED.__contains__)
     identities = layers.layer_identities()
-    wrong = [name for name, holds in identities.items() if not holds]
-    if wrong:
-        raise ContradictionError(f"the identity of a layer does not hold: {', '.join(wrong)}")
+    failing_identities = [name for name, holds in identities.items() if not holds]
+    if failing_identities:
+        raise ContradictionError(
+            f"the identity of a layer does not hold: {', '.join(failing_identities)}"
+        )
     blocks = layers.block_ranks()
     tasks = ((statement.key, partial(_verdict, statement)) for statement in chosen)
     verdicts, unfinished = performed_within_limit(tasks)
@@ -427,8 +435,10 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
 
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
         """Return the row of one verdict; ValueError if it does not follow from the certificate."""
+        # empty without a counterexample
         witness = example_text(verdict["counterexample"])
-        if (verdict["verdict"] == "REFUTED") != bool(witness):
+        is_refuted = verdict["verdict"] == "REFUTED"
+        if is_refuted != (witness != ""):
             raise ValueError(
                 f"the verdict {verdict['verdict']} does not follow from the counterexample"
             )

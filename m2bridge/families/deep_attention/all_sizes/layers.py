@@ -56,23 +56,23 @@ class PiecewisePolynomial:
     polynomial: isl.PwQPolynomial
 
     @cache  # noqa: B019  (there are few functions)
-    def __call__(self, at: LatticePoint) -> int:
-        """Return the value at a point, the values of the variables in turn.
+    def __call__(self, numbers: LatticePoint) -> int:
+        """Return the value at the point with these coordinates, in the order of the variables.
 
         Raises
         ------
         ContradictionError
-            If it is not in the domain.
+            If the point is not in the domain.
         """
         point = isl.Point.zero(self.domain.get_space())
-        for place, number in enumerate(at):
+        for place, number in enumerate(numbers):
             point = point.set_coordinate_val(isl.dim_type.set, place, isl.Val(number))
         if not isl.Set.from_point(point).is_subset(self.domain):
-            raise ContradictionError(f"no number is given for {at}")
+            raise ContradictionError(f"no number is given for {numbers}")
         return int(self.polynomial.eval(point).to_python())
 
     def equals(self, other: PiecewisePolynomial, where: isl.Set) -> bool:
-        """Return whether isl shows that both functions are defined and the same on a set.
+        """Return whether isl shows that both functions are defined and equal on the set ``where``.
 
         ``False`` does not mean that they differ: isl may not see that a difference is zero.
         """
@@ -93,13 +93,16 @@ class PiecewisePolynomial:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Variables, such as ``n, s``, and a condition of isl that all values which occur satisfy."""
+    """Variables, such as ``n, s``, and a condition that all values which occur satisfy.
+
+    Conditions are texts in the language of isl, such as ``1 <= s <= n``.
+    """
 
     names: str
     condition: str
 
     def where(self, condition: str = "") -> isl.Set:
-        """Return the set of values that occur and satisfy a condition; without one, of all."""
+        """Return the set of values that occur and satisfy a condition; without one, all values."""
         both = f"{self.condition} and ({condition})" if condition else self.condition
         return isl.Set(f"{{ [{self.names}] : {both} }}")
 
@@ -115,15 +118,15 @@ class Space:
         """
         # empty before the first piece
         domain = self.where("1 = 0")
-        listed = []
+        piece_texts = []
         for condition, number in pieces:
             piece = self.where(condition)
             # isl would add the numbers where two pieces meet.
             if not domain.is_disjoint(piece):
                 raise ContradictionError(f"two numbers are given where {condition}")
             domain = domain.union(piece)
-            listed.append(f"[{self.names}] -> {number} : {condition or '1 = 1'}")
-        polynomial = isl.PwQPolynomial(f"{{ {'; '.join(listed)} }}")
+            piece_texts.append(f"[{self.names}] -> {number} : {condition or '1 = 1'}")
+        polynomial = isl.PwQPolynomial(f"{{ {'; '.join(piece_texts)} }}")
         return PiecewisePolynomial(domain, polynomial.intersect_domain(domain))
 
 
@@ -156,7 +159,7 @@ FORMS: Pieces = (
 
 
 def _less_scalings(pieces: Pieces, condition: str, scalings: int) -> Iterator[tuple[str, str]]:
-    """Yield the pieces where a condition holds, with numbers that are less by ``scalings``."""
+    """Yield the pieces restricted to a condition, with numbers that are less by ``scalings``."""
     for where, number in pieces:
         yield f"({where}) and {condition}", f"{number} - {scalings}"
 
@@ -171,10 +174,10 @@ LAYERS: Mapping[str, Pieces] = {
 
 
 @cache
-def counted(counts: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial]:
-    """Return what M and what a layer contribute, as functions on END and on LAYER.
+def contributions(counts: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial]:
+    """Return the contributions of M and of a layer to a dimension, as functions on END and LAYER.
 
-    ``counts`` says to which dimension, a key of :data:`LAYERS`.
+    ``counts`` names the dimension, a key of :data:`LAYERS`.
     """
     # M is a subspace of dimension s and a map on it.
     end = END.function([("", "s*(n - s) + s*e")])
@@ -206,10 +209,13 @@ def variables(network: DeepAttention) -> tuple[LatticePoint, list[LatticePoint]]
         layers.append(layer)
         # s_k; that of the first layer is not used
         s = span_dimension()(layer)
+    # from the last layer to the first, as s_k follows from s_{k+1}
     return end, layers
 
 
-def total(network: DeepAttention, end: PiecewisePolynomial, layer: PiecewisePolynomial) -> int:
+def sum_contributions(
+    network: DeepAttention, end: PiecewisePolynomial, layer: PiecewisePolynomial
+) -> int:
     """Return a dimension of a network, the sum of the contributions of its end and all layers.
 
     ``end`` and ``layer`` are functions on END and LAYER.
@@ -257,7 +263,7 @@ _SEVERAL = "t >= 2"
 def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
     """Yield (s_k − s_{k+1})(n − s_k) + α_k(2s_k − α_k), less ``scalings``, on a condition.
 
-    They are pieces on LAYER, one for each form of s_k; ``scalings`` is 0 or 1.
+    It is yielded as pieces on LAYER, one for each formula for s_k; ``scalings`` is 0 or 1.
     """
     for where, s_k in _SPANS:
         number = f"({s_k} - s)*(n - {s_k}) + x*(2*{s_k} - x) - {scalings}"
@@ -267,7 +273,7 @@ def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
 def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
     """Yield (s_k − s_{k+1})(n − s_k) + ρ_k(2s_k − ρ_k + 1)/2, less ``scalings``, on a condition.
 
-    They are pieces on LAYER, one for each form of s_k and of ρ_k = min(2α_k, s_k).
+    It is yielded as pieces on LAYER, one for each formula for s_k and ρ_k = min(2α_k, s_k).
     """
     for where, s_k in _SPANS:
         space = f"({s_k} - s)*(n - {s_k})"
@@ -277,9 +283,10 @@ def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str
 
 
 def equation(scalings: int) -> Pieces:
-    """Return α_1(2d_0 − α_1), and α_k(2δ − α_k) with r_k = δ for the hidden width δ, as pieces.
+    """Return the summand of layer k in Eq. 14 or Eq. 16, less ``scalings``, as pieces on LAYER.
 
-    Less ``scalings``: 1 is Eq. 14, for lightning attention, and 0 is Eq. 16, for softmax.
+    The summand is α_1(2d_0 − α_1) for k = 1, and α_k(2δ − α_k) for k ≥ 2, where the hidden width δ
+    is r_k. ``scalings`` is 1 for Eq. 14, lightning attention, and 0 for Eq. 16, softmax.
     """
     return (("k = 1", f"x*(2*n - x) - {scalings}"), ("k >= 2", f"x*(2*r - x) - {scalings}"))
 
@@ -347,13 +354,13 @@ def _lightning() -> Iterator[tuple[str, bool]]:
     moved_u = _moved(A, u, v=v, token=u)
     moved_v = _moved(A, u, v=v, token=v)
     tau = 1 + kappa**2
-    along = tau * _form(A, u, u)
-    across = tau * h * _form(A, u, y)
-    parallel = [new - along * old for new, old in zip(moved_u, u, strict=True)]
-    yield "parallel tokens", all(_divides(h, entry) for entry in parallel)
+    tau_uAu = tau * _form(A, u, u)
+    tau_h_uAy = tau * h * _form(A, u, y)
+    rest_of_u = [new - tau_uAu * old for new, old in zip(moved_u, u, strict=True)]
+    yield "parallel tokens", all(_divides(h, entry) for entry in rest_of_u)
     rest_of_v = []
     for new_v, new_u, old in zip(moved_v, moved_u, u, strict=True):
-        rest_of_v.append(new_v - kappa * new_u - across * old)
+        rest_of_v.append(new_v - kappa * new_u - tau_h_uAy * old)
     yield "ratio of tokens", all(_divides(h**2, entry) for entry in rest_of_v)
     determinant_of_A = a * d - b * c
     cube = _determinant(u, v) ** 3
@@ -377,9 +384,10 @@ def _softmax() -> Iterator[tuple[str, bool]]:
     x = [x1, x2]
     y = [y1, y2]
     delta = [x1 - y1, x2 - y2]
-    # π = 1/t + (t − 1)ζ/t² up to ζ²: with z for ζ and 1 + z for e^ζ, both sides times t²(t + z)
-    approximate = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
-    yield "weights of softmax", _divides(z**2, approximate)
+    # π = 1/t + (t − 1)ζ/t² modulo ζ², with z for ζ and 1 + z for e^ζ: the difference of both sides,
+    # times t²(t + z)
+    difference = (1 + z) * t**2 - (t + (t - 1) * z) * (t + z)
+    yield "weights of softmax", _divides(z**2, difference)
     score_x, score_y = _form(A, delta, x), _form(A, delta, y)
     yield "difference of tokens", score_x - score_y == _form(A, delta, delta)
     sum_of_tokens = [p + (t - 1) * q for p, q in zip(x, y, strict=True)]
@@ -394,9 +402,9 @@ def _variables() -> list[Any]:
 
 def _moved(A: list[LayerColumn], u: LayerColumn, v: LayerColumn, token: LayerColumn) -> LayerColumn:
     """Return SA applied to a token, where S = uuᵀ + vvᵀ."""
-    along = _form(A, u, token)
-    across = _form(A, v, token)
-    return [along * x + across * z for x, z in zip(u, v, strict=True)]
+    u_factor = _form(A, u, token)
+    v_factor = _form(A, v, token)
+    return [u_factor * x + v_factor * z for x, z in zip(u, v, strict=True)]
 
 
 def _form(A: list[LayerColumn], x: LayerColumn, y: LayerColumn) -> Any:
@@ -435,21 +443,21 @@ BlockRank = dict[str, Any]
 
 
 def blocks() -> Iterator[DeepAttention]:
-    """Yield the networks that are all blocks of at most three layers, for softmax of at most two.
+    """Yield all blocks of at most three layers, for softmax of at most two, as networks.
 
-    Such a block has some layers with two inputs and a matrix of rank 1 or 2, and then layers behind
-    a hidden width 1, all of rank 1. Lightning attention has one or two tokens, softmax two. For
-    softmax the power series of the third layer take long to check.
+    A block has some layers with two inputs and a matrix of rank 1 or 2, and then layers behind a
+    hidden width 1, all of rank 1. Lightning attention has one or two tokens, softmax two. Three
+    layers of softmax are left out because their power series take long to check.
     """
     lightning = product((1, 2, 3), ("none",), (1, 2))
     softmax = product((1, 2), ("softmax",), (2,))
     for layers, normalization, t in (*lightning, *softmax):
-        # ``wide`` layers have two inputs
-        for wide in range(layers + 1):
+        # ``wide_layers`` is the number of layers with two inputs
+        for wide_layers in range(layers + 1):
             # Ranks do not grow, so that a width 1 is followed by widths 1 only.
-            widths = (2,) * wide + (1,) * (layers + 1 - wide)
-            for ranks in product((1, 2), repeat=wide):
-                a = ranks + (1,) * (layers - wide)
+            widths = (2,) * wide_layers + (1,) * (layers + 1 - wide_layers)
+            for ranks in product((1, 2), repeat=wide_layers):
+                a = ranks + (1,) * (layers - wide_layers)
                 yield DeepAttention(widths, a, t, normalization=normalization)
 
 

@@ -14,7 +14,7 @@ a part; it predicts the value of an *observable* of a network, such as its dimen
 
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.checker import FamilyChecker, global_verdict, statements
-from m2bridge.families.deep_attention.checker.observables import observed
+from m2bridge.families.deep_attention.checker.observables import observe
 from m2bridge.families.deep_attention.checker.predictions import (
     STATEMENTS,
     WORDS,
@@ -33,23 +33,22 @@ def expected(certificate: Certificate) -> Content:
     predicted either.
     """
     network = read(certificate.case)
-    listed = WORDS.listed(certificate.question, certificate.answer)
+    asked_statements = WORDS.listed(certificate.question, certificate.answer)
     values = {}
     evidence = {}
-    for observable in sorted({words.observable for words in listed}):
-        values[observable], numbers = observed(network, observable)
+    for observable in sorted({words.observable for words in asked_statements}):
+        values[observable], numbers = observe(network, observable)
         # without numbers nothing was computed
         if numbers:
             evidence[observable] = numbers
     verdicts = []
-    for words in listed:
+    for words in asked_statements:
         failing = hypotheses(network, words.key, words.part)
+        # None says that all hypotheses hold
         first_failing = failing[0] if failing else None
-        predicted = None
-        if evidence:
-            predicted = prediction(network, words.key, words.part)
+        predicted = prediction(network, words.key, words.part) if evidence else None
         verdicts.append(global_verdict(words, first_failing, predicted, values[words.observable]))
-    return statements(WORDS, listed, verdicts, evidence)
+    return statements(WORDS, asked_statements, verdicts, evidence)
 
 
 CHECKER = FamilyChecker("deep-attention", name, {key: expected for key, _ in STATEMENTS}, (WORDS,))

@@ -51,10 +51,10 @@ MAX_BLOCK_PRODUCTS = 10**8
 class Block:
     """A block: the function φ(X) = mᵀY_{l+1}, with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k).
 
-    X and all Y_k have ``size`` rows, one or two. The first layers have matrices C_k of the given
-    ``ranks``, the others, as many as are ``behind`` a hidden width one, C_k = c_k m mᵀ. Of the
-    ``t`` tokens x, y, …, y all but the first are equal, and σ is the softmax or, without
-    ``softmax``, the identity.
+    X and all Y_k have ``size`` rows, one or two. ``ranks`` are the ranks of the matrices C_k of the
+    first layers, each of them 1 or ``size``. ``behind`` is the number of all later layers, which
+    are behind a hidden width one and have C_k = c_k m mᵀ. There are ``t`` tokens x, y, …, y, of
+    which all but the first are equal. σ is the softmax if ``softmax`` is true, else the identity.
     """
 
     size: int
@@ -90,18 +90,18 @@ class Block:
         return 1
 
 
-def unseen(network: Network) -> int:
+def unseen_dimension(network: Network) -> int:
     """The dimension of the kernel that the differential of the block always has (theorem-block).
 
-    For lightning attention that is l, for the scalings of the C_k and of m that keep the function,
-    and one for the skew-symmetric part of each 2 × 2 matrix C_k behind the last layer of which it
-    matters; for softmax it is 0.
+    For softmax it is 0. For lightning attention it is l, for the scalings of the C_k and of m that
+    keep the function, plus one for each 2 × 2 matrix C_k whose skew-symmetric part does not matter:
+    those with k > f (``Network.last_whole_layer``).
     """
     if network.softmax:
         return 0
     # the layers with a 2 × 2 matrix are the first ones, as r_k can only fall
-    with_skew_part = sum(rank > 1 for rank in network.narrowest)
-    skew_parts = max(0, with_skew_part - network.last_whole_layer)
+    layers_with_skew_part = sum(rank > 1 for rank in network.narrowest)
+    skew_parts = max(0, layers_with_skew_part - network.last_whole_layer)
     return network.depth + skew_parts
 
 
@@ -125,7 +125,7 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
         t=network.t if network.softmax else min(network.t, 2),
         softmax=network.softmax,
     )
-    upper = block.columns - unseen(network)
+    upper = block.columns - unseen_dimension(network)
     return block.columns, _rank(block, upper)
 
 
@@ -146,7 +146,7 @@ def _rank(block: Block, upper: int) -> int:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
     numbers_of_certificate = (1 + state % 999 for state in minimal_standard(BLOCK_POINT_SEED))
     random = Random(1)
-    # more than are needed, as each parameter needs one at most
+    # twice as many as are needed: no C_k takes more numbers than it has entries
     other_numbers = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
     point = _parameters(block, numbers_of_certificate)
     other_point = _parameters(block, other_numbers)
@@ -158,25 +158,26 @@ def _rank(block: Block, upper: int) -> int:
 
 
 def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
-    """All C_k row by row, then the c_k, then m, made from the next of these numbers.
+    """The parameters in the order of the columns: all C_k row by row, then the c_k, then m.
 
-    The rank of a C_k is full or one (``ranks`` has no other).
+    They are made from the next of these ``numbers``. A C_k has full rank, or is a column times a
+    row, of rank one.
     """
     parameters = list[int]()
     for rank in block.ranks:
         if rank == block.size:
-            parameters += _taken(numbers, block.size**2)
+            parameters += _take(numbers, block.size**2)
         else:
             # rank one: a column times a row
-            column = _taken(numbers, block.size)
-            row = _taken(numbers, block.size)
+            column = _take(numbers, block.size)
+            row = _take(numbers, block.size)
             for entry in column:
                 parameters += [entry * x for x in row]
-    return parameters + _taken(numbers, block.behind + block.size)
+    return parameters + _take(numbers, block.behind + block.size)
 
 
-def _taken(numbers: Iterator[int], count: int) -> list[int]:
-    """The next ``count`` of the numbers."""
+def _take(numbers: Iterator[int], count: int) -> list[int]:
+    """Take the next ``count`` of the numbers."""
     return [next(numbers) for _ in range(count)]
 
 
@@ -189,6 +190,7 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) ->
     """
     random = Random(2)
     rows: list[list[int]] = []
+    # less than any rank, as none has been computed
     rank = -1
     # few inputs are enough for most blocks, as each gives several rows
     for count in (3, 3, 6, 12, block.columns, block.columns, block.columns):
@@ -243,7 +245,7 @@ def _random(count: int, prime: int, random: Random) -> list[int]:
 
 
 def _nonzero(prime: int, random: Random) -> list[list[int]]:
-    """A random 2 × 2 matrix modulo a prime, without zeros."""
+    """A random 2 × 2 matrix modulo a prime with no entry 0."""
     return [[random.randrange(1, prime) for _ in range(2)] for _ in range(2)]
 
 
@@ -258,19 +260,19 @@ def _outputs(
     """
     size = block.size
     # the number of layers with a matrix C_k of its own
-    wide = len(block.ranks)
+    wide_layers = len(block.ranks)
     m = [numbers[-size:]]
     # the parameters behind the C_k and before m
-    c = numbers[wide * size**2 : -size]
+    c = numbers[wide_layers * size**2 : -size]
     Y = [[dual.number(x) for x in row] for row in X]
     for k in range(block.layers):
-        if k < wide:
+        if k < wide_layers:
             entries = numbers[k * size**2 : (k + 1) * size**2]
             C = [entries[size * i : size * (i + 1)] for i in range(size)]
             factor = Y
         else:
             # Yᵀ(c_k m mᵀ)Y = (mᵀY)ᵀ c_k (mᵀY)
-            C = [[c[k - wide]]]
+            C = [[c[k - wide_layers]]]
             factor = dual.product(m, Y)
         rows = dual.product(transposed(factor), C)
         scores = dual.product(rows, factor)
@@ -335,51 +337,51 @@ class _DualNumbers:
             entries.append(sum(terms, start=zero))
         return entries
 
-    def softmax(self, scores: Matrix, chosen: list[list[int]]) -> Matrix:
+    def softmax(self, scores: Matrix, chosen_values: list[list[int]]) -> Matrix:
         """The softmax of each column of a 2 × 2 matrix of scores.
 
         The second row stands for t − 1 equal ones, so a column (z, z') becomes that of e^z and
-        (t − 1)e^z', divided by their sum. ``chosen`` are the values of the four exponentials, as a
-        2 × 2 matrix, where no series is used.
+        (t − 1)e^z', divided by their sum. ``chosen_values`` is a 2 × 2 matrix of numbers that stand
+        for the four exponentials where no series is used; else it is ignored.
         """
-        first_row, second_row = scores
-        chosen_in_first, chosen_in_second = chosen
-        first = list(map(self._exponential, first_row, chosen_in_first))
-        second = map(self._exponential, second_row, chosen_in_second)
-        others = [(self.t - 1) * x for x in second]
-        sums = map(add, first, others)
-        inverses = list(map(self._inverse, sums))
-        first_weights = list(map(self.times, first, inverses))
-        weights_of_others = list(map(self.times, others, inverses))
-        return [first_weights, weights_of_others]
+        scores_of_x, scores_of_y = scores
+        chosen_of_x, chosen_of_y = chosen_values
+        exponentials_of_x = list(map(self._exponential, scores_of_x, chosen_of_x))
+        exponentials_of_y = map(self._exponential, scores_of_y, chosen_of_y)
+        all_of_y = [(self.t - 1) * exponential for exponential in exponentials_of_y]
+        column_sums = map(add, exponentials_of_x, all_of_y)
+        inverses = list(map(self._inverse, column_sums))
+        weights_of_x = list(map(self.times, exponentials_of_x, inverses))
+        weights_of_y = list(map(self.times, all_of_y, inverses))
+        return [weights_of_x, weights_of_y]
 
-    def _exponential(self, z: Any, chosen: int) -> Any:
+    def _exponential(self, z: Any, chosen_value: int) -> Any:
         """The exponential of h times the score z = v + s·δ: e^(hz) = e^(hv)(1 + hs·δ).
 
-        Where no series is used it is e^z = e^v(1 + s·δ), with the number ``chosen`` in place of
-        e^v: the exponentials of all layers are algebraically independent over the functions of the
-        inputs (Ax), and so may take any values.
+        Where no series is used (``length`` is 1) it is e^z = e^v(1 + s·δ), with the number
+        ``chosen_value`` in place of e^v: the exponentials of all layers are algebraically
+        independent over the functions of the inputs (Ax), and so may take any values.
         """
         value = z.truncate(self.length)
-        slope = z - value
+        # s·δ as a dual number, of value 0
+        slope_part = z - value
         if self.length == 1:
-            return self.times(self.number(chosen), 1 + slope)
+            return self.times(self.number(chosen_value), 1 + slope_part)
         h = flint.nmod_poly([0, 1], self.prime)
-        exponential = self._series(value.mul_low(h, self.length))
-        return self.times(exponential, 1 + self.times(h, slope))
+        exponential_of_value = self._series(value.mul_low(h, self.length))
+        return self.times(exponential_of_value, 1 + self.times(h, slope_part))
 
     def _series(self, z: Any) -> Any:
         """The series E = e^z of a series z without constant term, from E′ = z′E.
 
-        So k E_k is the sum of j z_j E_(k−j) for j from 1 to k, and k is not divisible by the prime,
-        which is larger.
+        So k E_k is the sum of j z_j E_(k−j) for j from 1 to k, and k < ``length`` has an inverse
+        modulo the prime, which is larger.
         """
-        # the coefficients j z_j of h·z′
-        of_derivative = [j * int(z[j]) for j in range(self.length)]
+        derivative_times_h = [j * int(z[j]) for j in range(self.length)]
         coefficients = [1]
         for k in range(1, self.length):
-            total = sum(of_derivative[j] * coefficients[k - j] for j in range(1, k + 1))
-            coefficients.append(total * pow(k, -1, self.prime) % self.prime)
+            k_times_E_k = sum(derivative_times_h[j] * coefficients[k - j] for j in range(1, k + 1))
+            coefficients.append(k_times_E_k * pow(k, -1, self.prime) % self.prime)
         return flint.nmod_poly(coefficients, self.prime)
 
     def _inverse(self, x: Any) -> Any:

@@ -45,68 +45,76 @@ MAX_MATRIX_ENTRIES = 10**6
 FIBRE_SEED = 20250417
 
 
-def unknowns(network: Network) -> int:
-    """The number of unknowns in the equations of a fibre; 0 if no fibre is computed.
+def unknown_count(network: Network) -> int:
+    """The number of unknowns in the equations of a fibre; 0 if no fibre of the network is computed.
 
-    They are the entries of B_1, …, B_l but the first of each, and those of N.
+    None is computed for softmax, several heads, skip connections, or too many unknowns. The
+    unknowns are the entries of B_1, …, B_l but the first of each, and those of N.
     """
     if network.softmax or not network.plain:
         return 0
     n, outputs = network.widths[0], network.widths[-1]
     number = network.depth * (n * n - 1) + n * outputs
-    largest_computed = MAX_UNKNOWNS_BY_LAYERS.get(network.depth, 0)
-    return number if number <= largest_computed else 0
+    # 0 for three layers and more, whose fibres are not computed
+    most_unknowns = MAX_UNKNOWNS_BY_LAYERS.get(network.depth, 0)
+    return number if number <= most_unknowns else 0
 
 
 @cache
 def fibre(network: Network) -> tuple[int, int]:
     """The dimension and the degree of the fibre in the chart, that is, up to the torus.
 
-    Of several components of that dimension the degrees are added, each with its multiplicity.
+    The network has ``unknown_count(network)`` > 0. If several components have that dimension, their
+    degrees are added, each with its multiplicity.
 
-    The order of monomials is graded: so the polynomial functions of degree at most e on the fibre
-    have as many dimensions as there are monomials of degree at most e that no leading monomial
-    divides, for each e. The growth of these numbers is the dimension and the degree of the closure
-    of the fibre in projective space. The sum of the coefficients of the numerator of the Hilbert
-    series, its value at 1, is the degree.
+    Both numbers are read off the leading monomials of a Gröbner basis. As the order of monomials is
+    graded, the polynomial functions of degree at most e on the fibre have as many dimensions as
+    there are monomials of degree at most e that no leading monomial divides. So the Hilbert series
+    of the leading monomials gives the dimension and the degree of the closure of the fibre in
+    projective space.
     """
     entries = 0
     for before, after, _ in network.layers:
         entries += before * (before + after)
     if entries > MAX_MATRIX_ENTRIES:
         raise TooExpensiveError("case", f"{entries} entries of matrices of all layers")
-    count = unknowns(network)
-    weights_ring = ring(count)
-    equations = _equations(network, weights_ring)
-    basis = groebner_basis(equations, weights_ring)
+    count = unknown_count(network)
+    unknowns_ring = ring(count)
+    equations = _equations(network, unknowns_ring)
+    basis = groebner_basis(equations, unknowns_ring)
     leading = []
     for polynomial in basis:
         # the first monomial is the leading one
         exponents = polynomial.monomial(0)
         leading.append(tuple(map(int, exponents)))
     numerator, dimension = hilbert_series(minimal(leading), count)
-    # the value of the numerator at 1
+    # the degree is the value of the numerator at 1
     degree = sum(numerator)
     return dimension, degree
 
 
-def _equations(network: Network, weights_ring: Any) -> list[Any]:
-    """The equations of the fibre, as polynomials of ``weights_ring`` in the unknown entries.
+def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
+    """The equations of the fibre: polynomials in the unknown entries of B_1, …, B_l and N.
 
-    They are the coefficients, at all monomials in the inputs, of the difference of the function of
-    the unknown matrices and that of the random weights: the functions are equal exactly if all of
-    these vanish.
+    ``unknowns_ring`` is the ring of these polynomials. Its variables are the unknowns, as many as
+    :func:`unknown_count` says: the entries of B_1 row by row, but the first; those of B_2; …; all
+    those of N.
+
+    The function of the unknown matrices less that of the random weights is a matrix of polynomials
+    in the unknowns and in the inputs. It is zero exactly if its coefficients at all monomials in
+    the inputs are zero, and these coefficients are the equations.
     """
     attention, M = _weights(network)
     n, outputs = network.widths[0], network.widths[-1]
     few_tokens = network.t < n
     # the inputs are the entries of X; for t ≥ n those of S, since then the matrices XXᵀ are dense
     # in all symmetric matrices
-    inputs = n * network.t if few_tokens else n * (n + 1) // 2
-    # the variables are the unknowns, then the inputs
-    everything = ring(weights_ring.nvars() + inputs)
-    variables = iter(everything.gens())
-    one = everything.constant(1)
+    input_count = n * network.t if few_tokens else n * (n + 1) // 2
+    # a larger ring, whose variables are the unknowns, and behind them the inputs
+    unknowns_and_inputs_ring = ring(unknowns_ring.nvars() + input_count)
+    # each matrix takes its entries from the variables that are left
+    variables = iter(unknowns_and_inputs_ring.gens())
+    one = unknowns_and_inputs_ring.constant(1)
     unknown_attention = []
     for A in attention:
         # in the chart B_k and A_k have the same first entry
@@ -114,18 +122,20 @@ def _equations(network: Network, weights_ring: Any) -> list[Any]:
         other_rows = _matrix(variables, n - 1, n)
         unknown_attention.append([first_row, *other_rows])
     N = _matrix(variables, outputs, n)
-    X = None
     if few_tokens:
         X = _matrix(variables, n, network.t)
         S = product(X, transposed(X))
+        unknown_function = _function(unknown_attention, N, S=S, X=X, one=one)
+        given_function = _function(attention, M, S=S, X=X, one=one)
     else:
+        # P is compared instead of P(S)X: for t ≥ n a function determines P
         S = _symmetric(variables, n)
-    of_unknowns = _function(unknown_attention, N, S, X, one)
-    of_weights = _function(attention, M, S, X, one)
+        unknown_function = _function(unknown_attention, N, S=S, X=None, one=one)
+        given_function = _function(attention, M, S=S, X=None, one=one)
     equations = []
-    for row, stated_row in zip(of_unknowns, of_weights, strict=True):
-        for entry, stated in zip(row, stated_row, strict=True):
-            equations += _coefficients(entry - stated, weights_ring)
+    for unknown_row, given_row in zip(unknown_function, given_function, strict=True):
+        for unknown_entry, given_entry in zip(unknown_row, given_row, strict=True):
+            equations += _coefficients(unknown_entry - given_entry, unknowns_ring)
     return equations
 
 
@@ -145,11 +155,10 @@ def _symmetric(variables: Iterator[Any], n: int) -> Matrix:
 def _function(
     attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | None, one: Any
 ) -> Matrix:
-    """The function P(S)X of the virtual weights A_1, …, A_l, here ``attention``, and M.
+    """The matrix P(S)X of the virtual weights A_1, …, A_l, here ``attention``, and M; or P(S).
 
-    Here P = M Q_{l+1}, with Q_1 = 1 and Q_{k+1} = Q_k S Q_kᵀ A_k Q_k (Lemma 3.6); ``one`` is the
-    one of the ring. Without X, for t ≥ n, it is P: the coefficients of P are coordinates of the
-    function.
+    Here P = M Q_{l+1}, with Q_1 = 1 and Q_{k+1} = Q_k S Q_kᵀ A_k Q_k (Lemma 3.6). If ``X`` is
+    None, P(S) itself is returned. ``one`` is the 1 of the ring that has the entries of S and X.
     """
     n = len(S)
     Q = [[0 * one] * n for _ in range(n)]
@@ -161,26 +170,28 @@ def _function(
     return P if X is None else product(P, X)
 
 
-def _coefficients(polynomial: Any, weights_ring: Any) -> list[Any]:
-    """The coefficients of a polynomial at all monomials in the inputs, of those that occur in it.
+def _coefficients(polynomial: Any, unknowns_ring: Any) -> list[Any]:
+    """The coefficients of a polynomial at all monomials in the inputs that occur in it.
 
-    They are polynomials in the unknowns, which are the first variables of the polynomial, and
-    belong to ``weights_ring``, whose variables are the unknowns.
+    The variables of the polynomial are the unknowns, and behind them the inputs. The coefficients
+    are polynomials in the unknowns, and belong to ``unknowns_ring``: (u + 3)x + 2u·y, for an
+    unknown u and inputs x, y, has the coefficients u + 3 and 2u.
     """
-    unknowns_count = weights_ring.nvars()
-    coefficients: dict[Exponents, dict[Exponents, Any]] = {}
+    unknowns_count = unknowns_ring.nvars()
+    # for the exponents of each monomial in the inputs, the terms of its coefficient
+    coefficient_terms: dict[Exponents, dict[Exponents, Any]] = {}
     for exponents, c in polynomial.terms():
         in_unknowns = tuple(exponents[:unknowns_count])
         in_inputs = tuple(exponents[unknowns_count:])
-        coefficients.setdefault(in_inputs, {})[in_unknowns] = c
-    return [weights_ring.from_dict(terms) for terms in coefficients.values()]
+        coefficient_terms.setdefault(in_inputs, {})[in_unknowns] = c
+    return [unknowns_ring.from_dict(terms) for terms in coefficient_terms.values()]
 
 
 def _weights(network: Network) -> tuple[list[Matrix], Matrix]:
-    """Random virtual weights: the matrices (A'_1, …, A'_l), and M.
+    """Random virtual weights: the list of the matrices A'_1, …, A'_l, and M.
 
-    They are the first ones that are drawn of which all A'_k and M have the ranks that they have in
-    general, and which lie in the chart: no A'_k has the first entry 0, and Me_1 is not 0.
+    Weights are drawn until all A'_k and M have the ranks that they have in general, and until the
+    virtual weights lie in the chart: no A'_k has the first entry 0, and Me_1 is not 0.
     """
     draws = _draws(FIBRE_SEED)
     general_ranks = [*network.ranks, min(network.widths)]
@@ -190,6 +201,7 @@ def _weights(network: Network) -> tuple[list[Matrix], Matrix]:
         M = [[int(i == j) for j in range(n)] for i in range(n)]
         attention = []
         for before, after, a in network.layers:
+            # KᵀQ with so many rows is any matrix
             if a >= before:
                 A = _matrix(draws, before, before)
             else:
@@ -199,7 +211,9 @@ def _weights(network: Network) -> tuple[list[Matrix], Matrix]:
             attention.append(product(transposed(M), A, M))
             V = _matrix(draws, after, before)
             M = product(V, M)
-        in_chart = all(A[0][0] for A in attention) and any(row[0] for row in M)
+        first_entries_nonzero = all(A[0][0] != 0 for A in attention)
+        first_column_nonzero = any(row[0] != 0 for row in M)
+        in_chart = first_entries_nonzero and first_column_nonzero
         ranks = [flint.fmpz_mat(A).rank() for A in (*attention, M)]
         if in_chart and ranks == general_ranks:
             return attention, M
@@ -215,5 +229,5 @@ def _draws(seed: int) -> Iterator[int]:
 
 
 def _matrix(entries: Iterator[Any], rows: int, columns: int) -> Matrix:
-    """A matrix of the next entries, row by row."""
+    """The matrix of the next rows × columns entries of the iterator, row by row."""
     return [list(islice(entries, columns)) for _ in range(rows)]

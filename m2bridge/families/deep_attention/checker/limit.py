@@ -41,6 +41,7 @@ def limit_outside() -> dict[str, bool]:
     A_1 would be skew-symmetric as f(xxᵀ)x = 0 (``vanishes_on_one_token``, step 3). There is no such
     network (``no_network``).
     """
+    # ε and the six entries of S
     epsilon, *s = ring(7).gens()
     zero = 0 * epsilon
     one = zero + 1
@@ -51,18 +52,19 @@ def limit_outside() -> dict[str, bool]:
     P = product(S, A, S, transposed(A), S, Z, S, A)
     divisible = True
     f = []
-    for row_of_networks in P:
-        row_of_limit = []
-        for entry in row_of_networks:
-            quotient, rest = divmod(entry, epsilon)
-            divisible = divisible and rest == 0
-            row_of_limit.append(_at_zero(quotient))
-        f.append(row_of_limit)
+    for row_of_P in P:
+        row_of_f = []
+        for entry in row_of_P:
+            quotient, remainder = divmod(entry, epsilon)
+            divisible = divisible and remainder == 0
+            row_of_f.append(_at_zero(quotient))
+        f.append(row_of_f)
     # f is the column S k times a row. As k = e_1, the column is the first one of S, and the row is
     # the first row of f divided by its first entry.
     column = S[0]
     row = [divmod(entry, column[0])[0] for entry in f[0]]
-    # the quotients have no remainder, and the other rows of f are the right multiples
+    # This shows that the quotients have no remainder, and that the other rows of f are the right
+    # multiples of the row.
     is_product = f == [_multiple(x, row) for x in column]
     rank_one = is_product and any(entry != 0 for entry in row)
     relations_of_rows = 3 - _rank_of_rows(f)
@@ -78,11 +80,12 @@ def limit_outside() -> dict[str, bool]:
 def _no_network(S: Matrix, column: Column, row: Column) -> bool:
     """Whether it is shown that column · row is no network with A_1 = [w]_× and A_2 = b cᵀ.
 
-    M is invertible. ``column`` has linear forms and ``row`` cubic forms as entries. A network with
-    these A_1 and A_2 is the column M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of
-    linear forms (step 4).
+    ``S`` is the symmetric matrix of variables, ``column`` has linear forms and ``row`` cubic forms
+    as entries, and the M of networks is invertible. A network with these A_1 and A_2 is the column
+    M S A_1 S A_1ᵀ S b of cubic forms times the row cᵀ S A_1 of linear forms (step 4). False if one
+    of the steps below does not succeed.
     """
-    # the greatest common divisor h of the row; row/h has linear forms
+    # h is the greatest common divisor of the entries of the row
     h = row[0].gcd(row[1]).gcd(row[2])
     if not _is_unique(column, h):
         return False
@@ -98,12 +101,12 @@ def _no_network(S: Matrix, column: Column, row: Column) -> bool:
 
 
 def _is_unique(column: Column, h: Any) -> bool:
-    """Whether only one cubic column times a linear row, up to numbers, is column · row.
+    """Whether column · row is, up to numbers, in one way only a cubic column times a linear row.
 
-    Here ``h`` is the greatest common divisor of the entries of the row, and it must be quadratic.
-    If the entries of ``column`` have no common factor, any column with the same product is g times
-    it with a form g, and the row that goes with it is row/g. It is linear if g has degree 2; so g
-    divides h, has the same degree, and is h up to a number.
+    Here ``h`` is the greatest common divisor of the entries of the cubic row, and must be
+    quadratic. If the entries of ``column`` have no common factor, every column with this product is
+    g · column for a form g, and its row is row/g. This column is cubic if g has degree 2. So g,
+    which divides h and has the degree of h, is h up to a number.
     """
     common = column[0].gcd(column[1]).gcd(column[2])
     return bool(common == 1 and h.total_degree() == 2)
@@ -142,22 +145,23 @@ def _sum(first: Column, second: Column) -> Column:
 def _only_zero(S: Matrix, A: Matrix, column: Column) -> bool:
     """Whether all solutions of S A S Aᵀ S b = N · column have b = 0.
 
-    For N = M⁻¹ it says that M S A S Aᵀ S b is the column. These are linear equations for the vector
-    b and the 3 × 3 matrix N. All solutions have b = 0 if the three vectors that the entries of b
-    multiply are independent modulo the span of those that the entries of N multiply: if they add 3
-    to its dimension.
+    With N = M⁻¹ the equation says that M S A S Aᵀ S b is the column. It is a system of linear
+    equations for the vector b and the 3 × 3 matrix N: each entry of b, and each entry of N,
+    multiplies a known vector of polynomials. All solutions have b = 0 if the three vectors of b
+    add 3 to the dimension of the span of the nine vectors of N.
     """
     multiplied_by_b = []
     for i in range(3):
+        # as a matrix with one column
         image = product(S, A, S, transposed(A), S, transposed([_unit(i)]))
         multiplied_by_b.append(transposed(image)[0])
     multiplied_by_N = []
     for i in range(3):
         # the entry N_ij multiplies the vector column_j e_i
         multiplied_by_N += [_multiple(entry, _unit(i)) for entry in column]
-    of_N = _rank_of_rows(multiplied_by_N)
-    of_both = _rank_of_rows(multiplied_by_b + multiplied_by_N)
-    return of_both == 3 + of_N
+    rank_of_N = _rank_of_rows(multiplied_by_N)
+    rank_of_both = _rank_of_rows(multiplied_by_b + multiplied_by_N)
+    return rank_of_both == 3 + rank_of_N
 
 
 def _unit(i: int) -> list[int]:
@@ -195,12 +199,16 @@ def _coefficients(row: Column, monomials: list[Exponents]) -> list[int]:
 
 def _at_zero(polynomial: Any) -> Any:
     """The value of a polynomial at ε = 0, where ε is the first variable."""
-    kept = {monomial: c for monomial, c in polynomial.terms() if not monomial[0]}
-    return polynomial.context().from_dict(kept)
+    terms_without_epsilon = {e: c for e, c in polynomial.terms() if e[0] == 0}
+    return polynomial.context().from_dict(terms_without_epsilon)
 
 
 def _on_one_token(f: Matrix) -> Column:
-    """The vector f(xxᵀ)x: the value of the function f(XXᵀ)X for one token x."""
+    """The vector f(xxᵀ)x: the value of the function f(XXᵀ)X for one token x.
+
+    ``f`` is a 3 × 3 matrix of polynomials in the variables of the module. Three of these variables
+    stand for the entries of x in the result.
+    """
     epsilon, *variables = ring(7).gens()
     x = variables[:3]
     entries_of_S = []
@@ -208,6 +216,7 @@ def _on_one_token(f: Matrix) -> Column:
         entries_of_S += [x[i] * x[j] for j in range(i, 3)]
     values = []
     for row in f:
-        at_x = [entry.compose(epsilon, *entries_of_S) for entry in row]
-        values.append(sum(entry * y for entry, y in zip(at_x, x, strict=True)))
+        # x_i x_j in place of S_ij, in the order of the variables; ε stays
+        row_at_x = [entry.compose(epsilon, *entries_of_S) for entry in row]
+        values.append(sum(entry * x_j for entry, x_j in zip(row_at_x, x, strict=True)))
     return values

@@ -12,8 +12,8 @@ Matrix = list[list[Any]]
 
 def product(*factors: Matrix) -> Matrix:
     """The product of one or more matrices, multiplied from the left to the right."""
-    result, *others = factors
-    for factor in others:
+    result, *next_factors = factors
+    for factor in next_factors:
         columns = list(zip(*factor, strict=True))
         result = [_row_times(row, columns) for row in result]
     return result

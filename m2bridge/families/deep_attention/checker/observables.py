@@ -34,16 +34,16 @@ from m2bridge.families.deep_attention.checker.block import (
     BLOCK_POINT_SEED,
     STATED_PRIME,
     columns_and_rank,
-    unseen,
+    unseen_dimension,
 )
-from m2bridge.families.deep_attention.checker.fibres import fibre, unknowns
+from m2bridge.families.deep_attention.checker.fibres import fibre, unknown_count
 from m2bridge.families.deep_attention.checker.limit import limit_outside
 from m2bridge.families.deep_attention.checker.predictions import (
     Network,
     all_attention_matrices,
     hypotheses,
     upper_bound,
-    virtual,
+    virtual_weights_dimension,
 )
 
 # The most entries of a matrix whose rank is computed, which takes about a second, and the most
@@ -59,8 +59,9 @@ MAX_WORD_LAYERS = 12
 # Up to this many weights the whole differential is computed in addition to the block.
 MAX_DOUBLE_CHECKED_WEIGHTS = 60
 
-# The result for an observable: its value, None if it is not decided, and the numbers that are its
-# evidence, by name; no numbers if nothing is computed.
+# The result for an observable: its value, and the numbers by name that are its evidence. A value
+# yes or no is 1 or 0 as a bool, and a value that is not decided is None. There are no numbers if
+# nothing is computed.
 Found = tuple[int | None, dict[str, int]]
 NOT_COMPUTED: Found = (None, {})
 
@@ -68,7 +69,7 @@ NOT_COMPUTED: Found = (None, {})
 Head = dict[str, Any]
 
 
-def observed(network: Network, observable: str) -> Found:
+def observe(network: Network, observable: str) -> Found:
     """The value of the observable with this name, and its evidence.
 
     TooExpensiveError if the computation is too large.
@@ -76,11 +77,11 @@ def observed(network: Network, observable: str) -> Found:
     return _OBSERVED[observable](network)
 
 
-def _bounded(rank: int, upper: int) -> Found:
-    """The dimension of an image between its lower bound ``rank`` and an upper bound, with both.
+def _dimension_between(rank: int, upper: int) -> Found:
+    """The dimension of an image, by its lower bound ``rank`` and an upper bound; both are evidence.
 
-    It is None, not decided, unless they are equal. A rank above the upper bound refutes a proof or
-    a program: ContradictionError.
+    The dimension is None, not decided, unless the bounds are equal. A rank above the upper bound
+    refutes a proof or a program: ContradictionError.
     """
     if rank > upper:
         raise ContradictionError(f"a rank {rank} above the bound {upper}")
@@ -91,31 +92,37 @@ def _bounded(rank: int, upper: int) -> Found:
 # Ranks of whole differentials.
 
 
-def weights(network: Network) -> int:
+def weight_count(network: Network) -> int:
     """The number of weights of all heads, with at most d rows of K and of Q in width d.
 
     More rows change nothing: with d of them KᵀQ is any d × d matrix.
     """
-    of_head = 0
+    one_head_of_each_layer = 0
     for before, after, a in network.layers:
-        of_head += 2 * min(a, before) * before + before * after
-    return network.heads * of_head
+        one_head_of_each_layer += 2 * min(a, before) * before + before * after
+    return network.heads * one_head_of_each_layer
 
 
-def _payable(rows: int, columns: int, steps: int = 0) -> None:
-    """Raise TooExpensiveError if a matrix is too large, or takes too many steps to make."""
+def _check_price(rows: int, columns: int, steps: int = 0) -> None:
+    """Raise TooExpensiveError if a matrix is too large, or takes too many steps to make.
+
+    ``steps`` is the number of operations that make the entries, 0 if each is made at once.
+    """
     if rows * columns > MAX_RANK_MATRIX_ENTRIES or steps > MAX_RANK_STEPS:
         raise TooExpensiveError("case", f"a matrix of {rows} × {columns} entries")
 
 
 def _random(rows: int, columns: int, random: Random) -> Any:
-    """A random matrix modulo the prime."""
+    """A random matrix modulo PRIME, with this number of rows and of columns."""
     entries = [random.randrange(PRIME) for _ in range(rows * columns)]
     return flint.nmod_mat(rows, columns, entries, PRIME)
 
 
 def _random_head(before: int, after: int, a: int, random: Random) -> Head:
-    """A random head from width ``before`` to width ``after``, with ``a`` rows of K and Q."""
+    """A random head from width ``before`` to width ``after``, for query/key dimension ``a``.
+
+    K and Q have min(a, before) rows: with more of them KᵀQ has no other values.
+    """
     rows = min(a, before)
     K = _random(rows, before, random)
     Q = _random(rows, before, random)
@@ -148,8 +155,9 @@ def attention_rank(d: int, a: int) -> int:
     Its image is spanned by all K̇ᵀQ and KᵀQ̇, with directions K̇ and Q̇. The rank is a lower bound
     of the dimension of the d × d matrices of rank at most a.
     """
+    # with d rows KᵀQ is any matrix
     a = min(a, d)
-    _payable(2 * a * d, d * d)
+    _check_price(2 * a * d, d * d)
     random = Random(3)
     K = _random(a, d, random)
     Q = _random(a, d, random)
@@ -167,10 +175,11 @@ def virtual_rank(network: Network) -> int:
     of the dimension of the virtual weights.
     """
     n = network.widths[0]
-    count = weights(network)
+    count = weight_count(network)
     coordinates = network.depth * n * n + network.widths[-1] * n
-    _payable(count, coordinates, steps=count**2)
+    _check_price(count, coordinates, steps=count**2)
     random = Random(4)
+    # virtual weights are those of one head in each layer
     layers = [_random_head(*sizes, random) for sizes in network.layers]
     identity = [int(i == j) for i in range(n) for j in range(n)]
     # the matrices M_1, …, M_{l+1}
@@ -190,11 +199,13 @@ def _virtual_tangent(
 ) -> list[int]:
     """The derivative of all virtual weights when one matrix of one layer moves in direction E.
 
-    The layer has the number ``moving``, from 0 on, and ``letter`` is K, Q or V; ``entering`` are
-    M_1, …, M_{l+1}. The derivative is found by the product rule, with that of M_k carried along. It
-    is zero for earlier layers. Its entries are those of A'_1, …, A'_l and M, row by row.
+    The layer has the number ``moving``, from 0 on, and ``letter`` is K, Q or V, the matrix that
+    moves; ``entering`` are M_1, …, M_{l+1}. The result has the derivatives of the entries of A'_1,
+    …, A'_l and M, row by row. They are found by the product rule, with the derivative of M_k
+    carried from layer to layer.
     """
     slope_of_M = 0 * entering[moving]
+    # the A'_k of earlier layers, n × n matrices, do not move
     derivatives = [0] * (moving * entering[0].nrows() ** 2)
     for k in range(moving, len(layers)):
         head, M = layers[k], entering[k]
@@ -220,7 +231,7 @@ def function_rank(network: Network, upper: int) -> int:
     dimension. There are five rows more, so that a few rows that depend on others do not matter.
     """
     rows = upper + 5
-    _payable(rows, weights(network))
+    _check_price(rows, weight_count(network))
     random = Random(5)
     tokens = min(network.t, MAX_NONZERO_TOKENS)
     layers = [_random_heads(network.heads, sizes, random) for sizes in network.layers]
@@ -230,19 +241,19 @@ def function_rank(network: Network, upper: int) -> int:
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
     """The derivative of ⟨G, φ(X)⟩ by all weights, for random X, with ``tokens`` columns, and G.
 
-    ``layers`` has the heads of each layer; the derivatives by the weights of the last layer stand
-    first. ⟨G, Z⟩ is the sum of the products of the entries of G and Z.
+    ``layers`` has the heads of each layer. In the result the derivatives by the weights of the last
+    layer stand first. ⟨G, Z⟩ is the sum of the products of the entries of G and Z.
 
-    A head maps Y to V·YYᵀAY with A = KᵀQ. If the derivative by its output is G, put Γ = VᵀG; then
-    the derivatives by V, A and Y are G(YYᵀAY)ᵀ, YYᵀΓYᵀ, and AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ. That
-    by A is passed to K and Q: by K it is Q times its transpose, by Q it is K times it. The order of
-    products is chosen so that A itself, and the derivative by it, are never multiplied out.
+    A head maps Y to V·YYᵀAY with A = KᵀQ. Let G be the derivative by this output, and Γ = VᵀG. The
+    derivative by V is G(YYᵀAY)ᵀ, that by A is D = YYᵀΓYᵀ, and that by Y is AᵀYYᵀΓ + (W + Wᵀ)Y with
+    W = ΓYᵀAᵀ. The derivative by K is Q Dᵀ, and that by Q is K D. Products are taken in an order in
+    which neither A nor D is multiplied out, since both are n × n.
     """
     Y = _random(layers[0][0]["V"].ncols(), tokens, random)
     entering = []
     for heads in layers:
         entering.append(Y)
-        outputs = [head["V"] * _moved(head, Y) for head in heads]
+        outputs = [head["V"] * _mixed_tokens(head, Y) for head in heads]
         if skip:
             outputs.append(Y)
         Y = reduce(add, outputs)
@@ -254,23 +265,23 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
         for head in heads:
             K, Q = head["K"], head["Q"]
             gamma = head["V"].transpose() * G
-            # YYᵀΓ: the derivative by A is this times Yᵀ
-            left = Y * (Y.transpose() * gamma)
-            by_V = G * _moved(head, Y).transpose()
-            by_K = Q * Y * left.transpose()
-            by_Q = K * left * Y.transpose()
+            # YYᵀΓ: the derivative D by A is this times Yᵀ
+            left_of_D = Y * (Y.transpose() * gamma)
+            by_V = G * _mixed_tokens(head, Y).transpose()
+            by_K = Q * Y * left_of_D.transpose()
+            by_Q = K * left_of_D * Y.transpose()
             gradient += _entries(by_V) + _entries(by_K) + _entries(by_Q)
             AY = K.transpose() * (Q * Y)
             WY = gamma * (AY.transpose() * Y)
             transposed_W_Y = AY * (gamma.transpose() * Y)
-            by_Y.append(Q.transpose() * (K * left))
+            by_Y.append(Q.transpose() * (K * left_of_D))
             by_Y.append(WY + transposed_W_Y)
         G = reduce(add, by_Y)
     return gradient
 
 
-def _moved(head: Head, Y: Any) -> Any:
-    """The tokens YYᵀAY of a head, which V is applied to."""
+def _mixed_tokens(head: Head, Y: Any) -> Any:
+    """The matrix YYᵀAY of a head, with A = KᵀQ: the output of the head is V times this."""
     return Y * (Y.transpose() * (head["K"].transpose() * (head["Q"] * Y)))
 
 
@@ -283,10 +294,12 @@ Word = tuple[int, ...]
 def normal_form_factors(layers: int) -> int | None:
     """The number of factors of φ, if both sides of φ = M Q_{l+1} X are the same word (Lemma 3.6).
 
-    None if they are not. Equal words are equal products, whatever the sizes of the matrices are.
-    Here φ is the function of all layers. After layer k it is V_k φφᵀ A_k φ, with the φ before it
-    on the right, and Q becomes Q XXᵀ Qᵀ Mᵀ A_k M Q with M = V_{k−1} ⋯ V_1. Before the first layer φ
-    is X, and M and Q are the empty word. The letter 1 is X, 2k is A_k, 2k + 1 is V_k.
+    None if they are different. Equal words are equal products, whatever the sizes of the matrices
+    are.
+
+    Before the first layer φ is X, and M and Q are the empty word. Layer k replaces φ by
+    V_k φφᵀ A_k φ, and Q by Q XXᵀ Qᵀ Mᵀ A_k M Q with M = V_{k−1} ⋯ V_1; then it replaces M by V_k M.
+    The letter 1 is X, 2k is A_k, 2k + 1 is V_k.
     """
     X: Word = (1,)
     function = X
@@ -295,13 +308,13 @@ def normal_form_factors(layers: int) -> int | None:
     for k in range(1, layers + 1):
         A: Word = (2 * k,)
         V: Word = (2 * k + 1,)
-        function = V + function + turned(function) + A + function
-        Q = Q + X + turned(X) + turned(Q) + turned(M) + A + M + Q
+        function = V + function + transposed_word(function) + A + function
+        Q = Q + X + transposed_word(X) + transposed_word(Q) + transposed_word(M) + A + M + Q
         M = V + M
     return len(function) if function == M + Q + X else None
 
 
-def turned(word: Word) -> Word:
+def transposed_word(word: Word) -> Word:
     """The transpose of a product of matrices: their transposes in the opposite order."""
     return tuple(-letter for letter in reversed(word))
 
@@ -310,16 +323,18 @@ def turned(word: Word) -> Word:
 
 
 def _attention_matrices(network: Network) -> Found:
-    """The dimension of the attention matrices of all heads: each A_h moves on its own."""
+    """The dimension of the attention matrices of all heads: a sum, as these are independent."""
     rank = network.heads * sum(attention_rank(d, a) for d, _, a in network.layers)
-    return _bounded(rank, all_attention_matrices(network))
+    return _dimension_between(rank, all_attention_matrices(network))
 
 
 def _virtual_weights(network: Network) -> Found:
     """The dimension of the virtual weights: a rank, where it meets the upper bound."""
     if not network.plain:
         return NOT_COMPUTED
-    return _bounded(virtual_rank(network), virtual(network, whole=network.depth))
+    return _dimension_between(
+        virtual_rank(network), virtual_weights_dimension(network, whole=network.depth)
+    )
 
 
 def _normal_form(network: Network) -> Found:
@@ -327,6 +342,7 @@ def _normal_form(network: Network) -> Found:
     if network.softmax or not network.plain or network.depth > MAX_WORD_LAYERS:
         return NOT_COMPUTED
     factors = normal_form_factors(network.depth)
+    # without the normal form the evidence is 0
     return factors is not None, {"factors": factors or 0}
 
 
@@ -344,11 +360,12 @@ def _scalings(network: Network) -> Found:
 
 @cache
 def _dimension(network: Network) -> Found:
-    """The dimension of the functions: a lower bound that meets the upper bound.
+    """The dimension of the functions, None unless a lower bound meets the upper bound.
 
-    ``network.plain`` is one head and no skip connections, which theorem-block is about; other
-    networks are differentiated as a whole. For t = 1 softmax is 1, and functions are the products
-    V_l⋯V_1: all matrices of bounded rank. Then ``upper_bound`` is the formula for their dimension.
+    For one head and no skip connections (``network.plain``) the lower bound is that of
+    theorem-block; other networks are differentiated as a whole. For softmax of one token functions
+    are the products V_l⋯V_1, all matrices of bounded rank, and ``upper_bound`` is the formula for
+    their dimension.
     """
     if network.softmax and not network.plain:
         return NOT_COMPUTED
@@ -360,20 +377,20 @@ def _dimension(network: Network) -> Found:
         lower, numbers = _by_block(network, upper)
     else:
         lower, numbers = function_rank(network, upper), {}
-    value, _ = _bounded(lower, upper)
+    value, _ = _dimension_between(lower, upper)
     return value, numbers | {"lower_bound": lower, "upper_bound": upper}
 
 
 def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
-    """The lower bound of the dimension by theorem-block, and the numbers behind it.
+    """The lower bound of the dimension by theorem-block, and the numbers behind it, by name.
 
-    If the kernel of the differential of the block is only what it always is, the dimension is
-    ``upper``, the upper bound. If it is larger, the rank of the block says nothing, and the bound
-    is 0: the rank may be more than the dimension, because in a block matrices of rank one move in
-    all directions.
+    ``upper`` is the upper bound of the dimension. If the kernel of the differential of the block
+    has the dimension that it always has (``unseen_dimension``), the lower bound is ``upper``. If
+    the kernel is larger, the lower bound is 0. The rank of the block is then no bound: it may be
+    more than the dimension, because in a block matrices of rank one move in all directions.
     """
     columns, rank = columns_and_rank(network)
-    kernel = unseen(network)
+    kernel = unseen_dimension(network)
     numbers = {
         "columns": columns,
         "rank": rank,
@@ -382,7 +399,7 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
         "prime": STATED_PRIME,
     }
     # a second way, which shares nothing with the first
-    if weights(network) <= MAX_DOUBLE_CHECKED_WEIGHTS and not network.softmax:
+    if weight_count(network) <= MAX_DOUBLE_CHECKED_WEIGHTS and not network.softmax:
         whole_rank = function_rank(network, upper)
         if whole_rank != upper:
             raise ContradictionError(
@@ -396,9 +413,10 @@ def _unseen_weights(network: Network) -> Found:
     """The dimension of the fibres of (A, V) ↦ φ over general functions.
 
     It is the dimension of all pairs (A, V), which is ``weights`` in the evidence, less that of the
-    functions.
+    functions; None if the latter is not decided.
     """
     dimension, numbers = _dimension(network)
+    # without numbers nothing was computed
     if not numbers:
         return NOT_COMPUTED
     entries_of_V = sum(d * after for d, after, _ in network.layers)
@@ -415,12 +433,15 @@ def _virtual_fibre_dimension(network: Network) -> Found:
     """
     if network.softmax or not network.plain:
         return NOT_COMPUTED
-    virtual_weights, ranks = _virtual_weights(network)
-    functions, bounds = _dimension(network)
-    numbers = {"virtual_weights": ranks["rank"], "functions": bounds["lower_bound"]}
-    if virtual_weights is None or functions is None:
+    weights_dimension, weights_numbers = _virtual_weights(network)
+    functions_dimension, functions_numbers = _dimension(network)
+    numbers = {
+        "virtual_weights": weights_numbers["rank"],
+        "functions": functions_numbers["lower_bound"],
+    }
+    if weights_dimension is None or functions_dimension is None:
         return None, numbers
-    return virtual_weights - functions - network.depth, numbers
+    return weights_dimension - functions_dimension - network.depth, numbers
 
 
 def _fibre(network: Network, observable: str) -> Found:
@@ -432,13 +453,14 @@ def _fibre(network: Network, observable: str) -> Found:
     latter; if virtual weights are dense in all matrices, it is the same. ContradictionError if the
     dimension by Gröbner bases and that by ranks do not fit.
     """
-    if not unknowns(network):
+    # 0 says that no fibre of this network is computed
+    if unknown_count(network) == 0:
         return NOT_COMPUTED
     dimension, degree = fibre(network)
-    virtual_dimension, ranks = _virtual_fibre_dimension(network)
+    virtual_dimension, virtual_numbers = _virtual_fibre_dimension(network)
     n = network.widths[0]
     all_matrices_dimension = network.depth * n * n + n * network.widths[-1]
-    dense = ranks["virtual_weights"] == all_matrices_dimension
+    dense = virtual_numbers["virtual_weights"] == all_matrices_dimension
     if virtual_dimension is not None:
         too_small = dimension < virtual_dimension
         too_large = dense and dimension > virtual_dimension
@@ -446,7 +468,7 @@ def _fibre(network: Network, observable: str) -> Found:
             raise ContradictionError(
                 f"a fibre of dimension {dimension}, {virtual_dimension} in the virtual weights"
             )
-    numbers = {"unknowns": unknowns(network)}
+    numbers = {"unknowns": unknown_count(network)}
     if observable == "fibre_dimension":
         return dimension, numbers | {"dimension": dimension}
     if observable == "fibre_degree":
@@ -458,10 +480,11 @@ def _fibre(network: Network, observable: str) -> Found:
 def _is_one_point(dimension: int, degree: int, virtual_dimension: int | None) -> bool | None:
     """Whether the fibre in the virtual weights, which is not empty, is one point; None if unknown.
 
-    ``dimension`` and ``degree`` are those of the fibre among all matrices, ``virtual_dimension`` is
-    the dimension of the fibre in the virtual weights, or None. If all matrices have a fibre of
-    dimension 0 and degree 1, it is one point. A fibre of positive dimension is not. Which ones of
-    several points are virtual weights is not computed.
+    ``dimension`` and ``degree`` are those of the fibre among all matrices, which contains it;
+    ``virtual_dimension`` is the dimension of the fibre in the virtual weights, None if it is not
+    decided. The answer is yes if the fibre among all matrices is one point, of dimension 0 and
+    degree 1, and no if ``virtual_dimension`` is positive. If there are several points among all
+    matrices, it is not computed which of them are virtual weights.
     """
     if dimension == 0 and degree == 1:
         return True

@@ -48,9 +48,9 @@ MAX_EXPANDED_INPUTS = 3
 class Network:
     """The case of a certificate: widths d_0, …, d_l, query/key dimensions a_1, …, a_l, t tokens.
 
-    ``heads`` is the number of heads of each layer; ``skip`` adds Y to what a layer makes of the
-    tokens Y; ``softmax`` is applied to the scores YᵀAY. Lists that belong to layers begin with
-    layer 1.
+    ``heads`` is the number of heads of each layer. If ``skip`` is true, each layer adds its input Y
+    to its output; if ``softmax`` is true, it applies the softmax to the scores YᵀAY. Lists that
+    belong to layers begin with layer 1, so that ``ranks[k - 1]`` is α_k.
     """
 
     widths: tuple[int, ...]
@@ -89,16 +89,17 @@ class Network:
     def last_whole_layer(self) -> int:
         """The number f of the last layer determined as a whole by the function; 0 if none is.
 
-        Up to this layer a function of lightning attention depends on the whole matrix A_k, behind
-        it on the symmetric part of A_k alone (lemma-forgets). For where all tokens are multiples of
-        one vector x, A_k enters by the number xᵀA_k x only. They are so behind a layer with A_k of
-        rank one, A_k = k qᵀ, whose output is a column times the row qᵀY if Y are its inputs: so f
-        is the first k with α_k = 1, or the last layer. One token is always so, and f = 0.
+        Up to layer f a function of lightning attention depends on the whole matrix A_k, behind it
+        on the symmetric part of A_k alone (lemma-forgets). The reason is that A_k enters only by
+        the number xᵀA_k x where all tokens are multiples of one vector x. A layer with A_k = k qᵀ
+        of rank one makes the tokens such multiples: from Y it makes a column times the row qᵀY. So
+        f is the first k with α_k = 1, or l if there is none. For one token f is 0, as one token is
+        always a multiple of itself.
         """
         if self.t == 1:
             return 0
-        ranks = self.ranks
-        return ranks.index(1) + 1 if 1 in ranks else self.depth
+        # α_k is at index k − 1
+        return self.ranks.index(1) + 1 if 1 in self.ranks else self.depth
 
     @property
     def key(self) -> str:
@@ -156,7 +157,7 @@ def name(data: Mapping[str, Any]) -> str:
     return f"deep-attention-{read(data).key}"
 
 
-def matrices(n: int, rank: int) -> int:
+def matrices_of_rank(n: int, rank: int) -> int:
     """The dimension of the n × n matrices of at most this rank.
 
     Those of corank c = n − rank have codimension c².
@@ -165,7 +166,7 @@ def matrices(n: int, rank: int) -> int:
     return n * n - corank**2
 
 
-def forms(n: int, rank: int) -> int:
+def forms_of_rank(n: int, rank: int) -> int:
     """The dimension of the quadratic forms in n variables of at most this rank.
 
     Those of corank c = n − rank have codimension c(c + 1)/2.
@@ -174,37 +175,39 @@ def forms(n: int, rank: int) -> int:
     return comb(n + 1, 2) - comb(corank + 1, 2)
 
 
-def virtual(network: Network, whole: int) -> int:
-    """The dimension of the virtual weights, with the whole A'_k for k ≤ ``whole`` only.
+def virtual_weights_dimension(network: Network, whole: int) -> int:
+    """The dimension of the virtual weights, where A'_k with k > ``whole`` is symmetrized.
 
-    For k > ``whole`` only the symmetric part of A'_k is kept. For ``whole`` = l this is D_virt of
-    proposition-V, else the D_red(whole) that follows it. There is a flag
-    W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of dimensions s_k, such that the rows of M span W_{l+1} and A'_k
-    is in W_k ⊗ W_k. It is counted from the inside: W_{k+1} is a point of the Grassmannian of the
-    subspaces of W_k, which has dimension s_{k+1}(s_k − s_{k+1}).
+    Of such an A'_k only the symmetric part is kept. For ``whole`` = l this is D_virt of
+    proposition-V, and for a smaller ``whole`` it is the number D_red(whole) defined there.
+
+    Virtual weights belong to a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of subspaces of dimensions s_k:
+    the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. The dimension is the sum of those of M, of
+    the flag, and of all A'_k. Given W_k, its subspaces W_{k+1} are a Grassmannian of dimension
+    s_{k+1}(s_k − s_{k+1}).
     """
     n, outputs = network.widths[0], network.widths[-1]
-    # the dimension s_{k+1} of W_{k+1}; in the beginning that of W_{l+1}, the rank of M
-    inner = min(network.widths)
+    # s_{k+1}, the dimension of W_{k+1}; at first s_{l+1}, the rank of M
+    s_after = min(network.widths)
     # M: a vector of W_{l+1} for each output
-    total = outputs * inner
+    dimension = outputs * s_after
     layers = list(zip(network.narrowest, network.ranks, strict=True))
     for k in range(network.depth, 0, -1):
-        entering_rank, rank = layers[k - 1]
+        r, alpha = layers[k - 1]
         # W_k is spanned by W_{k+1}, and by α_k rows and α_k columns of A'_k as far as there is
         # place in a space of dimension r_k; W_1 is the space of all inputs
-        outer = n if k == 1 else min(entering_rank, inner + 2 * rank)
-        total += inner * (outer - inner)
+        s = n if k == 1 else min(r, s_after + 2 * alpha)
+        dimension += s_after * (s - s_after)
         if k <= whole:
-            total += matrices(outer, rank)
+            dimension += matrices_of_rank(s, alpha)
         else:
             # the symmetric part of a matrix of rank α has at most the rank 2α
-            total += forms(outer, 2 * rank)
-        inner = outer
-    return total
+            dimension += forms_of_rank(s, 2 * alpha)
+        s_after = s
+    return dimension
 
 
-def linear(network: Network) -> int:
+def linear_dimension(network: Network) -> int:
     """The dimension of the functions of softmax attention for one token.
 
     The softmax of one score is 1, so the functions are X ↦ MX, where M is any d_l × d_0 matrix of
@@ -217,23 +220,23 @@ def linear(network: Network) -> int:
 def upper_bound(network: Network) -> int:
     """The least of the upper bounds of the dimension of functions that apply to a network.
 
-    They are proved in docs/deep-attention.md.
+    All these bounds are proved in docs/deep-attention.md.
     """
     if network.softmax and network.t == 1:
-        return linear(network)
+        return linear_dimension(network)
     if network.plain and network.softmax:
-        return virtual(network, whole=network.depth)
+        return virtual_weights_dimension(network, whole=network.depth)
     if network.plain:
         # lemma-forgets: the function does not see the skew-symmetric parts of A_k for k > f, nor
         # the torus of dimension l, which acts freely
-        return virtual(network, network.last_whole_layer) - network.depth
-    bound = layered(network)
+        return virtual_weights_dimension(network, network.last_whole_layer) - network.depth
+    bound = layered_bound(network)
     if not network.softmax and network.widths[0] <= MAX_EXPANDED_INPUTS:
         bound = min(bound, _coefficients(network))
     return bound
 
 
-def layered(network: Network) -> int:
+def layered_bound(network: Network) -> int:
     """The sum of the least bounds of all layers, less the changes of base between them.
 
     The function is the composition of the functions of the layers. GL(d_i), of dimension d_i², acts
@@ -250,43 +253,44 @@ def layered(network: Network) -> int:
 
 
 def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
-    """The least bound of proposition-heads for one layer of H heads from width d to ``after`` = d'.
+    """The least bound of proposition-heads for the dimension of the functions of one layer.
 
-    It bounds the dimension of the functions of the layer. Its bounds 1 to 4 are for lightning
-    attention. The rank of the attention matrices A_h is at most ``a``, and the v_h are the rows of
-    the V_h for d' = 1.
+    The layer has H heads from width d to d' = ``after``, with attention matrices A_h of rank at
+    most ``a`` and value matrices V_h; for d' = 1 the row of V_h is v_h. Bounds 1 to 4 are those of
+    lightning attention; for softmax the weights are counted.
     """
     heads = network.heads
     values = d * after
     if network.softmax:
-        return heads * (values + matrices(d, a))
+        return heads * (values + matrices_of_rank(d, a))
     several_tokens = network.t > 1
-    # ``seen`` is the dimension of what is seen of A_h for one head, and ``space`` that of the
-    # vector space that it lies in; ``coefficients`` is their number for one output.
+    # The function determines A_h for several tokens, and the quadratic form of A_h for one.
+    # ``head_dimension`` is the dimension of the set of these A_h or forms, ``space_dimension`` that
+    # of the vector space around it, and ``coefficients`` the number of coefficients of one output.
     if several_tokens:
-        seen = matrices(d, a)
-        space = d * d
+        head_dimension = matrices_of_rank(d, a)
+        space_dimension = d * d
         coefficients = d * comb(d + 1, 2)
     else:
-        # of A_h the quadratic form is seen, of rank at most 2a, and an output is a cubic form
-        seen = forms(d, 2 * a)
-        space = comb(d + 1, 2)
+        # the quadratic form has rank at most 2a, and an output is a cubic form
+        head_dimension = forms_of_rank(d, 2 * a)
+        space_dimension = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
     # bound 1: A_h can be scaled against V_h; for d' = 1 each vector w in the row spaces of both A_i
     # and A_j gives one direction more, A_i + v_j wᵀ and A_j − v_i wᵀ
-    scaled = heads * (values + seen - 1)
+    up_to_symmetries = heads * (values + head_dimension - 1)
     if several_tokens and after == 1 and heads <= d:
         # the least dimension of the intersection of both row spaces
         common = max(0, 2 * min(a, d) - d)
-        scaled -= comb(heads, 2) * common
+        up_to_symmetries -= comb(heads, 2) * common
     # bound 2: the tensor Σ V_h ⊗ A_h is a matrix of rank at most H
-    rank = min(heads, values, space)
-    bounds = [scaled, rank * (values + space - rank)]
+    rank = min(heads, values, space_dimension)
+    bounds = [up_to_symmetries, rank * (values + space_dimension - rank)]
     # bound 3: for d' = 1 the function is d quadratic forms that vanish where all v_h do, on a
     # subspace of codimension h
     if several_tokens and after == 1:
         h = min(heads, d)
-        bounds.append(h * (d - h) + d * forms(d, h))
+        bounds.append(h * (d - h) + d * forms_of_rank(d, h))
     # bound 4: all coefficients
     bounds.append(after * coefficients)
     return min(bounds)
@@ -313,7 +317,7 @@ def _coefficients(network: Network) -> int:
 
 
 def hypotheses(network: Network, key: str, part: str) -> list[str]:
-    """The hypotheses that fail of the statement with this key and part, in words."""
+    """The failing hypotheses of the statement with this key and part, in words; empty if none."""
     return _failing(network, STATEMENTS[key, part].hypotheses)
 
 
@@ -324,19 +328,20 @@ def _failing(network: Network, names: Iterable[str]) -> list[str]:
     if not failing:
         return []
     first, *hidden, last = network.widths
-    ones = _layers_of_rank_one(network)
+    # values for the placeholders in the words of hypotheses; words that need one which does not
+    # exist, such as a hidden width, belong to hypotheses that hold
     numbers = {
         "widths": ", ".join(map(str, hidden)),
         "hidden": max(hidden, default=0),
         "first": first,
         "last": last,
-        "layer": ones[0] if ones else 0,
+        "layer": min(_layers_of_rank_one(network), default=0),
     }
     return [WORDS.hypotheses[name].format(**numbers) for name in failing]
 
 
 def _layers_of_rank_one(network: Network) -> list[int]:
-    """The layers k with min(a_k, d_{k−1}) = 1."""
+    """The numbers k, from 1, of the layers with min(a_k, d_{k−1}) = 1."""
     return [k for k, (d, _, a) in enumerate(network.layers, 1) if min(a, d) == 1]
 
 
@@ -344,7 +349,7 @@ def _conditions(network: Network) -> dict[str, bool]:
     """Whether each hypothesis of any statement holds for a network, by its name in words.toml."""
     first, *hidden, last = network.widths
     single = network.depth == 1
-    of_rank_one = bool(_layers_of_rank_one(network))
+    has_rank_one = bool(_layers_of_rank_one(network))
     return {
         "lightning": not network.softmax,
         "softmax": network.softmax,
@@ -362,16 +367,17 @@ def _conditions(network: Network) -> dict[str, bool]:
         "equal-widths": len(set(network.widths)) == 1 and first > 1,
         "no-hidden-width-one": min(network.widths[:-1]) > 1,
         "three-threes": network.widths == (3, 3, 3) and min(network.a) > 1 and network.t > 2,
-        "rank-above-one": not single or not of_rank_one or last > 1,
-        "ranks-above-one": single or not of_rank_one,
+        # of a single layer, and of several layers: the other kind of network satisfies it
+        "rank-above-one": not single or not has_rank_one or last > 1,
+        "ranks-above-one": single or not has_rank_one,
     }
 
 
 def prediction(network: Network, key: str, part: str) -> int | None:
     """The number, or yes or no, that the statement with this key and part predicts.
 
-    None where the prediction has no meaning for a network. Some statements predict that the
-    dimension is an upper bound; ``observables`` computes whether it is attained.
+    None for a network for which the prediction has no meaning: where a hypothesis fails without
+    which the formula is not defined (``Statement.meaning``).
     """
     statement = STATEMENTS[key, part]
     meaning = statement.hypotheses if statement.meaning is None else statement.meaning
@@ -400,24 +406,25 @@ def all_attention_matrices(network: Network) -> int:
 
     Those of one head are all matrices of rank at most a_k.
     """
-    return network.heads * sum(matrices(d, a) for d, _, a in network.layers)
+    return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layers)
 
 
 def _virtual_weights(network: Network) -> int:
     """The dimension D_virt of the virtual weights (proposition-V)."""
-    return virtual(network, whole=network.depth)
+    return virtual_weights_dimension(network, whole=network.depth)
 
 
 def _equation_16(network: Network) -> int:
-    """The number of Eq. 16: all hidden layers have one width δ, and M has rank δ.
+    """The number of Eq. 16, for networks all of whose hidden layers have one width δ.
 
-    A_1 is any d_0 × d_0 matrix of rank at most a_1, the others are δ × δ matrices of rank at most
-    a_k. Without hidden layers δ is the lesser of the widths d_0 and d_l.
+    It is the sum of the dimensions of M, a matrix of rank δ, of A_1, a d_0 × d_0 matrix of rank at
+    most a_1, and of the other A_k, δ × δ matrices of rank at most a_k. Without hidden layers δ is
+    the lesser of the widths d_0 and d_l.
     """
     first, *hidden, last = network.widths
     delta = hidden[0] if hidden else min(first, last)
-    dimension = delta * (first + last - delta) + matrices(first, network.a[0])
-    return dimension + sum(matrices(delta, a) for a in network.a[1:])
+    dimension = delta * (first + last - delta) + matrices_of_rank(first, network.a[0])
+    return dimension + sum(matrices_of_rank(delta, a) for a in network.a[1:])
 
 
 def _equation_14(network: Network) -> int:
@@ -428,7 +435,7 @@ def _equation_14(network: Network) -> int:
 def _fibre_dimension(network: Network) -> int:
     """The dimension of the fibre among all matrices, up to the torus (proposition-fibres).
 
-    The skew-symmetric n × n parts of A_k for k > f are free, and no more.
+    It is that of the skew-symmetric parts, n × n matrices, of all A_k with k > f, which are free.
     """
     return (network.depth - network.last_whole_layer) * comb(network.widths[0], 2)
 
@@ -455,23 +462,27 @@ def _fibre_degree(network: Network) -> int:
 def _fibre_in_virtual_weights(network: Network) -> int:
     """The dimension D_virt − D_red(f) of a general fibre in the virtual weights, up to the torus.
 
-    It is that of the virtual weights less that of what is seen of them.
+    D_virt is the dimension of the virtual weights, and D_red(f) that of what functions determine
+    of the virtual weights up to the torus.
     """
-    return _virtual_weights(network) - virtual(network, network.last_whole_layer)
+    return _virtual_weights(network) - virtual_weights_dimension(network, network.last_whole_layer)
 
 
 def _skip_connections(network: Network) -> int:
-    """The dimension with skip connections: the bound layer by layer, where it is not linear."""
+    """The dimension with skip connections: the bound of all layers together.
+
+    Softmax functions of one token are linear, and have the dimension of these.
+    """
     if network.softmax and network.t == 1:
-        return linear(network)
-    return layered(network)
+        return linear_dimension(network)
+    return layered_bound(network)
 
 
 def _separate_heads(network: Network) -> int:
-    """The dimension if no symmetry is infinite but the scaling of A against V in each head."""
+    """The dimension if the only infinite symmetries are scalings of A against V in each head."""
     one_head_of_each_layer = 0
     for d, after, a in network.layers:
-        one_head_of_each_layer += d * after + matrices(d, a) - 1
+        one_head_of_each_layer += d * after + matrices_of_rank(d, a) - 1
     return network.heads * one_head_of_each_layer
 
 
@@ -520,6 +531,6 @@ STATEMENTS: dict[tuple[str, str], Statement] = {
     ("skip", "one-to-one"): Statement(_zero, (*_SKIP, "several-tokens")),
     ("skip", "dimension"): Statement(_skip_connections, _SKIP),
     ("heads", "separate heads"): Statement(_separate_heads, _HEADS),
-    ("heads", "one layer"): Statement(layered, _HEADS),
-    ("heads", "several layers"): Statement(layered, _MANY_LAYERS),
+    ("heads", "one layer"): Statement(layered_bound, _HEADS),
+    ("heads", "several layers"): Statement(layered_bound, _MANY_LAYERS),
 }

@@ -246,11 +246,11 @@ def test_fibres_in_e_are_held_against_those_in_the_virtual_weights(
     planted = GenericFibre(wrong, 1, None)
     monkeypatch.setattr(generic_fibre, "generic_fibre", lambda network: planted)
     monkeypatch.setattr(checker_observables, "fibre", lambda case: (wrong, 1))
-    monkeypatch.setattr(checker_observables, "unknowns", lambda case: 1)
+    monkeypatch.setattr(checker_observables, "unknown_count", lambda case: 1)
     network = DeepAttention.from_key(key)
     for found in (
         lambda: observe(network, "fibre_dimension"),
-        lambda: checker_observables.observed(read(network.to_json()), "fibre_dimension"),
+        lambda: checker_observables.observe(read(network.to_json()), "fibre_dimension"),
     ):
         with pytest.raises(ContradictionError, match=f"a fibre of dimension {wrong}, "):
             found()
@@ -420,7 +420,7 @@ def test_which_fibres_are_looked_at() -> None:
     }
     for network, small in looked.items():
         assert (
-            bool(fibres.unknowns(read(network.to_json())))
+            bool(fibres.unknown_count(read(network.to_json())))
             is can_be_certified(network, "fibre_degree")
             is small
         )

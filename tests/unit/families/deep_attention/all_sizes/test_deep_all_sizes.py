@@ -43,13 +43,18 @@ from m2bridge.families.deep_attention.all_sizes.layers import (
     blocks,
     equation,
     layer_identities,
+    sum_contributions,
     symmetric_matrices,
-    total,
     variables,
     whole_matrices,
 )
 from m2bridge.families.deep_attention.checker import predictions as predicted
-from m2bridge.families.deep_attention.checker.predictions import Network, read, upper_bound, virtual
+from m2bridge.families.deep_attention.checker.predictions import (
+    Network,
+    read,
+    upper_bound,
+    virtual_weights_dimension,
+)
 from m2bridge.families.deep_attention.expansion import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.observation import observe
@@ -117,7 +122,7 @@ def test_a_prediction_is_that_of_the_statement(key: str) -> None:
     assumed = LAYER.function([(prediction.layer_assumed, "1")])
     for network in small_networks("softmax" if prediction.counts == "softmax" else "none")[::7]:
         if not statement.hypotheses(network):
-            assert total(network, end, layer) == statement.predict(network)
+            assert sum_contributions(network, end, layer) == statement.predict(network)
             assert all(assumed(point) == 1 for point in variables(network)[1])
             compared += 1
     assert compared > 3
@@ -219,7 +224,9 @@ def test_the_checker_notices_another_formula(key: str, monkeypatch: pytest.Monke
 def test_a_number_counted_wrongly_is_found_by_a_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = tuple((where, f"{number} + 1") for where, number in LAYERS["lightning"])
     monkeypatch.setattr(
-        every_size, "counted", lambda what: (layers.counted(what)[0], LAYER.function(wrong))
+        every_size,
+        "contributions",
+        lambda what: (layers.contributions(what)[0], LAYER.function(wrong)),
     )
     with pytest.raises(ContradictionError, match="counted layer by layer"):
         every_size.decide(STATED["L"], PREDICTIONS["L"])
@@ -430,7 +437,7 @@ def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatc
         ("_end", lambda n, s, e: s * e),
         ("_det", lambda A: A[0][0] * A[1][1]),
         slow("_order", lambda polynomial, variable: 0),
-        slow("turned", lambda word: word),
+        slow("transposed_word", lambda word: word),
         slow("transposed", lambda A: A),
     ],
 )
@@ -455,4 +462,6 @@ def test_both_sides_count_alike() -> None:
             assert upper_bound(case) == known_dimension(
                 network, "softmax" if case.softmax else "lightning"
             )
-            assert virtual(case, case.depth) == known_dimension(network, "virtual_weights")
+            assert virtual_weights_dimension(case, case.depth) == known_dimension(
+                network, "virtual_weights"
+            )

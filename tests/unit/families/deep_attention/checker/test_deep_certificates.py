@@ -314,7 +314,7 @@ def test_the_block_is_the_whole_differential() -> None:
     for w, a, t in product(product((1, 2, 3), repeat=3), product((1, 2), repeat=2), (1, 2)):
         case = read(DeepAttention(w, a, t).to_json())
         columns, rank = checker_block.columns_and_rank(case)
-        assert rank == columns - checker_block.unseen(case)
+        assert rank == columns - checker_block.unseen_dimension(case)
         assert function_rank(case, upper_bound(case)) == upper_bound(case)
 
 
