@@ -53,7 +53,11 @@ def main(folder: Path, tables: str) -> None:
         if tables == "forgotten" and "closures" in path.name:
             continue
         finding = verify_path(path)
-        findings[str(path.relative_to(folder))] = [finding.outcome, finding.check, list(finding.remarks)]
+        findings[str(path.relative_to(folder))] = [
+            finding.outcome,
+            finding.check,
+            list(finding.remarks),
+        ]
     print(json.dumps(findings))
 
 

@@ -72,11 +72,13 @@ def test_with_factors_the_chart_has_boundary_functions_too(engine: Engine) -> No
     assert (found.counts.count.dense, found.counts.count.elsewhere) == (20, 16)
 
 
-@pytest.mark.parametrize(("d", "number"), [(3, 25), pytest.param(4, 90, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("d", "number"), [(2, 6), (3, 25)])
 def test_elimination_and_the_whole_gradient_count_alike(
     d: int, number: int, engine: Engine
 ) -> None:
-    """The whole gradient of (4, 1, 4) takes 20 seconds of processor time."""
+    """The whole gradient of (4, 1, 4) takes 20 seconds of processor time, and its 90 points are
+    those that msolve finds (``GAUSSIAN``).
+    """
     shape = LayerSizes(d, 1, d, 2)
     loss = gaussian(shape).towards(random_function(shape, 4), "")
     with using(engine):
