@@ -95,7 +95,7 @@ SYMMETRIC = """
 setRandomSeed 7
 inner = (A, B) -> trace(A * B)
 scan(6, i -> (
-    R := ZZ/32003[c_1..c_5, q_1, q_2, w_1, w_2, s_1..s_(i + 1), z];
+    R := ZZ/32003[z, c_1..c_5, s_1..s_(i + 1), w_1, w_2, q_1, q_2];
     C := matrix {{1, c_1, c_2}, {c_1, c_3, c_4}, {c_2, c_4, c_5}};
     Q := {1_R, q_1, q_2};
     W := transpose matrix {{1_R, w_1, w_2}};
