@@ -82,7 +82,7 @@ def test_instructions_of_avx_512_are_seen() -> None:
 def test_a_program_that_is_not_disassembled_is_not_found_good(
     nothing: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Planted: an objdump that stops after a line without AVX-512."""
+    """Planted: an objdump that stops after a line without AVX-512, and one that prints one with it."""
     nothing.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     objdump = tmp_path / "objdump"
     objdump.write_text("#!/bin/sh\necho '0: mov %rax,%rbx'\nexit $STATUS\n")
@@ -94,6 +94,9 @@ def test_a_program_that_is_not_disassembled_is_not_found_good(
         SystemExit, match="M2-binary was not disassembled: objdump ended with exit status 1"
     ):
         uses(Path("M2-binary"))
+    needs = "vpaddd %zmm4,%zmm0,%zmm0"
+    objdump.write_text(f"#!/bin/sh\necho '0: mov %rax,%rbx'\necho ' 4: {needs}'\n")
+    assert uses(Path("M2-binary")) == [f"4: {needs}"]
 
 
 def test_the_extra_ends_with_the_wheel_that_is_tested() -> None:
