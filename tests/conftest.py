@@ -278,10 +278,10 @@ def m2() -> str:
 
 
 class Lent:
-    """A session that a command takes for its own, and does not end."""
+    """A session that a command takes for its own, and does not end; it asks each question once."""
 
     def __init__(self, session: Macaulay2) -> None:
-        self._using = using(session)
+        self._using = using(REMEMBERING(session))
 
     def __enter__(self) -> None:
         self._using.__enter__()
