@@ -202,8 +202,9 @@ def test_selected_minors_and_all_minors_give_the_same_locus(engine: Engine, sour
 
 @pytest.mark.slow
 def test_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> None:
-    """Those of the sources, for all varieties."""
-    for source, (counts, found) in compared(engine, list(VARIETIES), QQ).items():
+    """Those of the sources, for the varieties whose loci are not compared above."""
+    others = [source for source in VARIETIES if source not in SOME]
+    for source, (counts, found) in compared(engine, others, QQ).items():
         expected = VARIETIES[source][2]
         assert counts == [len(expected), len(expected), 1], source
         assert sorted(found) == sorted(expected), source
