@@ -278,10 +278,10 @@ def m2() -> str:
 
 
 class Lent:
-    """A session that a command takes for its own, and does not end."""
+    """A session that a command takes for its own, and does not end; it asks each question once."""
 
     def __init__(self, session: Macaulay2) -> None:
-        self._using = using(session)
+        self._using = using(REMEMBERING(session))
 
     def __enter__(self) -> None:
         self._using.__enter__()
@@ -297,16 +297,18 @@ class Lent:
 def one_session(
     m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Commands in this process that would start the first Macaulay2 without limits take the one of
-    the tests.
+    """Commands in this process that would start a Macaulay2 without limits take the session of the
+    tests on it.
     """
+    own = {str(candidate.program) for candidate in usable()}
 
     def session(program: Path | str | None = None, limits: Limits | None = None) -> Session | Lent:
-        if limits in (None, Limits()) and str(program or m2) == m2:
-            return Lent(sessions(Path(m2)))
+        chosen = str(program or m2)
+        if limits in (None, Limits()) and chosen in own:
+            return Lent(sessions(Path(chosen)))
         return Session(program, limits)
 
-    for name in ("cli.shared", "cli.showing"):
+    for name in ("cli.common", "cli.show"):
         monkeypatch.setattr(f"m2bridge.{name}.Session", session)
     monkeypatch.setattr("m2bridge.engine.session._shared", lambda candidate: sessions(Path(m2)))
 

@@ -1,9 +1,9 @@
 """Verify the certificates of a folder where all words of all statements are others by now.
 
 ``python -m tests.reworded FOLDER kept`` (former words in their tables) or ``forgotten`` (the same
-without the tables) prints for each file its outcome, as JSON; but without the tables for no
-closures of all sizes, which take seconds. It is a program of its own, since checkers read their
-words when they are imported.
+without the tables) prints for each file in the folder, and in those below it, its outcome, as JSON;
+but without the tables for no closures of all sizes, which take seconds. It is a program of its own,
+since checkers read their words when they are imported.
 """
 
 from __future__ import annotations
@@ -49,11 +49,15 @@ def main(folder: Path, tables: str) -> None:
     from tests.checking import verify_path
 
     findings = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted(folder.rglob("*.json")):
         if tables == "forgotten" and "closures" in path.name:
             continue
         finding = verify_path(path)
-        findings[path.name] = [finding.outcome, finding.check, list(finding.remarks)]
+        findings[str(path.relative_to(folder))] = [
+            finding.outcome,
+            finding.check,
+            list(finding.remarks),
+        ]
     print(json.dumps(findings))
 
 

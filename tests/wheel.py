@@ -27,6 +27,9 @@ of matrices.
 
 OF_AVX_512 = re.compile(r"%zmm\d|%[xy]mm(?:1[6-9]|2\d|3[01])|%k[0-7]\b")
 
+BLOCK_BYTES = 2**20
+"""What is searched at once: one line after the other takes as long as the disassembly."""
+
 
 def programs() -> Iterator[Path]:
     """The programs and shared libraries of the wheel, by the mark of ELF; SystemExit if it is not
@@ -46,20 +49,30 @@ def programs() -> Iterator[Path]:
                     yield path
 
 
+def of_avx_512(lines: bytes) -> list[str]:
+    """Those of many lines that need AVX-512."""
+    text = lines.decode()
+    if not OF_AVX_512.search(text):
+        return []
+    return [line.strip() for line in text.splitlines() if OF_AVX_512.search(line)]
+
+
 def uses(path: Path) -> list[str]:
     """The instructions of a program that need AVX-512, at most five of them; SystemExit if it
     cannot be read.
     """
     found: list[str] = []
     command = ["objdump", "-d", "--no-show-raw-insn", path]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            if "%" in line and OF_AVX_512.search(line):
-                found.append(line.strip())
-                if len(found) == 5:
-                    process.kill()
-                    return found
+        rest = b""
+        while block := process.stdout.read(BLOCK_BYTES):
+            lines, _, rest = (rest + block).rpartition(b"\n")
+            found += of_avx_512(lines)
+            if len(found) >= 5:
+                process.kill()
+                return found[:5]
+        found += of_avx_512(rest)
     # What could not be disassembled to its end has not been shown to need nothing.
     if process.returncode != 0:
         reason = f"objdump ended with exit status {process.returncode}"

@@ -15,8 +15,16 @@ INDEX = r"(?:[a-zα-ω∞]{1,4}|[A-ZΑ-Ω])(?![a-z])[⁺⁻]?(?:['’](?![a-z]))
 """An index of a few letters, such as ``k``, ``max`` or ``i'``; no word continues it."""
 PART = rf"(?:\{{[^{{}}]+\}}|\([^()]+\)|[0-9]+|{INDEX}|\*)"
 """A subscript or an exponent: in braces or parentheses, a number, or a few letters."""
+NO_BASE = "[A-Za-z_`/.-]"
+"""What no base of scripts follows: the inside of a word, of a path, of a decimal."""
+NUMBER_BASE = rf"(?:(?<!\d)|(?<={NO_BASE}\d))\d++"
+"""All digits of a number, or all but the first where no base begins with that one.
+
+A search that tried each digit as the first would need a time quadratic in their number.
+"""
 SCRIPTED = re.compile(
-    rf"(?P<base>(?<![A-Za-z_`/.-])(?:\d+|GL|[{ABC}]['’]?)|[)\]])(?P<scripts>(?:[_^]{PART})+)(?!_)"
+    rf"(?P<base>(?<!{NO_BASE})(?:{NUMBER_BASE}|GL|[{ABC}]['’]?)|[)\]])"
+    rf"(?P<scripts>(?:[_^]{PART})+)(?!_)"
 )
 """A letter, a number or a parenthesis, with its subscripts and exponents."""
 

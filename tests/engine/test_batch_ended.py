@@ -140,8 +140,15 @@ if __name__ == "__main__":
 """The command; a signal comes when a worker of Dask starts, or a future is deleted."""
 
 
-@pytest.mark.parametrize("event", ["start", "release"])
-@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+@pytest.mark.parametrize(
+    ("name", "code", "event"),
+    [
+        ("SIGINT", 130, "start"),
+        ("SIGINT", 130, "release"),
+        ("SIGTERM", 143, "start"),  # these two have one handler
+        ("SIGHUP", 129, "release"),
+    ],
+)
 def test_a_signal_ends_a_cluster_of_dask_in_an_orderly_way(
     name: str, code: int, event: str, tmp_path: Path
 ) -> None:

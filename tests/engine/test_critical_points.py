@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -72,11 +73,13 @@ def test_with_factors_the_chart_has_boundary_functions_too(engine: Engine) -> No
     assert (found.counts.count.dense, found.counts.count.elsewhere) == (20, 16)
 
 
-@pytest.mark.parametrize(("d", "number"), [(3, 25), pytest.param(4, 90, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("d", "number"), [(2, 6), (3, 25)])
 def test_elimination_and_the_whole_gradient_count_alike(
     d: int, number: int, engine: Engine
 ) -> None:
-    """The whole gradient of (4, 1, 4) takes 20 seconds of processor time."""
+    """The whole gradient of (4, 1, 4) takes 20 seconds of processor time, and its 90 points are
+    those that msolve finds (``GAUSSIAN``).
+    """
     shape = LayerSizes(d, 1, d, 2)
     loss = gaussian(shape).towards(random_function(shape, 4), "")
     with using(engine):
@@ -205,6 +208,7 @@ def descended(loss: Loss, rng: np.random.Generator) -> float:
     factored = a < d
     A = K.T @ Q
     for _ in range(1000):
+        before = V
         C, D = derivatives(shape, A, V)
         if factored:
             along_Q = C @ np.kron(K.T, np.eye(d))
@@ -216,19 +220,36 @@ def descended(loss: Loss, rng: np.random.Generator) -> float:
             A = solved(G, b, C).reshape(d, d)
         C, D = derivatives(shape, A, V)
         V = solved(G, b, D).reshape(V.shape)
+        if np.abs(V - before).max() < 1e-12 * np.abs(V).max():
+            break
     C, _ = derivatives(shape, A, V)
     c = C @ A.ravel()
     return round(float(c @ G @ c / 2 - b @ c) + float(loss.constant), 4)
 
 
 def derivatives(shape: LayerSizes, A: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The derivatives of the function along A, whose entries are those of V, and along V."""
+    rows, of_A, entries_of_V, of_V, entries_of_A = places(shape).T
     C = np.zeros((shape.independent_count, shape.d**2))
     D = np.zeros((shape.independent_count, V.size))
-    for place, (k, i, p, q) in enumerate(indices(shape)):
-        for one, other in {(p, q), (q, p)}:
-            C[place, one * shape.d + i] += V[k, other]
-            D[place, k * shape.d + other] += A[one, i]
+    C[rows, of_A] = V.ravel()[entries_of_V]
+    D[rows, of_V] = A.ravel()[entries_of_A]
     return C, D
+
+
+@cache
+def places(shape: LayerSizes) -> np.ndarray:
+    """Where the entries of V and A stand in the derivatives: a row, a column along A with an entry
+    of V, and a column along V with an entry of A.
+    """
+    d = shape.d
+    return np.array(
+        [
+            (row, one * d + i, k * d + other, k * d + other, one * d + i)
+            for row, (k, i, p, q) in enumerate(indices(shape))
+            for one, other in {(p, q), (q, p)}
+        ]
+    )
 
 
 @pytest.mark.slow
@@ -296,6 +317,8 @@ def newton_points(loss: Loss, rng: np.random.Generator, starts: int) -> set[tupl
             step = np.linalg.lstsq(hessian_at(w), gradient_at(w), rcond=1e-9)[0]
             step *= min(1, 5 * (1 + np.linalg.norm(w)) / (1e-300 + np.linalg.norm(step)))
             w = w - step
+            if np.linalg.norm(step) < 1e-14 * np.linalg.norm(w):
+                break
         _, _, A, V = matrices(w)
         small = np.abs(A).max() * np.abs(V).max() < 1e-6
         # steps are short, too, where the Hessian has no inverse that is used

@@ -266,6 +266,7 @@ def test_what_macaulay2_said_is_certified_and_accepted(engine: Macaulay2, tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_session")
 def test_command(invoke: Invoke, m2: str) -> None:
     """Exit code 1, since (iii) is refuted for some sizes; no case is asked for."""
     done = invoke("cross-check", "3.4", "--all-sizes", "--json", "--m2", m2)

@@ -146,6 +146,9 @@ LONG = {
     "m2bridge figure weights examples/weights.npz --heads 4 --out weights.svg": (
         "m2bridge figure weights narrow.npz --heads 1 --out weights.svg"
     ),
+    "m2bridge figure weights examples/weights.npz --heads 4 --worst 3 --out worst.svg": (
+        "m2bridge figure weights narrow.npz --heads 1 --worst 1 --out worst.svg"
+    ),
 }
 """What takes longest, in a smaller case; the generators of degree 5 are found in
 ``test_implicitization_attention``, and all of (3, 2, 2) are proved in ``test_paper``, by the

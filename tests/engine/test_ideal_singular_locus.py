@@ -274,6 +274,7 @@ def test_forms(engine: Engine) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_session")
 def test_the_map_has_the_same_locus(invoke: Invoke, m2: str) -> None:
     """The umbrella is parametrized in examples/whitney_umbrella.toml, with other names for the same
     equation.
@@ -300,6 +301,7 @@ z = "t^3"
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_session")
 def test_the_projective_variety_of_a_homogeneous_map(
     invoke: Invoke, m2: str, tmp_path: Path
 ) -> None:
@@ -332,6 +334,7 @@ def test_the_projective_variety_of_a_homogeneous_map(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_session")
 def test_a_map_that_is_not_homogeneous_has_no_projective_variety(invoke: Invoke, m2: str) -> None:
     umbrella = str(EXAMPLES.parent / "whitney_umbrella.toml")
     refused = invoke("singular-locus", "--map", umbrella, "--projective", "--m2", m2)
@@ -361,6 +364,7 @@ def test_bad_arguments_get_one_line(invoke: Invoke, arguments: list[str], words:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_session")
 def test_on_the_command_line_over_another_field(invoke: Invoke, m2: str) -> None:
     umbrella = str(EXAMPLES / "whitney_umbrella.toml")
     done = invoke("singular-locus", "--ideal", umbrella, "--m2", m2, "--field", "GF(2)")

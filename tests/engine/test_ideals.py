@@ -561,6 +561,7 @@ def test_macaulay2_reads_rings_in_oscars_words(engine_of_mrdi: Macaulay2, tmp_pa
     ],
     ids=lambda value: value[1] if isinstance(value, list) and len(value) > 1 else "",
 )
+@pytest.mark.usefixtures("one_session")
 def test_methods_on_the_command_line(
     invoke: Invoke, program: Path, words: list[str], value: Any
 ) -> None:
@@ -577,6 +578,7 @@ def test_methods_on_the_command_line(
     assert invoke("ideal", *words, "--m2", str(program)).stdout.rstrip() == printed["text"]
 
 
+@pytest.mark.usefixtures("one_session")
 def test_a_text_that_starts_with_a_minus_sign_and_a_plain_file(
     invoke: Invoke, program: Path, tmp_path: Path
 ) -> None:

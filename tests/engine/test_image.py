@@ -236,6 +236,7 @@ def test_the_dimension_where_parameters_satisfy_relations(engine: Macaulay2) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_session")
 def test_the_file_is_named_where_the_source_of_a_map_is_empty(
     tmp_path: Path, invoke: Invoke, program: Path
 ) -> None:
@@ -271,6 +272,7 @@ def test_of_what_a_hilbert_series_is(engine: Macaulay2) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("one_session")
 def test_command(invoke: Invoke, program: Path, tmp_path: Path) -> None:
     done = invoke("implicitize", str(EXAMPLES / "segre.toml"), "--json", "--m2", str(program))
     assert (done.returncode, json.loads(done.stdout)["degree"]) == (0, 3)
@@ -320,6 +322,7 @@ def test_command(invoke: Invoke, program: Path, tmp_path: Path) -> None:
         ('[coordinates]\nx = "(s+t+1)^300"', (), "[coordinates] x: column 8: too large"),
     ],
 )
+@pytest.mark.usefixtures("one_session")
 def test_wrong_maps_are_refused_in_one_line(
     invoke: Invoke, program: Path, tmp_path: Path, text: str, options: tuple[str, ...], said: str
 ) -> None:

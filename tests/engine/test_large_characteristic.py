@@ -52,6 +52,7 @@ COMMANDS: list[tuple[str, ...]] = [
 @pytest.mark.slow
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 @pytest.mark.parametrize("p", [*TAKEN, REFUSED])
+@pytest.mark.usefixtures("one_session")
 def test_every_command_computes_or_says_why_not(
     words: tuple[str, ...],
     p: int,

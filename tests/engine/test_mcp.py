@@ -121,25 +121,21 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-def test_each_tool(program: Path) -> None:
+async def each_tool(client: Any, folder: Path) -> None:
     """Results are those of ``--json``, by the schema, with a text."""
-
-    async def script(client: Any) -> None:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert {name for name, *_ in CALLS} == tools.keys()
-        seen: dict[str, set[str]] = {name: set() for name in tools}
-        for name, arguments, expected, text in CALLS:
-            validate(arguments, tools[name].input_schema)
-            result = await client.call_tool(name, arguments)
-            assert not result.is_error, said(result)
-            assert text in said(result)
-            validate(result.structured_content, tools[name].output_schema)
-            assert expected.items() <= result.structured_content.items()
-            seen[name] |= result.structured_content.keys()
-        for name, fields in RESULT_FIELDS.items():
-            assert fields.keys() <= seen[name]
-
-    served(script, "--allow-code", program=program)
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert {name for name, *_ in CALLS} == tools.keys()
+    seen: dict[str, set[str]] = {name: set() for name in tools}
+    for name, arguments, expected, text in CALLS:
+        validate(arguments, tools[name].input_schema)
+        result = await client.call_tool(name, arguments)
+        assert not result.is_error, said(result)
+        assert text in said(result)
+        validate(result.structured_content, tools[name].output_schema)
+        assert expected.items() <= result.structured_content.items()
+        seen[name] |= result.structured_content.keys()
+    for name, fields in RESULT_FIELDS.items():
+        assert fields.keys() <= seen[name]
 
 
 def test_mistakes_are_answered_as_on_the_command_line(program: Path) -> None:
@@ -178,169 +174,133 @@ def test_mistakes_are_answered_as_on_the_command_line(program: Path) -> None:
     served(script, "--timeout=60", "--memory=2000M", program=program)
 
 
-def test_limits_can_be_lowered(program: Path) -> None:
+async def limits_can_be_lowered(client: Any, folder: Path) -> None:
     """On memory as Macaulay2 itself sees it, on time where nothing ever ends."""
 
-    async def script(client: Any) -> None:
-        async def kibibytes(**limits: int) -> int:
-            code = 'value get "!ulimit -v"'
-            result = await client.call_tool("evaluate", {"code": code, **limits})
-            return int(result.structured_content["text"])
+    async def kibibytes(**limits: int) -> int:
+        code = 'value get "!ulimit -v"'
+        result = await client.call_tool("evaluate", {"code": code, **limits})
+        return int(result.structured_content["text"])
 
-        assert await kibibytes() == 2000 * 1024
-        assert await kibibytes(memory=900) == 900 * 1024
-        result = await client.call_tool("evaluate", {"code": "1;\n2/0"})
-        assert said(result).startswith("Error: ScriptError: code:2:2: division by zero")
-        endless = {"code": "while true do sleep 1", "timeout": 2.0}
-        result = await client.call_tool("evaluate", endless)
-        assert result.is_error
-        assert "limit of 2 seconds" in said(result)  # it may be over before Macaulay2 has started
-        assert "give it more with timeout" in said(result)
-
-    served(script, "--allow-code", "--memory=2000M", program=program)
+    assert await kibibytes() == 2000 * 1024
+    assert await kibibytes(memory=900) == 900 * 1024
+    result = await client.call_tool("evaluate", {"code": "1;\n2/0"})
+    assert said(result).startswith("Error: ScriptError: code:2:2: division by zero")
+    endless = {"code": "while true do sleep 1", "timeout": 2.0}
+    result = await client.call_tool("evaluate", endless)
+    assert result.is_error
+    assert "limit of 2 seconds" in said(result)  # it may be over before Macaulay2 has started
+    assert "give it more with timeout" in said(result)
 
 
-def test_calls_share_a_session_and_nothing_in_it(program: Path) -> None:
-    async def script(client: Any) -> None:
-        for _ in range(3):
-            await client.call_tool("ideal", {"ideal": "x^2 - y^3", "method": "dimension"})
-        first = engines()
-        result = await client.call_tool("ideal", {"ideal": "x*y", "method": "is_prime"})
-        assert result.structured_content["value"] is False
-        assert engines() == first
-        assert len(first) == 1
-        await client.call_tool("evaluate", {"code": "x = 5"})
-        result = await client.call_tool("evaluate", {"code": "x === symbol x"})
-        assert result.structured_content["text"] == "true"
-
-    served(script, "--allow-code", program=program)
+async def calls_share_a_session_and_nothing_in_it(client: Any, folder: Path) -> None:
+    for _ in range(3):
+        await client.call_tool("ideal", {"ideal": "x^2 - y^3", "method": "dimension"})
+    first = engines()
+    result = await client.call_tool("ideal", {"ideal": "x*y", "method": "is_prime"})
+    assert result.structured_content["value"] is False
+    assert engines() == first
+    assert len(first) == 1
+    await client.call_tool("evaluate", {"code": "x = 5"})
+    result = await client.call_tool("evaluate", {"code": "x === symbol x"})
+    assert result.structured_content["text"] == "true"
 
 
-def test_two_calls_at_once(program: Path, tmp_path: Path) -> None:
+async def two_calls_at_once(client: Any, folder: Path) -> None:
     """Each waits for what the other writes."""
 
     def code(mine: str, other: str) -> str:
-        write = f'"{tmp_path / mine}" << "here" << close;'
-        return f'{write} while not fileExists "{tmp_path / other}" do sleep 1; "{mine}"'
+        write = f'"{folder / mine}" << "here" << close;'
+        return f'{write} while not fileExists "{folder / other}" do sleep 1; "{mine}"'
 
-    async def script(client: Any) -> None:
-        found = {}
+    found = {}
 
-        async def call(mine: str, other: str) -> None:
-            result = await client.call_tool("evaluate", {"code": code(mine, other)})
-            found[mine] = result.structured_content["text"]
+    async def call(mine: str, other: str) -> None:
+        result = await client.call_tool("evaluate", {"code": code(mine, other)})
+        found[mine] = result.structured_content["text"]
 
-        async with anyio.create_task_group() as group:
-            group.start_soon(call, "a", "b")
-            group.start_soon(call, "b", "a")
-        assert found == {"a": "a", "b": "b"}
-
-    served(script, "--allow-code", program=program)
+    async with anyio.create_task_group() as group:
+        group.start_soon(call, "a", "b")
+        group.start_soon(call, "b", "a")
+    assert found == {"a": "a", "b": "b"}
 
 
 HARD = {"d": 4, "d_out": 4, "strategy": "elimination"}
 """A closure that takes Macaulay2 longer than anybody waits."""
+SMALL = {"d": 2, "d_out": 1, "method": "elimination"}
+"""A dimension that it computes at once."""
 
 
-@pytest.mark.parametrize("name", ["closure", "evaluate"])
-def test_a_cancelled_call_ends_macaulay2(program: Path, tmp_path: Path, name: str) -> None:
+async def a_cancelled_call_ends_macaulay2(client: Any, folder: Path) -> None:
     """With notices of progress until then; what comes next is answered."""
-    begun = tmp_path / "begun"
+    begun = folder / "begun"
     code = f'"{begun}" << "here" << close; while true do 1'
+    for name, arguments in (("evaluate", {"code": code}), ("closure", HARD)):
+        notices: list[tuple[float, float | None, str | None]] = []
 
-    async def script(client: Any) -> None:
-        notices = []
-
-        async def notice(seconds: float, total: float | None, message: str | None) -> None:
+        async def notice(
+            seconds: float,
+            total: float | None,
+            message: str | None,
+            name: str = name,
+            notices: list[tuple[float, float | None, str | None]] = notices,
+        ) -> None:
             notices.append((seconds, total, message))
             if len(notices) > 1 and engines() and (begun.exists() or name == "closure"):
                 group.cancel_scope.cancel()
 
-        async def call() -> None:
-            arguments = HARD if name == "closure" else {"code": code}
-            await client.call_tool(name, arguments, progress_callback=notice)
-
         async with anyio.create_task_group() as group:
-            group.start_soon(call)
+            group.start_soon(partial(client.call_tool, name, arguments, progress_callback=notice))
         before = engines()
         assert notices[0][1] == 600
-        assert notices[0][2].startswith(name)
+        assert str(notices[0][2]).startswith(name)
         assert [seconds for seconds, _, _ in notices] == sorted(
             seconds for seconds, _, _ in notices
         )
         await anyio.to_thread.run_sync(wait_for_end, before)
-        result = await client.call_tool("dimension", {"d": 2, "d_out": 1, "method": "elimination"})
-        assert result.structured_content["dimension"] == 5
-
-    served(script, "--allow-code", program=program)
+        assert (await client.call_tool("dimension", SMALL)).structured_content["dimension"] == 5
 
 
-def test_a_killed_macaulay2_is_an_error_and_the_next_call_has_another(program: Path) -> None:
+async def a_killed_macaulay2_is_an_error_and_the_next_call_has_another(
+    client: Any, folder: Path
+) -> None:
     """Killed in the middle of a call, and between two."""
-    small = {"d": 2, "d_out": 1, "method": "elimination"}
 
     def kill() -> None:
         for pid in engines():
             psutil.Process(pid).send_signal(signal.SIGKILL)
 
-    async def script(client: Any) -> None:
-        async with anyio.create_task_group() as group:
+    async with anyio.create_task_group() as group:
 
-            async def killer() -> None:
-                while True:  # until it is at work for the call
-                    kill()
-                    await anyio.sleep(0.1)
+        async def killer() -> None:
+            while True:  # until it is at work for the call
+                kill()
+                await anyio.sleep(0.1)
 
-            group.start_soon(killer)
-            result = await client.call_tool("closure", HARD)
-            group.cancel_scope.cancel()
-        assert result.is_error
+        group.start_soon(killer)
+        result = await client.call_tool("closure", HARD)
+        group.cancel_scope.cancel()
+    assert result.is_error
+    assert "EngineDiedError: Macaulay2" in said(result)
+    assert (await client.call_tool("dimension", SMALL)).structured_content["dimension"] == 5
+    kill()
+    result = await client.call_tool("dimension", SMALL)
+    if result.is_error:  # it began while the last thread was ending
         assert "EngineDiedError: Macaulay2" in said(result)
-        assert (await client.call_tool("dimension", small)).structured_content["dimension"] == 5
-        kill()
-        result = await client.call_tool("dimension", small)
-        if result.is_error:  # it began while the last thread was ending
-            assert "EngineDiedError: Macaulay2" in said(result)
-            result = await client.call_tool("dimension", small)
-        assert result.structured_content["dimension"] == 5
-
-    served(script, program=program)
+        result = await client.call_tool("dimension", SMALL)
+    assert result.structured_content["dimension"] == 5
 
 
-def test_nothing_is_left_when_the_client_has_gone(
-    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mcp.client.stdio.get_default_environment", lambda: {**os.environ})
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    left: list[int] = []
-
-    async def script(client: Any) -> None:
-        await client.call_tool("evaluate", {"code": "1"})
-        await client.call_tool("dimension", {"map": CUBIC})
-        left.extend(engines())
-        assert left
-        assert [*tmp_path.iterdir()]
-
-    served(script, "--allow-code", program=program)
-    wait_for_end(left)
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_a_worker_that_is_killed_costs_at_most_its_call(program: Path) -> None:
-    small = {"d": 2, "d_out": 1, "method": "elimination"}
-
-    async def script(client: Any) -> None:
-        for _ in range(2):
-            assert not (await client.call_tool("dimension", small)).is_error
-            workers = {psutil.Process(pid).ppid() for pid in engines()}
-            assert len(workers) == 1
-            for pid in workers:
-                psutil.Process(pid).kill()
-            result = await client.call_tool("dimension", small)
-            if result.is_error:  # nobody knew of its end yet
-                assert "has ended" in said(result)
-
-    served(script, program=program)
+async def a_worker_that_is_killed_costs_at_most_its_call(client: Any, folder: Path) -> None:
+    for _ in range(2):
+        assert not (await client.call_tool("dimension", SMALL)).is_error
+        workers = {psutil.Process(pid).ppid() for pid in engines()}
+        assert len(workers) == 1
+        for pid in workers:
+            psutil.Process(pid).kill()
+        result = await client.call_tool("dimension", SMALL)
+        if result.is_error:  # nobody knew of its end yet
+            assert "has ended" in said(result)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -372,6 +332,25 @@ def test_a_signal_ends_all_of_it(program: Path, tmp_path: Path, number: signal.S
         assert [*tmp_path.iterdir()] == []
 
 
+def test_nothing_is_left_when_the_client_has_gone(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp.client.stdio.get_default_environment", lambda: {**os.environ})
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    left: list[int] = []
+
+    async def script(client: Any) -> None:
+        await client.call_tool("evaluate", {"code": "1"})
+        await client.call_tool("dimension", {"map": CUBIC})
+        left.extend(engines())
+        assert left
+        assert [*tmp_path.iterdir()]
+
+    served(script, "--allow-code", program=program)
+    wait_for_end(left)
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_what_a_cut_call_leaves_is_removed(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,65 +376,98 @@ def test_what_a_cut_call_leaves_is_removed(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_late_call_leaves_a_worker_that_answers(program: Path) -> None:
+async def a_late_call_leaves_a_worker_that_answers(client: Any, folder: Path) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("ideal", {"ideal": "x*y", "method": "is_prime"}),
         ("weights", {"file": "examples/blocks.npz"}),
         ("dimension", {"family": "deep-attention", "options": {"widths": "2,2", "a": 2}}),
     ]
-
-    async def script(client: Any) -> None:
-        for name, arguments in calls:
-            for timeout in (0.001, 0.05, 0.3):
-                result = await client.call_tool(name, {**arguments, "timeout": timeout})
-                assert "Traceback" not in said(result)
-                assert "itself" not in said(result)
-        for name, arguments in calls:
-            result = await client.call_tool(name, arguments)
-            assert not result.is_error, said(result)
-
-    served(script, program=program)
+    for name, arguments in calls:
+        for timeout in (0.001, 0.05, 0.3):
+            result = await client.call_tool(name, {**arguments, "timeout": timeout})
+            assert "Traceback" not in said(result)
+            assert "itself" not in said(result)
+    for name, arguments in calls:
+        result = await client.call_tool(name, arguments)
+        assert not result.is_error, said(result)
 
 
-def test_no_option_names_a_program(program: Path, tmp_path: Path) -> None:
+async def no_option_names_a_program(client: Any, folder: Path) -> None:
     """Neither by its name nor in a name or a value, whatever the tool."""
-    marker, other = tmp_path / "started", tmp_path / "M2"
+    marker, other = folder / "started", folder / "M2"
     other.write_text(f"#!/bin/sh\ntouch {marker}\n", encoding="utf-8")
     other.chmod(0o755)
+    tools = (await client.list_tools()).tools
+    with_options = [tool for tool in tools if "options" in tool.input_schema["properties"]]
+    assert len(with_options) > 4
+    for tool in with_options:
+        for name, value in (
+            (f"m2={other}", True),
+            ("m2", str(other)),
+            (f"widths=2,2 --m2={other}", True),
+            ("widths", f"2,2 --m2={other}"),
+            ("widths", f"--m2={other}"),
+        ):
+            chosen = {"family": "deep-attention", "options": {"a": 1, name: value}}
+            result = await client.call_tool(tool.name, chosen)
+            assert result.is_error
+            assert "Traceback" not in said(result)
+    for value in (f"--m2={other}", "--m2", "-", "--"):
+        for arguments in (
+            {"ideal": value, "method": "radical"},
+            {"ideal": "x", "method": "contains", "other": value},
+        ):
+            assert "Traceback" not in said(await client.call_tool("ideal", arguments))
+    for command in (f'run "touch {marker}"', f'x"; run "touch {marker}"; "', "x); run(x"):
+        for named in (command, f"x + {command}"):
+            coordinate = json.dumps(named)
+            text = f'[map]\nparameters = ["s"]\n[coordinates]\n{coordinate} = "s^2"\n'
+            for arguments in ({"map": text}, {"map": text.replace("s^2", named)}):
+                assert (await client.call_tool("closure", arguments)).is_error
+            arguments = {"ideal": named, "method": "radical"}
+            assert (await client.call_tool("ideal", arguments)).is_error
+    assert not marker.exists()
+
+
+async def texts_are_short_and_results_whole(client: Any, folder: Path) -> None:
+    result = await client.call_tool("verify", {"paths": ["tests/certificates/rejected"]})
+    assert len(said(result)) < 5000 < len(json.dumps(result.structured_content))
+
+
+Part = Callable[[Any, Path], Awaitable[None]]
+GOOD_CALLS: tuple[Part, ...] = (
+    calls_share_a_session_and_nothing_in_it,  # first: no other call has started a worker
+    each_tool,
+    no_option_names_a_program,
+    texts_are_short_and_results_whole,
+    limits_can_be_lowered,
+    two_calls_at_once,
+)
+"""What one server with a lower limit on memory answers."""
+DEATHS: tuple[Part, ...] = (
+    a_cancelled_call_ends_macaulay2,
+    a_killed_macaulay2_is_an_error_and_the_next_call_has_another,
+    a_worker_that_is_killed_costs_at_most_its_call,
+    a_late_call_leaves_a_worker_that_answers,
+)
+"""What one server survives, which has one worker at a time."""
+
+
+@pytest.mark.parametrize(
+    ("parts", "options"),
+    [(GOOD_CALLS, ("--allow-code", "--memory=2000M")), (DEATHS, ("--allow-code",))],
+    ids=["good calls", "deaths"],
+)
+def test_one_server(
+    parts: tuple[Part, ...], options: tuple[str, ...], program: Path, tmp_path: Path
+) -> None:
+    """One part after the other: a server takes longer to start than to answer most calls."""
 
     async def script(client: Any) -> None:
-        tools = (await client.list_tools()).tools
-        with_options = [tool for tool in tools if "options" in tool.input_schema["properties"]]
-        assert len(with_options) > 4
-        for tool in with_options:
-            for name, value in (
-                (f"m2={other}", True),
-                ("m2", str(other)),
-                (f"widths=2,2 --m2={other}", True),
-                ("widths", f"2,2 --m2={other}"),
-                ("widths", f"--m2={other}"),
-            ):
-                chosen = {"family": "deep-attention", "options": {"a": 1, name: value}}
-                result = await client.call_tool(tool.name, chosen)
-                assert result.is_error
-                assert "Traceback" not in said(result)
-        for value in (f"--m2={other}", "--m2", "-", "--"):
-            for arguments in (
-                {"ideal": value, "method": "radical"},
-                {"ideal": "x", "method": "contains", "other": value},
-            ):
-                assert "Traceback" not in said(await client.call_tool("ideal", arguments))
-        for command in (f'run "touch {marker}"', f'x"; run "touch {marker}"; "', "x); run(x"):
-            for named in (command, f"x + {command}"):
-                coordinate = json.dumps(named)
-                text = f'[map]\nparameters = ["s"]\n[coordinates]\n{coordinate} = "s^2"\n'
-                for arguments in ({"map": text}, {"map": text.replace("s^2", named)}):
-                    assert (await client.call_tool("closure", arguments)).is_error
-                arguments = {"ideal": named, "method": "radical"}
-                assert (await client.call_tool("ideal", arguments)).is_error
-        assert not marker.exists()
+        for part in parts:
+            await part(client, tmp_path)
 
-    served(script, program=program)
+    served(script, *options, program=program)
 
 
 def test_files_below_the_current_folder_only(program: Path, tmp_path: Path) -> None:
@@ -507,28 +519,22 @@ def test_files_below_the_current_folder_only(program: Path, tmp_path: Path) -> N
 
 
 def test_no_module_of_the_current_folder_is_loaded(program: Path, tmp_path: Path) -> None:
+    """Nor does the name of a file there that is no text disturb."""
     marker = tmp_path / "loaded"
     for name in ("anyio", "sympy", "flint"):
         text = f"open({str(marker)!r}, 'w')\nraise ImportError\n"
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    (tmp_path / "no\udcfftext.json").write_text("{}", encoding="utf-8")
 
     async def script(client: Any) -> None:
         result = await client.call_tool("ideal", {"ideal": "x*y", "method": "is_prime"})
         assert result.structured_content["value"] is False
-
-    served(script, program=program, folder=tmp_path)
-    assert not marker.exists()
-
-
-def test_names_of_files_that_are_no_text(program: Path, tmp_path: Path) -> None:
-    (tmp_path / "no\udcfftext.json").write_text("{}", encoding="utf-8")
-
-    async def script(client: Any) -> None:
         result = await client.call_tool("verify", {"paths": ["."]})
         assert result.structured_content["counts"] == {"malformed": 1}
         assert not (await client.call_tool("dimension", {"d": 2, "d_out": 1})).is_error
 
     served(script, program=program, folder=tmp_path)
+    assert not marker.exists()
 
 
 @pytest.mark.parametrize("closed", ["<&-", "<&- >&-", "<&- 2>&-", "</dev/null", "0>/dev/null"])
@@ -574,11 +580,3 @@ def test_without_macaulay2_the_rest_is_answered() -> None:
         assert "/nowhere/M2" in said(result)
 
     served(script, "--m2=/nowhere/M2")
-
-
-def test_texts_are_short_and_results_whole() -> None:
-    async def script(client: Any) -> None:
-        result = await client.call_tool("verify", {"paths": ["tests/certificates/rejected"]})
-        assert len(said(result)) < 5000 < len(json.dumps(result.structured_content))
-
-    served(script)

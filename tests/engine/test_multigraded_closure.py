@@ -69,11 +69,13 @@ def test_the_proved_ideal_is_that_of_elimination(engine: Engine, case: tuple[int
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("a", "degree"), [(1, 15), (2, 21)])
-def test_the_degree_for_one_token_is_that_of_the_ideal(engine: Engine, a: int, degree: int) -> None:
+@pytest.mark.parametrize(("a", "degree", "counts"), [(1, 15, {4: 35}), (2, 21, {8: 35})])
+def test_the_degree_for_one_token_is_that_of_the_ideal(
+    engine: Engine, a: int, degree: int, counts: dict[int, int]
+) -> None:
     """Products of three linear forms, each of which can be v; and of a quadratic and a linear one,
     whose ideal has generators of degree 8 only. Every quadratic form has a matrix of rank 2 or less,
-    so that a = 3 is the same.
+    so that a = 3 is the same. So no closure with d = 3 and a ≥ 2 is generated in low degrees.
     """
     model = SingleLayerAttention(3, 1, a, t=1)
     found = closure(model, engine=engine)
@@ -82,6 +84,7 @@ def test_the_degree_for_one_token_is_that_of_the_ideal(engine: Engine, a: int, d
         degree,
         degree,
     )
+    assert (found.dimension, found.generator_degrees) == (6 + a, counts)
 
 
 @pytest.mark.parametrize(

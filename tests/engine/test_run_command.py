@@ -307,14 +307,11 @@ def test_script_command(command: str) -> None:
 
 @pytest.mark.slow
 def test_the_program_of_polar_degrees_draws_its_prime(
-    command: str, program: Path, tmp_path: Path
+    invoke: Invoke, program: Path, tmp_path: Path
 ) -> None:
     """Two runs have other primes and the same numbers; the text is the same each time."""
     arguments = ["script", "polar-degrees", "--d", "2", "--d-out", "1"]
-    line = [command, *arguments]
-    first, second = (
-        subprocess.run(line, capture_output=True, text=True, check=True).stdout for _ in range(2)
-    )
+    first, second = (invoke(*arguments).stdout for _ in range(2))
     assert first == second
     path = tmp_path / "program.m2"
     shown = 'mbEmit("prime", givenPrime)\nmbFinish()\n'

@@ -202,8 +202,9 @@ def test_selected_minors_and_all_minors_give_the_same_locus(engine: Engine, sour
 
 @pytest.mark.slow
 def test_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> None:
-    """Those of the sources, for all varieties."""
-    for source, (counts, found) in compared(engine, list(VARIETIES), QQ).items():
+    """Those of the sources, for the varieties whose loci are not compared above."""
+    others = [source for source in VARIETIES if source not in SOME]
+    for source, (counts, found) in compared(engine, others, QQ).items():
         expected = VARIETIES[source][2]
         assert counts == [len(expected), len(expected), 1], source
         assert sorted(found) == sorted(expected), source
@@ -213,9 +214,9 @@ def test_selected_minors_and_all_minors_give_the_same_primes(engine: Engine) -> 
 def test_over_a_finite_field_selected_minors_and_all_minors_give_the_same_primes(
     engine: Engine,
 ) -> None:
-    """As many primes as over QQ or more: a component can decompose there."""
+    """Of some varieties; as many primes as over QQ or more: a component can decompose there."""
     for source, ((selected, every, same), _) in compared(
-        engine, list(VARIETIES), CoefficientField(32003)
+        engine, SOME, CoefficientField(32003)
     ).items():
         assert selected == every, source
         assert same == 1, source

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy
@@ -22,7 +23,7 @@ from m2bridge.cli import commands
 from m2bridge.cli.common import progress
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.limits import progress_listener, with_progress
-from m2bridge.results import markup, markup as escape, writers
+from m2bridge.results import formulas, markup, markup as escape, writers
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import (
     Facts,
@@ -213,6 +214,32 @@ def test_latex_fits() -> None:
     assert r"\rule[-2.6ex]{0pt}{6.4ex}$\displaystyle \frac{1}{1-T}$" in written
     wide = [("word " * 30, "a-long-word", 1)]
     assert writers.paper(Sheet("T", [Table(("a", "b", "n"), wide)])).count(r"\linewidth") == 3
+
+
+def test_long_numbers_take_a_time_linear_in_their_digits() -> None:
+    """A search for scripts that began at each digit would take minutes for these."""
+    long = "9" * 30_000
+    text = f"x = {long} and {long}_k"
+    began = process_time()
+    written = markup.latex(text)
+    assert process_time() - began < 10  # of computing: a hundredth of it is enough
+    assert written.replace(markup.BREAK, "") == f"$x = {long}$ and ${long}_{{k}}$"
+
+
+@pytest.mark.parametrize(
+    ("text", "bases"),
+    [
+        ("12_k", ["12"]),
+        ("x^12_k", ["x"]),
+        ("A12_k", ["2"]),
+        ("1.25^2", ["5"]),
+        ("a/7^2", []),
+        ("7^2 (8)_i", ["7", ")"]),
+    ],
+)
+def test_the_base_of_scripts(text: str, bases: list[str]) -> None:
+    """All digits of a number, or all but the first after what no formula follows."""
+    assert [match["base"] for match in formulas.SCRIPTED.finditer(text)] == bases
 
 
 def test_what_is_no_polynomial_has_no_parts() -> None:

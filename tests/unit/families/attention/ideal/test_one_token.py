@@ -59,13 +59,6 @@ def test_degrees_of_symmetric_determinantal_varieties_are_those_of_their_hilbert
 
 
 @pytest.mark.slow
-def test_the_cubics_with_a_line_have_35_octics_and_no_equations_before() -> None:
-    """So no closure with d = 3 and a ≥ 2 is generated in low degrees."""
-    found = closure(one_token(3, 1, 2), max_degree=8)
-    assert (found.dimension, found.generator_degrees) == (8, {8: 35})
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("case", [(3, 2, 3), (3, 3, 2), (3, 3, 1), (4, 2, 2)])
 def test_that_there_are_others_is_seen_without_macaulay2(case: tuple[int, int, int]) -> None:
     found = closure(one_token(*case), engine=NO_ENGINE)
