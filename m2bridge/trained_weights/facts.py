@@ -153,7 +153,7 @@ def left_out_words(kinds: Sequence[str]) -> str:
 
 
 def most_important(by_kind: Mapping[str, Sequence[Fact]]) -> list[Fact]:
-    """Return the :data:`MAX_FACTS` most important facts, in the order in which ``by_kind`` has them.
+    """Return the :data:`MAX_FACTS` most important facts, in their order in ``by_kind``.
 
     ``by_kind`` has the facts of each kind of :data:`_IMPORTANCE`.
     """

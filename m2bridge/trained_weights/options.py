@@ -13,13 +13,13 @@ CHOICES = {
     "norm": (None, "layer", "rms", "rms1", "none"),
     "sort": ("layer", "distance"),
 }
-"""What the options of :func:`~m2bridge.weights` that are words may be; ``None`` is an option left out."""
+"""What the options of :func:`~m2bridge.weights` that are words may be; ``None`` where left out."""
 
 
 def check_options(
     words: Mapping[str, str | None], *, tolerance: float | None, worst: int | None, rank: int | None
 ) -> None:
-    """Check the options of :func:`~m2bridge.weights`: InvalidCaseError for the first one that is wrong.
+    """Check options of :func:`~m2bridge.weights`: InvalidCaseError for the first that is wrong.
 
     ``words`` has the value of each option of :data:`CHOICES` by its name.
     """

@@ -281,8 +281,8 @@ class Weights(PictureResult):
         }
 
     def _head_json(self, head: HeadWeights) -> dict[str, Any]:
-        """Return what is known of a head for ``json.dumps``; with ``at_rank``, how outputs change at
-        the rank that is asked for, if one is.
+        """Return what is known of a head for ``json.dumps``; if a rank is asked for, ``at_rank`` is
+        how outputs change at this rank.
         """
         found = head.to_json() | nearness_json(head)
         if self.rank is not None:
@@ -326,15 +326,8 @@ class Weights(PictureResult):
 
     def to_csv(self) -> str:
         """Return a table with a line for each head in tables, in their order."""
-        exact_names = (
-            "layer",
-            "head",
-            "rank_A",
-            "rank_V",
-            "dim_intersection",
-            "singular",
-            "boundary",
-        )
+        exact_names = ("layer", "head", "rank_A", "rank_V", "dim_intersection")
+        exact_names += ("singular", "boundary")
         numerical_names = (
             "distance_to_singular_locus",
             "distance_to_boundary",
@@ -410,8 +403,8 @@ def _layers_and_network(
 def _analyse_in_time(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> tuple[dict[int, NetworkAtWeights], NetworkAtWeights | None, dict[int, LayerThenNorm], str]:
-    """Return what is known of layers by their numbers, of the network, and of norms behind layers by
-    the numbers of these, as far as the time suffices; and why something is missing, or empty.
+    """Return what is known, as far as the time suffices, of layers by their numbers, the network,
+    and norms behind layers by the numbers of these; and why something is missing, or empty.
     """
     alone: dict[int, NetworkAtWeights] = {}
     behind: dict[int, LayerThenNorm] = {}
@@ -463,16 +456,8 @@ def _analyse(
 ) -> dict[str, Any]:
     """Return the fields of :class:`Weights` that are about these layers, by their names.
 
-    Parameters
-    ----------
-    source : path or mapping
-    available : dict
-        All arrays of the source by their names.
-    layers : sequence of LayerTensors
-    options : AnalysisOptions
-    choice : ModelChoice
-    a, tolerance
-        As for :func:`weights`.
+    ``available`` has all arrays of the source by their names; ``a`` and ``tolerance`` are those of
+    :func:`weights`.
     """
     found = find_heads(layers, options, a, tolerance)
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out

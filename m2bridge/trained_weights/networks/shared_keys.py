@@ -172,7 +172,7 @@ class HeadGroup:
         reduced : sequence of ReducedHead
             These heads with their matrices.
         """
-        ranks = {letter: heads[0].ranks.each.get(letter) for letter in "KV"}
+        ranks = {letter: heads[0].ranks.by_letter.get(letter) for letter in "KV"}
         ranks |= {letter: _rank_together(letter, heads, reduced) for letter in "QO"}
         attention = self._rank_of_attention(ranks)
         values = self._rank_of_values(ranks)
@@ -222,7 +222,7 @@ def _rank_together(
         return None
     shape = heads[0].shape
     full_rank = shape.a if letter == "Q" else shape.v
-    ranks = [head.ranks.each.get(letter) for head in heads]
+    ranks = [head.ranks.by_letter.get(letter) for head in heads]
     # One matrix of full rank makes that of all together full, too.
     if full_rank in ranks or len(ranks) == 1:
         return max((rank for rank in ranks if rank is not None), default=None)
