@@ -140,9 +140,8 @@ def near_words(head: HeadWeights) -> str:
 
 def nearness_json(head: HeadWeights) -> dict[str, Any]:
     """Return the strata of lower rank near a head, and the sentence on them, for ``json.dumps``."""
-    strata = []
-    for stratum in near_strata(head):
-        strata.append({"stratum": stratum.name, "distance": stratum.distance})
+    near = near_strata(head)
+    strata = [{"stratum": stratum.name, "distance": stratum.distance} for stratum in near]
     return {"near": strata, "near_words": near_words(head) or None}
 
 

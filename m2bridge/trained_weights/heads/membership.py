@@ -145,5 +145,5 @@ def exact_weights(
 
 
 def _has_floats(matrix: Any) -> bool:
-    """Whether some entries are floats; among other numbers an array has fractions in their place."""
+    """Whether some entries are floats: among other numbers an array has fractions for them."""
     return any(isinstance(entry, float) for entry in numpy.array(matrix, dtype=object).flat)

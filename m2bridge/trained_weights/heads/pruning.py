@@ -92,8 +92,8 @@ def token_norm(head: HeadWeights) -> float:
 
 
 def _norm_of_coordinates(head: HeadWeights) -> float:
-    """Return the largest norm of (x, 1), where there are biases, or of x, for the tokens x for which
-    changes are bounded.
+    """Return the largest norm of x, or of (x, 1) where there are biases, for the tokens x for
+    which changes are bounded.
     """
     coordinates = head.shape.coordinates
     has_one = coordinates is not None and coordinates.has_one
@@ -113,7 +113,7 @@ def _largest_and_next(values: Sequence[float | None], rank: int) -> tuple[float,
 
 
 def _distance(distances: Sequence[float | None], rank: int) -> float | None:
-    """Return the distance to rank at most ``rank``; ``distances`` has those to rank at most 0, 1, ….
+    """Return the distance to rank at most ``rank``, of all those to rank at most 0, 1, 2, ….
 
     It is 0 where the rank cannot be larger, and ``None`` where rounding does not distinguish it
     from 0.
