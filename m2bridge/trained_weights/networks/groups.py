@@ -127,8 +127,8 @@ def _product(groups: list[FiniteGroup]) -> FiniteGroup:
 
 
 def symmetry_names(connected: Iterable[tuple[str, int]], finite: Sequence[FiniteGroup]) -> str:
-    """Return the parts of a symmetry group in one line: connected ones as ``name (dimension)``, then
-    finite ones with their orders. ``connected`` has pairs of a name and a dimension.
+    """Return the parts of a symmetry group in one line: connected ones as ``name (dimension)``,
+    then finite ones with their orders. ``connected`` has pairs of a name and a dimension.
     """
     parts = [f"{name} ({size})" for name, size in connected]
     return ", ".join([*parts, *map(str, finite)])
@@ -146,8 +146,8 @@ def symmetries_json(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraParameters:
-    """The parameters that layers have in addition to those of heads, an output bias, and γ and β of a
-    norm; and the finite symmetries of heads and these.
+    """The parameters that layers have in addition to those of heads, an output bias, and γ and β of
+    a norm; and the finite symmetries of heads and these.
 
     Parameters
     ----------
@@ -204,8 +204,8 @@ class Symmetries:
 
     @property
     def redundant(self) -> Bounds:
-        """The number of redundant directions, the parameters less the dimension: known exactly, or a
-        lower bound, or nothing if the dimension has no upper bound.
+        """The number of redundant directions, the parameters less the dimension: known exactly, or
+        a lower bound, or nothing if the dimension has no upper bound.
         """
         if self.dimension.upper is None:
             return UNKNOWN
@@ -231,8 +231,8 @@ class Symmetries:
 
     @property
     def unnamed(self) -> int | None:
-        """The number of redundant directions that no listed symmetry explains; ``None`` if it is not
-        known.
+        """The number of redundant directions that no listed symmetry explains; ``None`` if it is
+        not known.
         """
         if self.others is False:
             return 0
@@ -271,7 +271,7 @@ class Symmetries:
 
     @property
     def names(self) -> str:
-        """The parts of the group in one line, as ``name (dimension)``, and finite ones with orders."""
+        """The parts of the group in one line: ``name (dimension)``, and finite ones with orders."""
         return symmetry_names(self.named, self.finite)
 
     def to_json(self) -> dict[str, Any]:

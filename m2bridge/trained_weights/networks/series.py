@@ -338,7 +338,7 @@ def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: boo
 
 
 def _new_roots(layers: Sequence[AffineLayer]) -> set[int]:
-    """Return the numbers of layers, from 0 on, whose norm takes a root that no norm before it takes.
+    """Return the numbers of layers, from 0 on, whose norm takes a root that no earlier norm takes.
 
     Until a layer adds a constant to the token 0 all variances are 0, and the norms take the same
     root, that of the number added to the variance, which is one for all layers.

@@ -111,8 +111,8 @@ class HeadGroup:
         # Without output matrices outputs of heads are not added, and only a rescaling is left.
         if shape.v is None:
             return 1
-        # The stabilizer of generic weights has of_A·of_V dimensions: the first number is that of the
-        # linear relations among the A_h, the second of those among the V_h.
+        # The stabilizer of generic weights has of_A·of_V dimensions: the numbers of independent
+        # linear relations among the A_h, and among the V_h.
         of_A = max(0, m - shape.alpha * shape.queries)
         of_V = max(0, m - min(shape.v, shape.d) * shape.d_out)
         return m * m - of_A * of_V

@@ -164,7 +164,8 @@ class NormAndOutputBias:
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
             elif norm.beta.any():
-                # A linear change of the tokens would have to keep this β.
+                # Matrices that undo a linear change of x change what they do to β, and there are no
+                # biases to mend that.
                 absorbs_linear_maps = False
         # Where K, Q and V cannot undo changes of γ, it is taken as it is.
         if absorbs_linear_maps and norm is not None and norm.gamma is not None:
@@ -196,14 +197,14 @@ class NormAndOutputBias:
 
     @property
     def is_grouped(self) -> bool:
-        """Whether heads share K and V, so that they are not determined each alone, or are rotated by
-        positions, so that not A = KᵀQ alone is determined.
+        """Whether heads share K and V, so that they are not determined each alone, or are rotated
+        by positions, so that not A = KᵀQ alone is determined.
         """
         return self.sharing > 1 or self.rotary
 
     def redundant_directions(self) -> tuple[tuple[str, int], ...]:
-        """Return the redundant directions that come with γ and β, as pairs of a name and a number of
-        dimensions: one for each entry that is counted.
+        """Return the redundant directions that come with γ and β, as pairs of a name and a number
+        of dimensions: one for each entry that is counted.
         """
         found = (
             ("γ of the norm against K, Q and V", self.gamma),
@@ -282,7 +283,7 @@ def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -
     parameters = sum(group.parameters for group in groups)
     dimension = Bounds.exactly(parameters - named.total())
     coordinates = shapes[0].coordinates
-    # No theorem says that lightning attention with rotary positions and biases has no others.
+    # With biases or a norm it is not proved then that these symmetries are all.
     if around.rotary and coordinates is not None and not shapes[0].softmax:
         dimension = Bounds.at_most(dimension.upper, "the symmetries of the heads")
     symmetries = Symmetries(
