@@ -50,27 +50,37 @@ def with_norms_beside(
         If there is such a norm, and nothing says that it is before the layer; or if there are
         several, and one of them is before the layer.
     """
-    used = file_names(part for layer in layers for part in layer.every())
+    used = file_names(part for layer in layers for part in layer.all_tensors())
     found = []
     for layer in layers:
         gammas: list[Tensor] = []
-        if not _needs_none(layer, said, architecture):
-            gammas = list(_gammas_in_block(layer, available)) or list(_numbered(layer, available))
+        if not _needs_no_norm(layer, said, architecture):
+            gammas = list(_gammas_in_block(layer, available))
+            # Without one in its block, the norm may be in a list of all norms.
+            if not gammas:
+                gammas = list(_gammas_with_number(layer, available))
         unread = [gamma for gamma in gammas if gamma.name not in used]
-        found.append(_with_norm(layer, unread, available, _kind(said, architecture)))
+        kind = _kind_of_norm(said, architecture)
+        found.append(_with_norm(layer, unread, available, kind))
     return found
 
 
-def _needs_none(layer: LayerTensors, said: str | None, architecture: Architecture | None) -> bool:
-    """Whether the norm of a layer is known, or a norm beside it is none before it."""
+def _needs_no_norm(
+    layer: LayerTensors, said: str | None, architecture: Architecture | None
+) -> bool:
+    """Return whether no norm has to be looked for beside a layer: its norm is known, it is one head
+    of given letters, or the option ``norm`` or the architecture says that none is before it.
+    """
     if layer.norm is not None or layer.is_one_head or said == "none":
         return True
     # A norm after a layer changes nothing of what the layer determines.
     return said is None and architecture is not None and architecture.norm_place == "after"
 
 
-def _kind(said: str | None, architecture: Architecture | None) -> str | None:
-    """The norm before each layer, as an option or config.json says it; ``None`` if neither does."""
+def _kind_of_norm(said: str | None, architecture: Architecture | None) -> str | None:
+    """Return the kind of the norm of each layer, ``layer``, ``rms``, or with 1 at the end where it
+    multiplies by 1 + γ, as the option ``norm`` or config.json says it; ``None`` if neither does.
+    """
     if said is not None or architecture is None:
         return said
     return architecture.norm
@@ -102,12 +112,13 @@ def _module_before(module: str) -> str:
     return f"{match[1]}{int(match[2]) - 1}{match[3]}"
 
 
-def _numbered(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
-    """Yield the arrays with the number of a layer that are γ of a norm of its tokens: a model may
-    have one list of all its norms beside that of its modules of attention.
+def _gammas_with_number(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
+    """Yield the arrays with the number of a layer in their names that are γ of a norm of its tokens:
+    a model may have one list of all its norms beside that of its modules of attention.
     """
     numbers = re.findall(r"\d+", layer.name)
     for name, part in available.items():
+        # The last number in a name counts layers; those before it may count stages of a model.
         if numbers and numbers[-1] in re.split(r"[./]", name) and _is_gamma(part, layer):
             yield part
 
@@ -129,7 +140,14 @@ def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
 def _with_norm(
     layer: LayerTensors, gammas: Sequence[Tensor], available: Mapping[str, Tensor], kind: str | None
 ) -> LayerTensors:
-    """Return the layer with the one norm of this kind, if there is any."""
+    """Return the layer with the one norm before it that has γ of ``gammas``; without any γ, the
+    layer as it is. ``kind`` is that of :func:`_kind_of_norm`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is a γ and the kind is not known, or there are several.
+    """
     if not gammas:
         return layer
     named = " and ".join(f"'{visible(gamma.name):.120}'" for gamma in gammas[:2])

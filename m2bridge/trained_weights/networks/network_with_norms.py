@@ -224,8 +224,8 @@ def _kind(layers: Sequence[AnalysedLayer]) -> str:
 def _with_symmetries(
     layers: Sequence[AnalysedLayer], between: Sequence[Between], dimension: Bounds, why: str
 ) -> Symmetries:
-    """Return the symmetries of the network, those of its layers and those ``between`` them, compared
-    with its redundant directions.
+    """Return the symmetries of the network, those of its layers and those ``between`` them,
+    compared with its redundant directions.
 
     ``dimension`` is the dimension of the functions of the network, and ``why`` the reason for which
     ranks are not computed; it may be empty.
