@@ -50,6 +50,7 @@ BESIDE = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 """Where a legend stands: beside its axes, so that it hides no line."""
 
 EXPOSED_WORDS = {True: "yes", False: "no", None: "–"}
+"""The cells of the table for what is so, is not so, or is not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,13 @@ class Stage:
     Parameters
     ----------
     first, last : int
-        Positions of the first and the last one among all steps.
+        Positions of the first and the last step of the stage among all steps, from 0 on.
     ranks : dict of str to int
         The effective ranks of K, Q, A and V, or of A and V.
     exposed : bool
         Whether weights of such ranks, in general position, are critical for an open set of targets.
     saddle : bool
+        Whether they are saddles for almost all of these targets; false where that is not known.
     """
 
     first: int
@@ -81,9 +83,12 @@ class TrainingRun(PictureResult):
     Parameters
     ----------
     source : str
+        The file; empty for a mapping.
     shape : LayerSizes
     tolerance : float
+        Singular values above it, times the largest of the run, count for effective ranks.
     steps, loss : array
+        The numbers of the steps, and the loss at each of them.
     singular_values : dict of str to array
         Of K, Q, A and V, or of A and V: a row for each step, the largest value first.
 
@@ -165,7 +170,9 @@ class TrainingRun(PictureResult):
         for stage in self.stages:
             steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
             loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
-            words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[stage.saddle or None])
+            # What is no saddle by the theorem may be one all the same: nothing is said of it.
+            saddle = True if stage.saddle else None
+            words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[saddle])
             distance = f"{self.distance_at(stage):.2g}"
             rows.append((steps, loss, *stage.ranks.values(), *words, distance))
         ranks = [f"rk {name}" for name in self.singular_values]
@@ -301,8 +308,10 @@ def _draw_loss(axes: Any, steps: Any, loss: Any) -> None:
 
 
 def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
-    """Return the type of weights whose K, Q, A and V have these ranks, in general position; A as
-    one matrix is KᵀQ with K = 1.
+    """Return the type of weights whose K, Q, A and V have these ranks, in general position.
+
+    Where A is given as one matrix, it is KᵀQ with the identity as K: then K has rank d, and Q the
+    rank of A.
     """
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
@@ -310,7 +319,8 @@ def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
     s = ranks["V"]
     k = ranks.get("K", shape.d)
     q = ranks.get("Q", r)
-    # two general subspaces of dimensions r and s meet in no more than they must
+    # Two general subspaces of dimensions r and s of a space of dimension d meet in as few
+    # dimensions as possible.
     m = max(0, r + s - shape.d)
     return WeightType(k=k, q=q, r=r, s=s, m=m)
 
@@ -340,6 +350,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     letters = "KQV" if "K" in available or "Q" in available else "AV"
     matrices = {letter: _array(available, letter, 3) for letter in letters}
     _check_shapes(len(steps), loss, matrices)
+    # The first index is that of steps, and V is d' × d.
     d = matrices["V"].shape[2]
     a = d
     if "K" in matrices:
@@ -347,6 +358,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
         K, Q, V = matrices.values()
         matrices = {"K": K, "Q": Q, "A": K.transpose(0, 2, 1) @ Q, "V": V}
     values = {name: numpy.linalg.svd(array, compute_uv=False) for name, array in matrices.items()}
+    # A = KᵀQ has rank at most a: the other singular values are rounding.
     if "K" in values:
         values["A"] = values["A"][:, : min(a, d)]
     return TrainingRun(

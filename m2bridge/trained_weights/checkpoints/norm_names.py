@@ -62,12 +62,14 @@ def _is_row_of(row: Mapping[str, Any], star: str, available: Mapping[str, Tensor
 def _norm_of_row(
     row: Mapping[str, Any], star: str, gamma: str, available: Mapping[str, Tensor]
 ) -> NormTensors:
-    """Return the norm as a row of the table says, with what it does not say.
+    """Return the norm as a row of the table of norms says, with the question ``asks`` where the row
+    leaves open its place or its kind.
 
     ``gamma`` is the name of γ, and ``star`` what ``*`` in the row stands for.
     """
     beta = beta_beside(gamma, available)
     is_rms = beta is None and row.get("rms", False)
+    # In the table the place is ``pre``, ``post``, ``asked``, or that of all norms of the model.
     place = row["place"]
     if place == "of the model":
         is_after = _ends_without_norm(star, available)
@@ -91,8 +93,8 @@ def _norm_of_row(
 
 
 def _may_be_rms(row: Mapping[str, Any], star: str, available: Collection[str]) -> bool:
-    """Return whether a norm without β, in a row that does not say RMSNorm, may be one in some
-    models.
+    """Return whether a norm without β, of which its row does not say that it is an RMSNorm, may be
+    an RMSNorm in some models. ``star`` is what ``*`` in the row stands for.
     """
     if "asks_with" in row:
         return row["asks_with"].replace("*", star) in available
@@ -135,5 +137,6 @@ def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | No
     ends = ("layer_norm", "final_layer_norm", "emb_layer_norm_after")
     if any(f"{model}{name}.weight" in available for name in ends):
         return False
-    begins = ("embed_positions.weight", "embed_tokens.weight")
-    return True if any(f"{model}{name}" in available for name in begins) else None
+    embeddings = ("embed_positions.weight", "embed_tokens.weight")
+    has_embeddings = any(f"{model}{name}" in available for name in embeddings)
+    return True if has_embeddings else None

@@ -113,8 +113,8 @@ def _module_before(module: str) -> str:
 
 
 def _gammas_with_number(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
-    """Yield the arrays with the number of a layer in their names that are γ of a norm of its tokens:
-    a model may have one list of all its norms beside that of its modules of attention.
+    """Yield the arrays that have the number of a layer in their names and are γ of a norm of its
+    tokens: a model may have one list of all its norms beside that of its modules of attention.
     """
     numbers = re.findall(r"\d+", layer.name)
     for name, part in available.items():
