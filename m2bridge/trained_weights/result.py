@@ -326,8 +326,8 @@ class Weights(PictureResult):
 
     def to_csv(self) -> str:
         """Return a table with a line for each head in tables, in their order."""
-        exact_names = ("layer", "head", "rank_A", "rank_V", "dim_intersection")
-        exact_names += ("singular", "boundary")
+        exact_names = ["layer", "head", "rank_A", "rank_V", "dim_intersection"]
+        exact_names += ["singular", "boundary"]
         numerical_names = (
             "distance_to_singular_locus",
             "distance_to_boundary",

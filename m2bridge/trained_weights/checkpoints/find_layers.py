@@ -174,7 +174,8 @@ def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def _with_its_heads(
     layer: LayerTensors, available: Mapping[str, Tensor], heads: int | None
 ) -> LayerTensors:
-    """Return the layer with the number of its heads, where an array beside it has a column for each.
+    """Return the layer with the number of its heads, where an array beside it has a column for
+    each head.
 
     ``available`` has the arrays that count heads by their names, and ``heads`` is the number that
     is known otherwise, or ``None``.

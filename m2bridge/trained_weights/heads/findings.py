@@ -395,9 +395,8 @@ def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | 
     that was not given, because A or no O is, counts as of full rank: of A this makes the result an
     upper bound, and without O all changes of V are seen.
     """
-    left, right = letters
-    rank_left = ranks.by_letter.get(left, rows)
-    rank_right = ranks.by_letter.get(right, columns)
+    rank_left = ranks.by_letter.get(letters[0], rows)
+    rank_right = ranks.by_letter.get(letters[1], columns)
     if rank_left is None or rank_right is None:
         return None
     return columns * rank_left + rows * rank_right - rank_left * rank_right

@@ -428,7 +428,8 @@ def _smallest_size(product: list[Any]) -> int:
     """Return the least number of rows or columns of the factors: the rank of their product is not
     larger.
     """
-    return min(size for factor in product for size in factor.shape)
+    sizes = [int(size) for factor in product for size in factor.shape]
+    return min(sizes)
 
 
 def _without_injective_left(product: list[Any], rank: int | None) -> list[Any]:

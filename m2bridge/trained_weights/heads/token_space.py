@@ -412,11 +412,14 @@ def norm_before(head: HeadArrays, norm: str | None) -> Norm | None:
     say its kind, with γ = 1 where the file has no norm; ``none`` leaves it out.
     """
     found = head.norm
+    kind: Any = norm
     if found is None and norm in ("layer", "rms"):
-        return Norm(kind=norm, gamma=None, beta=None, name="", place="pre")
+        return Norm(kind=kind, gamma=None, beta=None, name="", place="pre")
     if found is None or not is_before(found.name, found.place, norm):
         return None
-    return replace(found, place="pre", kind=found.kind if norm is None else norm)
+    if norm is None:
+        kind = found.kind
+    return replace(found, place="pre", kind=kind)
 
 
 def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> ReducedHead:
