@@ -200,6 +200,7 @@ def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: s
     distances.
     """
     relative = [_relative(head, letter) for head in heads]
+    # Each with its label, its mark, its colour, and a list of values for each head.
     columns = [(f"singular values of {letter}", "_", color, relative)]
     # Distances of A and V together are drawn once. Of softmax they would be those to lower rank,
     # which have marks of their own.
@@ -214,6 +215,7 @@ def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: s
     lower = _one_for_each([_to_lower_rank(head, letter) for head in heads])
     columns.append(("distance of A or V alone to lower rank", "x", picture.INK, lower))
     for label, mark, paint, values in columns:
+        # A value 0 has no place on a logarithmic scale.
         points = [(i, value) for i, column in enumerate(values, 1) for value in column if value]
         if points:
             style = {"color": paint, "markersize": 5, "fillstyle": "none", "label": label}

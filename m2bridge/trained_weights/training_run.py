@@ -122,9 +122,11 @@ class TrainingRun(PictureResult):
     def stages(self) -> list[Stage]:
         """The stages of the run, in their order."""
         names = tuple(self.singular_values)
+        # For each step the ranks of all matrices.
         ranks = zip(*(self.effective_ranks(name).tolist() for name in names), strict=True)
         stages = []
         position = 0
+        # Equal ranks that follow one another are a stage.
         for ranks_of_stage, steps in groupby(ranks):
             length = len(list(steps))
             by_name = dict(zip(names, ranks_of_stage, strict=True))
@@ -143,10 +145,11 @@ class TrainingRun(PictureResult):
 
     @property
     def distances(self) -> Any:
-        """The distances of (K, Q), or A, to matrices of rank at most r, for r = 0, 1, …: a row for
-        each step, divided by the largest norm of the run.
+        """The distances of (K, Q), or A, to matrices of rank at most r, divided by the largest norm
+        of the run: an array with a row for each step and a column for each r = 0, 1, ….
 
-        For K and Q these are the closures of the exposed types, as those of V are of full rank.
+        Pairs (K, Q) of such rank are the closure of an exposed type: in these types V has full
+        rank.
         """
         letters = "KQ" if self.factored else "A"
         squares = sum(self.singular_values[letter] ** 2 for letter in letters)
@@ -372,8 +375,8 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
 
 
 def _array(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
-    """Return the array of this name as floats; InvalidCaseError if it is missing, or has another
-    number of indices.
+    """Return the array of this name as floats; InvalidCaseError if it is missing, or its number of
+    indices is not ``dimensions``.
     """
     if name not in available:
         there = ", ".join(sorted(available)) or "no arrays"

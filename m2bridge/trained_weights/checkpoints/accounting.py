@@ -235,20 +235,21 @@ def _is_not_in_model(name: str, options: StoredOptions) -> bool:
 
 
 def _not_understood(part: Tensor, layer: LayerTensors) -> str:
-    """Return what is said of an array of a layer that is not read: its name, size and layer, and
+    """Return the message about an array of a layer that is not read: its name, size and layer, and
     what it does in the layer where its name says it.
     """
-    named = f"'{visible(part.name):.120}' ({part.size_text}) belongs to the layer of"
-    named += f" '{visible(layer.parts['V'].name):.120}'"
+    # A layer is named by its V, which each layer has.
+    subject = f"'{visible(part.name):.120}' ({part.size_text}) belongs to the layer of"
+    subject += f" '{visible(layer.parts['V'].name):.120}'"
     for row in NAMES["not_in_model"]:
         if re.search(row["names"], part.name):
             return (
-                f"{named} and {row['reason']}, which is not in the model here; {row['option']} for"
-                " the layer without it"
+                f"{subject} and {row['reason']}, which is not in the model here; {row['option']}"
+                " for the layer without it"
             )
     return (
-        f"{named} and is not understood, so that nothing is said of it; if it changes nothing, say"
-        " that it is ignored"
+        f"{subject} and is not understood, so that nothing is said of it; if it changes nothing,"
+        " say that it is ignored"
     )
 
 
@@ -273,11 +274,15 @@ def _check_no_layer_is_missed(
 ) -> None:
     """Check that no matrix is left over whose name is that of a module of attention.
 
+    ``names`` are those of the arrays that no layer has, ``available`` has all arrays by their
+    names, and ``layers`` are those that were found.
+
     Raises
     ------
     InvalidCaseError
         If one is: there would be another layer, of which nothing is said.
     """
+    # Of layers of texts, those of images beside them are left out.
     is_of_texts = not all(re.search(NAMES["images"], layer.name) for layer in layers)
     for name in names:
         if len(available[name].shape) < 2 or not re.search(NAMES["matrices_of_attention"], name):
@@ -295,9 +300,9 @@ def _check_no_layer_is_missed(
 
 
 def modules_of(layer: LayerTensors) -> tuple[str, ...]:
-    """Return the beginnings of the names of all that belongs to a layer: its module, as
-    ``layers.0.attn.``, if that is one of attention by its name, and the modules of its matrices, as
-    ``layers.0.attn.q_proj.``.
+    """Return the beginnings of names such that all arrays whose names begin so belong to a layer:
+    those of its module, as ``layers.0.attn.``, if that is one of attention by its name, and of the
+    modules of its matrices, as ``layers.0.attn.q_proj.``.
     """
     names = sorted(file_names(layer.parts.values()))
     found = set()
@@ -315,7 +320,7 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
     if "O" not in layer.parts:
         # The output matrix may stand beside the module of Q, K and V, as in BERT.
         around.append(re.sub(r"[^./]+[./]$", "", module))
-    found |= {own for own in around if re.search(NAMES["attention"], own)}
+    found |= {beginning for beginning in around if re.search(NAMES["attention"], beginning)}
     return tuple(found)
 
 

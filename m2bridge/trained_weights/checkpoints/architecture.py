@@ -285,7 +285,8 @@ def number_in(config: Mapping[str, Any], size: str) -> int | None:
     """Return a size, ``heads``, ``groups``, ``head_size`` or ``width``, under its usual keys;
     ``None`` where nothing is said, or two numbers are.
     """
-    # Numbers for other parts of the model, which have to be the same.
+    # Numbers under further keys, of other parts of the model, which have to be the same if they are
+    # there.
     others = [config.get(key) for key in ARCHITECTURES["sizes"].get(f"other_{size}", ())]
     for key in ARCHITECTURES["sizes"][size]:
         value = config.get(key)

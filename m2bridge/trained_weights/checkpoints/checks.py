@@ -63,8 +63,11 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
     InvalidCaseError
         If one has none: its outputs would be taken for other functions.
     """
+    # Without a known model, nobody says that there is an output matrix.
+    if architecture is None:
+        return
     for layer in layers:
-        if architecture is not None and "O" not in layer.parts and not layer.is_one_head:
+        if "O" not in layer.parts and not layer.is_one_head:
             raise InvalidCaseError(
                 "output",
                 f"the layer of '{visible(layer.parts['V'].name):.120}' has no output matrix in this"
@@ -122,6 +125,7 @@ def check_no_bare_integers(layers: Iterable[LayerTensors]) -> None:
         If one does: the weights are products with scales that are not in the file.
     """
     for layer in layers:
+        # Matrices that are called K, Q and V may be integers; those of libraries are quantized.
         for part in layer.parts.values():
             if part.kind in _FEW_BITS and not layer.is_one_head:
                 raise InvalidCaseError(

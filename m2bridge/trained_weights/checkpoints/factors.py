@@ -73,6 +73,7 @@ def _scaled_rows(part: Tensor, gamma: Tensor, *, is_matrix: bool) -> Tensor:
     is_short = part.kind in _SHORT and gamma.kind in _SHORT
 
     def read() -> Any:
+        """Read both arrays and return the products."""
         entries, factors = part.array(), gamma.array()
         if is_short:
             entries, factors = entries.astype(float), factors.astype(float)

@@ -128,18 +128,20 @@ def stored_as(layout: str | None) -> StoredAs:
     """
     if layout is None:
         return StoredAs()
+    # What is no text is refused as an unknown word.
     words = [word.strip() for word in layout.split(",")] if isinstance(layout, str) else [layout]
     for word in words:
         if word not in LAYOUT_WORDS:
             known = f"{', '.join(LAYOUT_WORDS[:-1])} or {LAYOUT_WORDS[-1]}"
             raise InvalidCaseError("layout", f"{word!r:.60} is not {known}")
-    said = []
+    # The chosen word of each kind; None if there is none.
+    word_of_kind: list[str | None] = []
     for choices in (("rows", "columns"), CUTS, tuple(ORDERS)):
         chosen = [word for word in words if word in choices]
         if len(chosen) > 1:
             raise InvalidCaseError("layout", f"{' and '.join(chosen)} exclude each other")
-        said.append(chosen[0] if chosen else None)
-    side, cut, order = said
+        word_of_kind.append(chosen[0] if chosen else None)
+    side, cut, order = word_of_kind
     return StoredAs(
         columns=None if side is None else side == "columns",
         cut=cut,

@@ -193,9 +193,8 @@ def _as_rows_are_cut(
 
 
 def _biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return by their letters the biases of matrices, where they have usual names.
-
-    ``names`` are those of the matrices by their letters.
+    """Return the biases with usual names beside matrices, by the letters of these. ``names`` has
+    the names of the matrices by their letters.
     """
     found = {}
     for letter, matrix in names.items():
@@ -346,7 +345,9 @@ def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
 def _check_each_is_in_a_layer(
     available: Mapping[str, Tensor], given: Mapping[str, str], layers: Iterable[LayerTensors]
 ) -> None:
-    """Check that no array with a given name is left over; InvalidCaseError if one is."""
+    """Check that each array that a given name fits is in one of the layers; InvalidCaseError if one
+    is not. ``given`` has the given names by their options.
+    """
     used = file_names(part for layer in layers for part in layer.parts.values())
     for option, name in given.items():
         pattern = _expression(name, available)
@@ -503,7 +504,9 @@ def _order(layer: LayerTensors) -> list[Any]:
 
 
 def alike(layers: Iterable[LayerTensors]) -> bool:
-    """Whether the names of the layers differ in numbers only: then they may follow one another."""
+    """Return whether the names of the layers differ in numbers only, as those of layers that follow
+    one another do.
+    """
     return len({re.sub(r"\d+", "", layer.name) for layer in layers}) == 1
 
 

@@ -24,8 +24,8 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES, NormTensors
 def norm_by_name(query: str, available: Mapping[str, Tensor]) -> NormTensors | None:
     """Return the norm with a usual name beside the queries of this name; ``None`` if there is none.
 
-    Each row of the table has the name of queries, with ``*`` for what they have in common with the
-    norm. The first row that fits is taken.
+    Each row of the table has a name of queries, such as ``*self_attn.q_proj.weight``, and one of γ,
+    in which ``*`` stands for the same text. The first row is taken whose arrays are there.
     """
     for row in NAMES["norms"]:
         end = row["query"].removeprefix("*")

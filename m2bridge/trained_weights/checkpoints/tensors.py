@@ -335,8 +335,8 @@ class LayerTensors:
         return max(known, key=lambda kind: PRECISIONS[kind], default=EXACT)
 
     def _arrays(self) -> dict[str, Any]:
-        """Return the arrays by their letters, of the shape (out, in), or with the heads as first
-        index; Q, K and V are the same array where they are stacked.
+        """Read and return the arrays of the matrices by their letters, of the shape (out, in), or
+        with the heads as first index; Q, K and V are the same array where they are stacked.
         """
         # An array that holds Q, K and V is read once.
         read: dict[str, Any] = {}
@@ -375,9 +375,11 @@ class LayerTensors:
         return {**arrays, **parts}
 
     def _interleaved(self, stacked: Any, output: Any, heads: int | None) -> dict[str, Any]:
-        """Return Q, K, V by these letters, from one matrix in which their rows alternate.
+        """Return Q, K, V by these letters, each with the rows of all heads, from one matrix in
+        which their rows alternate.
 
-        ``output`` is O, or ``None``, and shows how many heads share a key.
+        ``output`` is O, or ``None``, and shows how many heads share a key. ``heads`` is the number
+        of heads, or ``None``.
 
         Raises
         ------
@@ -402,6 +404,7 @@ class LayerTensors:
         if stacked.ndim != 2:
             raise InvalidCaseError("layout", f"{named}: Q, K and V that alternate are a matrix")
         rows = len(stacked)
+        # The number of keys, and of values: one for each head, unless heads share them.
         groups = heads
         if self.cut == "by-group":
             groups = self._groups(stacked.shape, output, heads)
@@ -412,12 +415,12 @@ class LayerTensors:
                 f"{named}: {rows} is not the number of rows of {heads} queries and"
                 f" {groups} keys and values",
             )
-        number = PARTS_OF_CUT.get(self.cut, 1)
-        if heads % number:
+        parts = PARTS_OF_CUT.get(self.cut, 1)
+        if heads % parts:
             raise InvalidCaseError(
                 "layout",
-                f"{named}, and is taken for {number} parts, each with Q, V and K of as many heads:"
-                f" {number} does not divide {heads} heads",
+                f"{named}, and is taken for {parts} parts, each with Q, V and K of as many heads:"
+                f" {parts} does not divide {heads} heads",
             )
         return split_alternating(stacked, self.cut, groups, size)
 
@@ -429,10 +432,10 @@ class LayerTensors:
         return "which is cut in several ways by models of this name, or by those of other names"
 
     def _groups(self, shape: tuple[int, int], output: Any, heads: int) -> int:
-        """Return the number of keys in one array, Q of all heads and as many keys as values.
+        """Return the number of keys, which is that of values, in one array with Q of all heads.
 
-        The columns of O show it: they are as many as the rows of Q. Without O it is what
-        config.json says, or the number of heads if the array has three squares.
+        O shows it, as it has as many columns as Q has rows. Without O it is the number that
+        config.json says, or that of heads if the array consists of three squares.
 
         Parameters
         ----------
@@ -451,7 +454,8 @@ class LayerTensors:
         if output is not None and output.ndim == 2:
             rows_of_Q = output.shape[1]
             size = rows_of_Q // heads
-            # A wrong number is refused where the rows are counted.
+            # The rows that are not those of Q are those of keys and values, ``size`` for each. A
+            # wrong number is refused where the rows are counted.
             seen = max((rows - rows_of_Q) // (2 * size), 1) if size else 1
             if self.key_value_heads in (None, seen):
                 return seen

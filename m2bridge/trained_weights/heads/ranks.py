@@ -313,11 +313,12 @@ class HeadShape:
         """Return the directions that biases and norms hide, as pairs of a name and a number of
         dimensions.
         """
+        # Each hidden column has an entry in each row of its matrix.
         rows_of_V = self.d_out if self.v is None else self.v
-        found = [(name, rows_of_V * size) for name, size in self.unseen("V")]
+        found = [(name, rows_of_V * columns) for name, columns in self.unseen("V")]
         if self.has_factors:
             for letter in "KQ":
-                found += [(name, self.a * size) for name, size in self.unseen(letter)]
+                found += [(name, self.a * columns) for name, columns in self.unseen(letter)]
         elif self.coordinates is not None:
             hidden = self.given("K") * self.given("Q") - self.d * self.queries
             found.append(("A on tokens that do not occur", hidden))

@@ -239,8 +239,8 @@ def _is_small(product: list[Any]) -> bool:
 
 
 def _scaled(array: Any) -> tuple[Any, int]:
-    """Return a matrix in double precision with entries below 1, and the exponent e of the power of
-    two by which it has to be multiplied.
+    """Return a matrix W in double precision with entries of absolute value up to 1, and an exponent
+    e, such that the given ``array`` is about 2^e·W.
     """
     if array.dtype == object:
         largest = max(map(abs, array.flat))

@@ -122,7 +122,7 @@ def _smaller_known(first: int | None, second: int | None) -> int | None:
 
 
 def _has_one(shape: HeadShape) -> bool:
-    """Whether the last coordinate of tokens is 1."""
+    """Return whether tokens have 1 as their last coordinate, for biases."""
     return shape.coordinates is not None and shape.coordinates.has_one
 
 
@@ -137,10 +137,12 @@ def _entries_of_tensors(shape: HeadShape) -> int:
 def grouped_layer(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> NetworkAtWeights:
-    """Return what is known of a layer of lightning attention in which heads share K and V.
+    """Return what is known of a layer of lightning attention in which heads share K and V, or are
+    rotated by positions.
 
-    Its heads act on the coordinates of tokens that are seen; a norm before it changes nothing in
-    what they determine.
+    ``heads`` are the results on its heads, ``reduced`` the same heads with their matrices on the
+    coordinates of tokens that are seen, and ``around`` is what the layer has in addition. On these
+    coordinates a norm before the layer changes nothing of what the heads determine.
     """
     shapes = [head.shape for head in heads]
     if around.rotary and _has_one(shapes[0]):

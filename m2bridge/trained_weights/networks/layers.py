@@ -356,7 +356,9 @@ def find_network(
 
 
 def _is_differentiated(shapes: Sequence[HeadShape]) -> bool:
-    """Whether a layer has several heads, with few enough parameters for its Jacobian matrix."""
+    """Return whether a layer has several heads, and few enough parameters for its Jacobian matrix;
+    of one head a theorem says more.
+    """
     return len(shapes) > 1 and sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS
 
 
@@ -465,7 +467,8 @@ def _remarks_on_arrays(
     first = layers[0].parts
     shape = found.heads[0].shape
     is_one_head = heads is None and all(len(part.shape) == 2 for part in first.values())
-    # One head seldom has as many rows as tokens have entries.
+    # Nobody said that there is one head, and one head seldom has as many rows as tokens have
+    # entries.
     if is_one_head and "K" in first and shape.a >= shape.width > 1:
         yield (
             "each layer is taken for one head: where it has more, give their number (option heads)"
@@ -514,8 +517,8 @@ def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str
 
 
 def _is_cut_by_assumption(layer: LayerTensors) -> bool:
-    """Whether an array with Q, K and V may be cut in other ways: only three squares show how many
-    rows each has, and an array of three indices has the three as its first one.
+    """Return whether it is assumed how many rows of one matrix with Q, K and V each of these has:
+    only a matrix of three squares shows it.
     """
     shape = layer.parts["V"].shape
     return layer.is_stacked and len(shape) == 2 and max(shape) != 3 * min(shape)

@@ -142,7 +142,7 @@ def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters
 
 
 def _constants_are_functions_of_heads(model: DeepAttention, shapes: Heads) -> bool:
-    """Whether heads of one layer may add constants, as an output bias does.
+    """Return whether heads of one layer may add constants, as an output bias does.
 
     That is so in lightning attention on tokens with a coordinate 1: the functions of heads are
     Σ_s T(x_s, x_s, x_j) with tensors T, and constants are among them.
@@ -341,13 +341,15 @@ def _with_output_bias(
 ) -> Bounds:
     """Return bounds for the dimension of heads and output bias together.
 
-    ``by_heads`` is the dimension of the heads alone, and ``separate`` whether a theorem shows that
-    functions of generic heads are independent.
+    ``by_heads`` is the dimension of the functions of the heads alone, ``found`` has ranks with and
+    without the output bias, and ``separate`` is whether a theorem shows that the functions of
+    generic heads are independent.
     """
     known = _plus(by_heads, _dimension_of_extra(model, shapes, by_heads, extra))
     if found.generic_of_all is not None and found.of_all is not None:
-        below = max(found.of_all, found.generic_of_all)
-        return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(below))
+        # The rank at any weights is a lower bound for the dimension.
+        largest_rank = max(found.of_all, found.generic_of_all)
+        return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(largest_rank))
     if model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
         # For separate heads, and for a single one, it is proved that the constants are new.
         return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
@@ -462,13 +464,14 @@ def _ranks_with_output_bias(
     if "A" in heads[0] or not width:
         return rank, None
     given = [{x: _integers(matrix) for x, matrix in head.items()} for head in heads]
+    # The derivatives do not depend on the output bias: it may be 0.
     layer = AffineLayer(
         width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
     )
-    other = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
+    random_layer = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
     return (
-        rank_modulo_prime(False, [layer], rank + outputs),
-        rank_modulo_prime(False, [other], most + outputs),
+        rank_modulo_prime(False, [layer], upper=rank + outputs),
+        rank_modulo_prime(False, [random_layer], upper=most + outputs),
     )
 
 

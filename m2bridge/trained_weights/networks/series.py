@@ -372,6 +372,7 @@ def _first_without_root(
     for number in range(len(layers)):
         first_layers = layers[: number + 1]
         gradients = _gradients_near_zero(first_layers, 1, prime, skip=skip, softmax=softmax)
+        # The first gradient takes all roots.
         try:
             next(gradients)
         except _NoRootError:

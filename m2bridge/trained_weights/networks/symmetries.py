@@ -307,8 +307,8 @@ def head_groups(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> list[
 
 
 def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
-    """Whether the matrices A_h = KᵀQ_h of generic heads, in groups of ``sharing``, are linearly
-    independent.
+    """Return whether the matrices A_h = KᵀQ_h of generic heads, in groups of ``sharing``, are
+    linearly independent.
 
     The A_h of a group are in a space of dimension min(a, d)·q, where q is the number of columns of
     Q, and all A_h are in one of dimension d·q. By Rado's theorem generic A_h are independent if
@@ -485,7 +485,7 @@ def _dimension_of_constants(shapes: Sequence[HeadShape], around: NormAndOutputBi
 
 
 def _adds_constant(shape: HeadShape) -> bool:
-    """Whether V has a bias, or β is one."""
+    """Return whether a head of softmax adds a constant: V has a bias, or β acts as one."""
     return shape.coordinates is not None and bool(shape.coordinates.constants)
 
 
