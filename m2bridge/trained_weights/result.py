@@ -253,7 +253,9 @@ class Weights(PictureResult):
 
     @property
     def tokens(self) -> str:
-        """For which numbers t of tokens the answers are proved; of a network perhaps for fewer."""
+        """For which numbers t of tokens the answers are proved, in words; for the network there may
+        be fewer such numbers.
+        """
         if self.network is None or self.network.tokens == FROM_TWO_TOKENS:
             return FROM_TWO_TOKENS
         return f"{FROM_TWO_TOKENS} (the network: {self.network.tokens})"

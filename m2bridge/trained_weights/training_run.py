@@ -394,7 +394,9 @@ def _array(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
 
 
 def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
-    """Check that all arrays have as many steps, and matrices that can be multiplied."""
+    """Check that all arrays have ``count`` steps, the length of ``step``, and that the shapes of
+    the matrices fit together; InvalidCaseError if not.
+    """
     if not 1 <= count <= MOST_STEPS:
         raise InvalidCaseError("source", f"a run has from 1 to {MOST_STEPS} steps, not {count}")
     for name, array in ("loss", loss), *matrices.items():
@@ -405,7 +407,9 @@ def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
 
 
 def _shapes_that_do_not_fit(matrices: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the letters of arrays whose shapes do not fit to those of the others, and why."""
+    """Yield pairs of the letter of an array whose shape does not fit to those of the others, and a
+    clause on why. ``matrices`` has arrays of three indices, the step first, by their letters.
+    """
     d = matrices["V"].shape[2]
     for name, array in matrices.items():
         if 0 in array.shape:

@@ -247,7 +247,9 @@ def attention_window(config: Mapping[str, Any]) -> int | None:
 
 
 def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the parts of a configuration that speak of attention."""
+    """Yield the parts of a configuration that have keys about attention: that of the model of
+    texts, and a part of its own for attention.
+    """
     text = text_model(config)
     yield text
     # MPT has a part of its own for attention.
@@ -330,6 +332,8 @@ def _groups(text: Mapping[str, Any], rule: str | None, heads: int) -> int | None
 
     ``rule`` is how the configuration ``text`` says it, by the row of the table.
     """
+    # Falcon, but for its new architecture, and StarCoder have one head of keys and values unless
+    # ``multi_query`` is false; ChatGLM has as many as queries unless its key is true.
     if rule == "falcon":
         if text.get("new_decoder_architecture", False):
             return number_in(text, "groups") or heads

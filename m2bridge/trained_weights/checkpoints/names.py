@@ -108,8 +108,10 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
     names = layout.names
     first_name = next(iter(names.values()))
     pattern = re.compile(re.escape(first_name).replace(r"\*", "(.*)", 1))
-    for match in filter(None, map(pattern.fullmatch, available)):
-        star = "".join(match.groups())  # a name without * has no group
+    matches = map(pattern.fullmatch, available)
+    for match in filter(None, matches):
+        # A name without * has no group.
+        star = "".join(match.groups())
         if not re.search(layout.star, star):
             continue
         if layout.beside and layout.beside.replace("*", star) not in available:

@@ -39,22 +39,24 @@ def norm_by_name(query: str, available: Mapping[str, Tensor]) -> NormTensors | N
 
 
 def _gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
-    """Return the name of γ, which Flax calls scale, and TensorFlow gamma; ``None`` if there is none
-    of these.
+    """Return the name that γ has in a file: ``name``, which ends in ``weight``, or with ``scale``,
+    as in Flax, or ``gamma``, as in TensorFlow, in place of it; ``None`` if there is none of these.
     """
     for end in ("weight", "scale", "gamma"):
-        own = re.sub(r"(?<=\.)weight$", end, name)
-        if own in available:
-            return own
+        name_of_gamma = re.sub(r"(?<=\.)weight$", end, name)
+        if name_of_gamma in available:
+            return name_of_gamma
     return None
 
 
 def _is_row_of(row: Mapping[str, Any], star: str, available: Mapping[str, Tensor]) -> bool:
-    """Return whether the other arrays are there that a row of the table of norms needs, in which
-    ``*`` stands for ``star``.
+    """Return whether the arrays are there that a row of the table of norms needs besides γ.
+
+    Under ``adds_one`` and ``beside`` it may have the name of an array, in which ``*`` stands for
+    ``star``; under ``model`` an expression that the name of some array has to fit.
     """
-    beside = [row[key].replace("*", star) for key in ("adds_one", "beside") if key in row]
-    if any(name not in available for name in beside):
+    needed = [row[key].replace("*", star) for key in ("adds_one", "beside") if key in row]
+    if any(name not in available for name in needed):
         return False
     return "model" not in row or any(re.search(row["model"], name) for name in available)
 
@@ -96,8 +98,10 @@ def _may_be_rms(row: Mapping[str, Any], star: str, available: Collection[str]) -
     """Return whether a norm without β, of which its row does not say that it is an RMSNorm, may be
     an RMSNorm in some models. ``star`` is what ``*`` in the row stands for.
     """
+    # Only models with this array have both kinds.
     if "asks_with" in row:
         return row["asks_with"].replace("*", star) in available
+    # The row may say that it is a LayerNorm, or what is assumed of it.
     return "layer" not in row and "assumed_without_beta" not in row
 
 

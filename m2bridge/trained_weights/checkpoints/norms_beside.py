@@ -93,12 +93,16 @@ def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> It
     modules = modules_of(layer)
     blocks = blocks_around(modules)
     # A block that is the whole file has norms whose names are short, as norm1.weight.
-    is_whole = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
-    before = _module_before(common_module(layer))
+    is_whole_file = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
+    # In a list of modules without names the norm may be the module before that of attention.
+    module_before = _module_before(common_module(layer))
     for name, part in available.items():
-        is_in_block = name.startswith(blocks) or (is_whole and len(re.findall("[./]", name)) < 2)
-        is_before = before != "" and re.sub(r"[^./]+$", "", name) == before
-        if (is_in_block or is_before) and _is_gamma(part, layer):
+        is_in_block = name.startswith(blocks)
+        if is_whole_file and len(re.findall("[./]", name)) < 2:
+            is_in_block = True
+        own_module = re.sub(r"[^./]+$", "", name)
+        is_in_module_before = module_before != "" and own_module == module_before
+        if (is_in_block or is_in_module_before) and _is_gamma(part, layer):
             yield part
 
 
@@ -165,10 +169,11 @@ def _with_norm(
             f"{named} stand beside {of_layer}, and which one is before it is not known by such"
             " names: say which are ignored",
         )
-    own: Literal["layer", "rms"] = "layer" if kind.startswith("layer") else "rms"
+    # A 1 at the end of the kind is not part of it: it says that factors are 1 + γ.
+    kind_without_one: Literal["layer", "rms"] = "layer" if kind.startswith("layer") else "rms"
     gamma = gammas[0]
     norm = NormTensors(
-        kind=own,
+        kind=kind_without_one,
         gamma=gamma,
         beta=beta_beside(gamma.name, available),
         place="pre",

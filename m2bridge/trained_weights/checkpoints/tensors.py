@@ -271,7 +271,8 @@ class LayerTensors:
     def head_count(self, count: int | None) -> int:
         """Return the number of heads, by shapes alone: nothing is read.
 
-        ``count`` is the number that is given for all layers, or ``None``.
+        ``count`` is the number that is given for all layers, or ``None``; without it, and where no
+        shape and no array beside the layer shows it, there is one head.
         """
         # Q has all heads; several may share K and V. Without Q there are A and V.
         shape = self.parts["Q" if "Q" in self.parts else "V"].shape

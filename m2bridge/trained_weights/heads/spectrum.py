@@ -129,7 +129,8 @@ class Spectrum:
     def of(
         cls, product: list[Any], rank: int | None, errors: Sequence[float] = (0.0, 0.0)
     ) -> Spectrum:
-        """Return the spectrum of a product.
+        """Return the spectrum of a matrix, or of a product of two, which is not multiplied out
+        unless nearly everything cancels in it.
 
         Parameters
         ----------
@@ -145,7 +146,8 @@ class Spectrum:
         matrices = [matrix for matrix, _ in scaled]
         exponent = sum(shift for _, shift in scaled)
         basis, triangle = numpy.linalg.qr(matrices[-1].T)
-        # The product is (orthonormal) · core · basisᵀ, and the core is small.
+        # The product is P · core · basisᵀ, where P and ``basis`` have orthonormal columns. So the
+        # core, a small matrix, has its singular values.
         core = triangle.T
         if len(matrices) == 2:
             core = numpy.linalg.qr(matrices[0], mode="r") @ core

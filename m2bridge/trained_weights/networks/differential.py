@@ -240,8 +240,10 @@ class _Layer:
                     # The matrix of the point is RᵀK: its gradient is multiplied by R.
                     if x == "K" and self.rotation is not None:
                         part = self.rotation * part
-                    whole = part * self.padding[x].transpose() if x in self.padding else part
-                    entries += whole.entries()
+                    # W·(1 | 0) was differentiated in place of W.
+                    if x in self.padding:
+                        part = part * self.padding[x].transpose()
+                    entries += part.entries()
         if self.output_bias is not None:
             entries += (G * ones).entries()
         return entries
@@ -359,28 +361,29 @@ def gradients_of(
     skip : bool
         Whether each layer adds its input to its output.
     numbers : NumberSystem
-        The numbers in which is computed.
+        The numbers with which is computed.
     read : callable
         Takes the fractions of the layers to these numbers.
     draw : callable
         Returns a random number.
     placed_at : callable
-        Makes the tokens of the random matrix that is drawn for them.
+        Returns the tokens for a random matrix X, such as X itself, or εX.
     """
-    given = [_Layer.of(layer, numbers, read) for layer in layers]
+    layers_over_numbers = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
     while True:
-        turned = [layer.rotated(numbers, draw) for layer in given]
+        # Rotations are drawn anew for each gradient.
+        rotated = [layer.rotated(numbers, draw) for layer in layers_over_numbers]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
         values = []
-        for layer in turned:
+        for layer in rotated:
             at_X = _layer_at(layer, X, numbers, read(layer.layer.epsilon))
             values.append(at_X)
             X = at_X.outputs + X if skip else at_X.outputs
         # The linear form on the outputs of a layer, with a column for each token.
         G = random_matrix(numbers, len(X.table()), TOKENS, draw)
         by_layer = []
-        for layer, at_X in zip(reversed(turned), reversed(values), strict=True):
+        for layer, at_X in zip(reversed(rotated), reversed(values), strict=True):
             by_heads, by_coordinates = [], []
             for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
                 by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
@@ -417,7 +420,7 @@ class _Norm:
         """Return the norm at the tokens that are the columns of X; ``epsilon`` is added to their
         variances, or, for ``rms``, to their mean squares.
         """
-        if not kind:
+        if kind == "":
             return cls(kind, X, [])
         columns, inverses = [], []
         for x in X.transpose().table():

@@ -127,14 +127,17 @@ def parameter_count(shapes: Heads) -> int:
 def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters) -> Symmetries:
     """Return the symmetries of a network with these heads, by bounds that need no weights.
 
-    ``extra`` is what layers have in addition to their heads, as norms and output biases.
+    ``shapes`` has the sizes of the heads of each layer, and ``extra`` is what layers have in
+    addition to their heads, as norms and output biases.
     """
+    # For each layer the largest rank of V, or of OV.
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
     dimension = intersect_bounds(ranks, *model.upper_bounds(0))
     # Theorem H: where generic heads are separate, the upper bound by ranks is attained.
     if are_separate(model, betas):
         dimension = intersect_bounds(dimension, Bounds.at_least(ranks.upper))
+    # Of a single head the dimension is known by a theorem.
     if model.layers == model.heads == 1:
         dimension = Bounds.exactly(shapes[0][0].dimension)
     more = _dimension_of_extra(model, shapes, dimension, extra)

@@ -260,8 +260,10 @@ def _symmetries_between(
     ``passed`` are the layers but the last one, with one output less where a LayerNorm follows that
     takes the mean away.
 
-    A change of base keeps what the layer before it does exactly if it keeps the span of its
-    outputs. Translations always act freely.
+    Before a layer without norm, the group is GL(d), and before one with a norm whose matrices can
+    undo linear maps it is O(d), which preserves norms. An element changes the function of the layer
+    before it unless it is the identity on the span of the outputs of this layer: that gives the
+    dimension ``free`` of orbits. Translations always act freely.
     """
     hidden = [layer.outputs for layer in passed]
     for layer, after in zip(passed, layers[1:], strict=True):
@@ -276,7 +278,8 @@ def _symmetries_between(
             free = size - _rotations(d - span)
             yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
     has_norms = any(layer.around.norm for layer in layers)
-    if not all(layer.around.output_bias for layer in layers):
+    # A translation of tokens changes the output bias of the layer before them.
+    if not all(layer.around.output_bias > 0 for layer in layers):
         return
     if not has_norms and all(layer.has_biases for layer in layers[1:]):
         size = sum(hidden)
