@@ -168,6 +168,7 @@ def _relative(head: HeadWeights, letter: str) -> list[float]:
     # The largest is 0, or None as rounding hides it.
     if not values[0]:
         return []
+    # Of the others, those that are 0 or None are left out.
     return [value / values[0] for value in values if value]
 
 

@@ -116,11 +116,13 @@ def beta_beside(gamma: str, available: Mapping[str, Tensor]) -> Tensor | None:
 
 
 def _beta_names(gamma: str) -> Iterator[str]:
-    """Yield the names that β may have beside a γ of this name."""
-    usual: dict[str, list[str]] = NAMES["beta"]
-    for end, others in usual.items():
-        if gamma.endswith(end):
-            yield from (gamma.removesuffix(end) + other for other in others)
+    """Yield the names that β may have beside a γ of this name, as ``norm.bias`` for
+    ``norm.weight``.
+    """
+    ends_of_beta: dict[str, list[str]] = NAMES["beta"]  # by the end of the name of γ
+    for end_of_gamma, ends in ends_of_beta.items():
+        if gamma.endswith(end_of_gamma):
+            yield from (gamma.removesuffix(end_of_gamma) + end for end in ends)
 
 
 def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | None:

@@ -34,10 +34,14 @@ def with_norms_beside(
     said: str | None,
     architecture: Architecture | None,
 ) -> list[LayerTensors]:
-    """Return the layers with the norms beside them whose names are not known.
+    """Return the layers, each with the norm beside it if the name of that norm is in no row of the
+    table, and an option or config.json says that it is before the layer.
 
     Parameters
     ----------
+    layers : sequence of LayerTensors
+    available : dict
+        All arrays by their names.
     said : str or None
         The option ``norm``: ``layer``, ``rms`` or ``rms1`` of a norm before each layer, ``none`` of
         layers without norms, or ``None`` if it is not given.
@@ -131,14 +135,15 @@ def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
     """Return whether an array is γ of a norm, by its name, and has as many entries as the tokens of
     a layer have.
 
-    In a list of modules without names, as ``0.weight``, a vector of weights is taken for one.
+    In a list of modules without names, as ``0.weight``, a vector of weights is taken for γ, too.
     """
     kinds = kinds_of(part.name)
     is_of_norm = "norms" in kinds and "attention to other tokens" not in kinds
     may_be_norm = not kinds and _OF_UNNAMED.search(part.name) is not None
     width = layer.parts["V"].shape[-1]
-    is_as_long = part.shape == (width,)
-    return is_as_long and (is_of_norm or may_be_norm) and not _OF_BETA.search(part.name)
+    has_width_of_tokens = part.shape == (width,)
+    is_beta = _OF_BETA.search(part.name) is not None
+    return has_width_of_tokens and (is_of_norm or may_be_norm) and not is_beta
 
 
 def _with_norm(

@@ -96,8 +96,8 @@ def _norm_of_coordinates(head: HeadWeights) -> float:
     which changes are bounded.
     """
     coordinates = head.shape.coordinates
-    has_one = coordinates is not None and coordinates.has_one
-    return sqrt(token_norm(head) ** 2 + has_one)
+    square_of_one = 1 if coordinates is not None and coordinates.has_one else 0
+    return sqrt(token_norm(head) ** 2 + square_of_one)
 
 
 def _largest_and_next(values: Sequence[float | None], rank: int) -> tuple[float, float]:

@@ -537,10 +537,13 @@ def _parts_but_zero(
     alpha, beta = shape.alpha, shape.beta
     if alpha == beta == 1:
         if shape.d >= 3 and boundary is not None:
-            # The forms k and v, at the angle 2·arcsin of the distance, become one.
-            half = 2 * boundary[0] ** 2
-            change = half / sqrt((2 - half) ** 2 + half**2)
-            yield NearestSingular(boundary, "A = vqᵀ, V = hvᵀ", (change, 4 * boundary[1]))
+            # The forms k of A = k qᵀ and v of V = h vᵀ become one. The distance is the sine of half
+            # the angle θ between them, so that 1 − cos θ is twice its square.
+            distance, error = boundary
+            one_minus_cosine = 2 * distance**2
+            one_plus_cosine = 2 - one_minus_cosine
+            change = one_minus_cosine / sqrt(one_plus_cosine**2 + one_minus_cosine**2)
+            yield NearestSingular(boundary, "A = vqᵀ, V = hvᵀ", (change, 4 * error))
         return
     yield NearestSingular(max(A.distance(1), V.distance(1)), "rk A = rk V = 1", pair.change(1, 1))
     if 1 < alpha < shape.d:
