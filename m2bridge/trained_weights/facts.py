@@ -64,42 +64,47 @@ def summary(
 ) -> str | None:
     """Return the sentence on what the function of all weights determines, which can be quoted.
 
-    ``None`` where nothing is said of them together.
+    ``layers`` has what is known of each layer alone, by its number from 1 on. ``None`` is returned
+    for one layer of several heads of which nothing is known, and for a head whose A has a larger
+    rank than the model allows.
     """
-    number = len({head.layer for head in heads})
-    if len(heads) == 1 and (1 not in layers or _adds_nothing(layers[1], heads[0])):
+    layer_count = len({head.layer for head in heads})
+    if len(heads) == 1 and (1 not in layers or _is_head_alone(layers[1], heads[0])):
         return _sentence_on_head(heads[0])
-    if number == 1 and 1 in layers:
-        what = f"The layer of {plural(len(heads), 'head')}"
-        return summary_sentence(what, layers[1].symmetries)
+    if layer_count == 1 and 1 in layers:
+        subject = f"The layer of {plural(len(heads), 'head')}"
+        return summary_sentence(subject, layers[1].symmetries)
     if network is not None:
-        return summary_sentence(f"The network of {number} layers", network.symmetries)
-    if number > 1:
-        return f"Nothing is said of the {number} layers together: each is decided alone."
+        return summary_sentence(f"The network of {layer_count} layers", network.symmetries)
+    if layer_count > 1:
+        return f"Nothing is said of the {layer_count} layers together: each is decided alone."
     return None
 
 
-def _adds_nothing(layer: NetworkAtWeights, head: HeadWeights) -> bool:
-    """Whether a layer with one head is the head alone, of which everything is said already."""
-    as_head = (head.shape.parameters, head.shape.dimension)
-    return (layer.parameters, layer.dimension.exact) == as_head
+def _is_head_alone(layer: NetworkAtWeights, head: HeadWeights) -> bool:
+    """Whether a layer with one head has nothing but the head, such as no output bias: then it has
+    as many parameters and the same dimension, and all of it is said with the head.
+    """
+    numbers_of_head = (head.shape.parameters, head.shape.dimension)
+    return (layer.parameters, layer.dimension.exact) == numbers_of_head
 
 
 def _sentence_on_head(head: HeadWeights) -> str | None:
-    """The sentence on a single head, by Theorem 3.2 or Theorem S."""
+    """Return the sentence on a single head, by Theorem 3.2, or Theorem S for softmax; ``None`` if A
+    has a larger rank than the model allows.
+    """
     if head.is_outside:
         return None
     if head.is_zero:
         return f"The head has {head.words()}."
     shape = head.shape
-    named = tuple(shape.redundant())
-    finite = finite_symmetries([shape])
+    redundant_directions = tuple(shape.redundant())
     symmetries = Symmetries(
         parameters=shape.parameters,
         dimension=Bounds.exactly(shape.dimension),
-        named=named,
-        listed=Bounds.exactly(sum(size for _, size in named)),
-        finite=finite,
+        named=redundant_directions,
+        listed=Bounds.exactly(sum(size for _, size in redundant_directions)),
+        finite=finite_symmetries([shape]),
         complete=True,
     )
     return summary_sentence("The head", symmetries)
@@ -133,24 +138,35 @@ TIED_EMBEDDINGS = (
 
 
 def left_out_words(kinds: Sequence[str]) -> str:
-    """Return the kinds of arrays that are left out, such as ``MLPs (3)``, each with its reason."""
-    by_reason: dict[str, list[str]] = {}
+    """Return the kinds of arrays that are left out, such as ``MLPs (3)``, each with its reason.
+
+    Kinds with the same reason stand together: ``MLPs (3), norms (4): each layer determines …``.
+    """
+    kinds_by_reason: dict[str, list[str]] = {}
     for kind in kinds:
+        # The number of arrays in parentheses is no part of the name in the table of reasons.
         name, _, _ = kind.rpartition(" (")
-        by_reason.setdefault(_WHY_LEFT_OUT.get(name, _NOT_IN_MODEL), []).append(kind)
-    return "; ".join(f"{', '.join(alike)}: {why}" for why, alike in by_reason.items())
+        reason = _WHY_LEFT_OUT.get(name, _NOT_IN_MODEL)
+        kinds_by_reason.setdefault(reason, []).append(kind)
+    clauses = [f"{', '.join(kinds)}: {reason}" for reason, kinds in kinds_by_reason.items()]
+    return "; ".join(clauses)
 
 
 def most_important(by_kind: Mapping[str, Sequence[Fact]]) -> list[Fact]:
-    """Return the most important facts, in the order of all."""
-    listed: list[Fact] = []
-    order: list[tuple[int, int]] = []
-    for kind, own in by_kind.items():
-        listed += own
-        # The first fact of each kind is more important than the second one of any.
-        order += [(place, _IMPORTANCE.index(kind)) for place in range(len(own))]
-    chosen = sorted(range(len(listed)), key=lambda i: order[i])[:MAX_FACTS]
-    return [listed[i] for i in sorted(chosen)]
+    """Return the :data:`MAX_FACTS` most important facts, in their order in ``by_kind``.
+
+    ``by_kind`` has the facts of each kind of :data:`_IMPORTANCE`.
+    """
+    all_facts: list[Fact] = []
+    # For each fact its place among those of its kind, and the place of the kind: the smaller this
+    # pair, the more important. So the first fact of each kind comes before the second of any.
+    sort_keys: list[tuple[int, int]] = []
+    for kind, facts in by_kind.items():
+        all_facts += facts
+        sort_keys += [(place, _IMPORTANCE.index(kind)) for place in range(len(facts))]
+    by_importance = sorted(range(len(all_facts)), key=lambda i: sort_keys[i])
+    chosen = sorted(by_importance[:MAX_FACTS])
+    return [all_facts[i] for i in chosen]
 
 
 def facts_by_kind(
@@ -159,29 +175,42 @@ def facts_by_kind(
     network: NetworkAtWeights | None,
     behind_norms: Mapping[int, LayerThenNorm],
 ) -> dict[str, list[Fact]]:
-    """Return all facts about heads, layers and the network, in the order in which they are said."""
+    """Return all facts about heads, layers and the network, by their kinds in :data:`_IMPORTANCE`,
+    in the order in which they are said.
+
+    ``layers`` and ``behind_norms`` have what is known of each layer alone, and with the LayerNorm
+    after it, by its number.
+    """
     by_kind: dict[str, list[Fact]] = {}
-    for shape, number in Counter(head.shape for head in heads).items():
-        for kind, name, value in _on_shape(shape, number, len(heads)):
+    for shape, count in Counter(head.shape for head in heads).items():
+        for kind, name, value in _facts_on_shape(shape, count=count, all_heads=len(heads)):
             by_kind.setdefault(kind, []).append((name, value))
-    by_kind["function of heads"] = list(_on_functions(heads))
-    by_kind["types"] = list(_on_types(heads))
-    by_kind["points"] = list(_on_points(heads))
-    by_kind["near a lower rank"] = list(_on_near_heads(heads))
-    by_kind["nearest"] = list(_on_nearest_heads(heads))
-    by_kind |= _on_layers(heads, layers)
-    by_kind["norms after layers"] = list(_on_norms(behind_norms))
-    return by_kind | _on_network(heads, network)
+    by_kind["function of heads"] = list(_facts_on_functions(heads))
+    by_kind["types"] = list(_facts_on_types(heads))
+    by_kind["points"] = list(_facts_on_points(heads))
+    by_kind["near a lower rank"] = list(_facts_on_near_heads(heads))
+    by_kind["nearest"] = list(_facts_on_nearest_heads(heads))
+    by_kind |= _facts_on_layers(heads, layers)
+    by_kind["norms after layers"] = list(_facts_on_norms(behind_norms))
+    return by_kind | _facts_on_network(heads, network)
 
 
-def _on_shape(shape: HeadShape, number: int, heads: int) -> Iterator[tuple[str, str, object]]:
-    """Kind, name and value: sizes, dimension and redundant directions of heads that are alike."""
-    of, each = ("", "") if heads == 1 else (f", {plural(number, 'head')}", " of a head")
+def _facts_on_shape(
+    shape: HeadShape, *, count: int, all_heads: int
+) -> Iterator[tuple[str, str, object]]:
+    """Yield the sizes, dimension and redundant directions of heads of one shape: the kind of each
+    fact, its name and its value.
+
+    ``count`` heads of ``all_heads`` have this shape.
+    """
+    of_heads = of_one = ""
+    if all_heads > 1:
+        of_heads, of_one = f", {plural(count, 'head')}", " of a head"
     values = "" if shape.v is None else f", values of dimension {shape.v}"
-    yield "sizes", f"(d, d', a){of}", f"({shape.width}, {shape.d_out}, {shape.a}){values}"
+    yield "sizes", f"(d, d', a){of_heads}", f"({shape.width}, {shape.d_out}, {shape.a}){values}"
     if shape.coordinates:
         yield "tokens", "tokens", shape.coordinates.words
-    yield "parameters of heads", f"parameters{each}", shape.parameters
+    yield "parameters of heads", f"parameters{of_one}", shape.parameters
     dimension = f"{shape.dimension} of the functions of one head (proved)"
     yield "dimension of heads", "dimension", dimension
     listed = ", ".join(f"{name} ({size})" for name, size in shape.redundant())
@@ -189,27 +218,31 @@ def _on_shape(shape: HeadShape, number: int, heads: int) -> Iterator[tuple[str, 
     yield "redundant directions of heads", "redundant directions", redundant
 
 
-def _on_functions(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """What functions of heads say about their weights, once for heads of which it is the same."""
-    said: dict[str, list[HeadWeights]] = {}
+def _facts_on_functions(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
+    """Yield what the functions of heads say about their weights, once for all heads of which the
+    same is said.
+    """
+    heads_by_words: dict[str, list[HeadWeights]] = {}
     for head in heads:
-        said.setdefault(head.words(), []).append(head)
-    for words, alike in said.items():
+        heads_by_words.setdefault(head.words(), []).append(head)
+    for words, same_heads in heads_by_words.items():
         if len(heads) == 1:
             yield "the function", words
-        elif len(alike) == 1:
-            yield f"layer {alike[0].layer}, head {alike[0].head}, alone", words
+        elif len(same_heads) == 1:
+            (head,) = same_heads
+            yield f"layer {head.layer}, head {head.head}, alone", words
         else:
-            yield f"{plural(len(alike), 'head')}, each alone", words
+            yield f"{plural(len(same_heads), 'head')}, each alone", words
 
 
-def _on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """The types of heads, one line for all that have the same, or why there are none."""
-    said = Counter(head.types.words() for head in heads if head.types is not None)
-    for words, number in said.most_common():
-        of = "" if len(heads) == 1 else f", {plural(number, 'head')}"
-        yield f"type{of}", words
-    if not said and any(head.shape.factored for head in heads):
+def _facts_on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
+    """Yield the types of heads, one fact for all heads of the same type, or why there are none."""
+    heads_of_type = Counter(head.types.words() for head in heads if head.types is not None)
+    for words, count in heads_of_type.most_common():
+        of_heads = "" if len(heads) == 1 else f", {plural(count, 'head')}"
+        yield f"type{of_heads}", words
+    # A head whose A is given has no type either way: only of K and Q a reason is given.
+    if not heads_of_type and any(head.shape.factored for head in heads):
         yield (
             "type",
             "none: the theorem on where training stops is about layers without biases and norms"
@@ -217,28 +250,33 @@ def _on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
         )
 
 
-def _on_points(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """What kinds of points the functions of several heads are; few ones by their heads.
+def _facts_on_points(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
+    """Yield one fact on the kinds of points that the functions of several heads are, as
+    ``smooth: 11 heads; singular: head 2.1``.
 
-    Of softmax attention no singular points are known, and of a single head a table says it.
+    Nothing is yielded for softmax attention, of which no singular points are known, and for a
+    single head, of which a table says it.
     """
     if len(heads) == 1 or heads[0].shape.softmax:
         return
-    by_point: dict[str, list[HeadWeights]] = {}
+    heads_by_point: dict[str, list[HeadWeights]] = {}
     for head in heads:
-        by_point.setdefault(head.point, []).append(head)
-    parts = []
-    for point, alike in by_point.items():
-        which = plural(len(alike), "head")
-        if len(by_point) > 1 and len(alike) <= MAX_NAMED_HEADS:
-            names = ", ".join(f"{head.layer}.{head.head}" for head in alike)
-            which = f"{'head' if len(alike) == 1 else 'heads'} {names}"
-        parts.append(f"{point}: {which}")
-    yield "points of the closure", "; ".join(parts)
+        heads_by_point.setdefault(head.point, []).append(head)
+    clauses = []
+    for kind_of_point, same_heads in heads_by_point.items():
+        which = plural(len(same_heads), "head")
+        # A few heads that differ from others are named, and not only counted.
+        if len(heads_by_point) > 1 and len(same_heads) <= MAX_NAMED_HEADS:
+            names = ", ".join(f"{head.layer}.{head.head}" for head in same_heads)
+            which = f"{'head' if len(same_heads) == 1 else 'heads'} {names}"
+        clauses.append(f"{kind_of_point}: {which}")
+    yield "points of the closure", "; ".join(clauses)
 
 
-def _on_near_heads(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """The sentences on heads near a lower rank, the nearest ones first."""
+def _facts_on_near_heads(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
+    """Yield the sentences on heads near a lower rank, the nearest first, for at most
+    :data:`MAX_NEAR_HEADS` heads, and the number of further ones.
+    """
     near = [head for head in sorted(heads, key=nearness) if near_strata(head)]
     for head in near[:MAX_NEAR_HEADS]:
         yield "numerically", near_words(head)
@@ -246,55 +284,68 @@ def _on_near_heads(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
         yield "numerically", f"{plural(len(near) - MAX_NEAR_HEADS, 'head')} more, in JSON"
 
 
-def _on_nearest_heads(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
-    """Which of several heads is nearest to which part of the singular locus."""
+def _facts_on_nearest_heads(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
+    """Yield for several heads one fact: which is nearest to which part of the singular locus."""
     loci = "; ".join(locus.words() for locus in nearest_loci(heads))
     if len(heads) > 1 and loci:
         yield "nearest", loci
 
 
-def _on_layers(
+def _facts_on_layers(
     heads: Sequence[HeadWeights], layers: Mapping[int, NetworkAtWeights]
 ) -> dict[str, list[Fact]]:
-    """What is said of layers of several heads, and their symmetries, once for layers alike."""
-    said: dict[tuple[str, str], list[int]] = {}
-    for number, count in Counter(head.layer for head in heads).items():
+    """Return facts of two kinds: what the functions of layers determine, and their symmetries.
+
+    All layers of which the same is said have one fact. A layer of one head that has nothing but
+    this head is left out: the head says all.
+    """
+    # The words on a layer, with the names of its symmetries, and the numbers of such layers.
+    layers_by_words: dict[tuple[str, str], list[int]] = {}
+    for number, head_count in Counter(head.layer for head in heads).items():
         found = layers.get(number)
         first = next(head for head in heads if head.layer == number)
-        if count == 1 and (found is None or _adds_nothing(found, first)):
+        if head_count == 1 and (found is None or _is_head_alone(found, first)):
             continue
         words, names = "its function need not determine those of its heads", ""
         if found is not None:
             words, names = found.symmetries.words(), found.symmetries.names
-        said.setdefault((words, names), []).append(number)
-    of_layers: list[Fact] = []
+        layers_by_words.setdefault((words, names), []).append(number)
+    functions: list[Fact] = []
     symmetries: list[Fact] = []
-    for (words, names), alike in said.items():
-        which = _which(alike, said)
-        of_layers.append((which, words))
+    for (words, names), numbers in layers_by_words.items():
+        subject = _layers_in_words(numbers, layers_by_words)
+        functions.append((subject, words))
         if names:
-            symmetries.append((f"symmetries of {which}", names))
-    return {"layers": of_layers, "symmetries of layers": symmetries}
+            symmetries.append((f"symmetries of {subject}", names))
+    return {"layers": functions, "symmetries of layers": symmetries}
 
 
-def _on_norms(behind: Mapping[int, LayerThenNorm]) -> Iterator[Fact]:
-    """What is said of layers with the LayerNorm after them, once for those that are alike."""
-    said: dict[str, list[int]] = {}
-    for number, found in behind.items():
-        said.setdefault(found.words(), []).append(number)
-    for words, alike in said.items():
-        yield f"{_which(alike, said)} with its norm", words
+def _facts_on_norms(behind_norms: Mapping[int, LayerThenNorm]) -> Iterator[Fact]:
+    """Yield what is said of layers with the LayerNorm after them, one fact for all layers of which
+    the same is said. ``behind_norms`` has what is known of each by its number.
+    """
+    layers_by_words: dict[str, list[int]] = {}
+    for number, found in behind_norms.items():
+        layers_by_words.setdefault(found.words(), []).append(number)
+    for words, numbers in layers_by_words.items():
+        yield f"{_layers_in_words(numbers, layers_by_words)} with its norm", words
 
 
-def _which(alike: Sequence[int], said: Sized) -> str:
-    """The layers of which the same is said, by their numbers unless one thing is said of all."""
-    return "a layer" if len(said) == 1 else f"layer {', '.join(map(str, alike))}"
+def _layers_in_words(numbers: Sequence[int], statements: Sized) -> str:
+    """Return ``layer 1, 3`` for layers with these numbers; ``a layer`` if there is only one of the
+    ``statements``, which is then about all layers.
+    """
+    return "a layer" if len(statements) == 1 else f"layer {', '.join(map(str, numbers))}"
 
 
-def _on_network(
+def _facts_on_network(
     heads: Sequence[HeadWeights], network: NetworkAtWeights | None
 ) -> dict[str, list[Fact]]:
-    """What is said of the network, by kinds; of one layer it is what its functions determine."""
+    """Return the facts on the network by their kinds.
+
+    What its function determines is said of several layers only: of one layer, which is the network,
+    :func:`_facts_on_layers` says it.
+    """
     by_kind: dict[str, list[Fact]] = {}
     if len({head.layer for head in heads}) > 1:
         words, names = "its function need not determine those of its layers", ""
@@ -304,5 +355,6 @@ def _on_network(
         by_kind["symmetries"] = [("symmetries of the network", names)] if names else []
     for name, value in network.facts() if network else ():
         if value is not None:
+            # Under "network" there is already what the function determines.
             by_kind["model" if name == "network" else name] = [(name, value)]
     return by_kind

@@ -53,8 +53,8 @@ FIGURE = Figure(
 )
 
 
-def _part(text: str) -> float:
-    """Read a number between 0 and 1; ValueError with what was expected."""
+def _number_below_one(text: str) -> float:
+    """Read a number between 0 and 1, these excluded; ValueError with what was expected."""
     try:
         number = float(text)
     except ValueError:
@@ -76,7 +76,7 @@ TRAINING = Figure(
         ),
         CaseOption(
             "tolerance",
-            _part,
+            _number_below_one,
             "singular values above it, times the largest of the run, count for effective ranks",
             default=str(TOLERANCE),
         ),

@@ -30,7 +30,9 @@ COLORS = {"A": picture.BLUE, "V": picture.GREEN}
 """The colours of the singular values."""
 
 TICK_STEPS = ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
-"""Ticks of the colour bar in each power of ten: the first choice that gives three of them."""
+"""Choices of ticks of the colour bar, as multiples of powers of ten: the first choice is taken that
+gives three ticks between the bounds.
+"""
 
 _COLUMNS = ("head", "(rk A, rk V, dim L∩U)", "point")
 """The headings of the table before those of the distances."""
@@ -86,11 +88,11 @@ def _figure_of_several(
     the table of those listed; ``size_text`` is in its title.
     """
     layers = len({head.layer for head in heads})
-    most = max(head.head for head in heads)
+    heads_of_layer = max(head.head for head in heads)
     rows = min(len(listed), MOST_ROWS)
     # All lengths are in inches.
-    side = min(0.5, 3.5 / most, 6.0 / layers)
-    map_width, map_height = side * most, side * layers
+    side = min(0.5, 3.5 / heads_of_layer, 6.0 / layers)
+    map_width, map_height = side * heads_of_layer, side * layers
     table_width, table_height = 4.6, ROW_HEIGHT_INCHES * (rows + 1)
     values_width = min(4.5 + 0.12 * len(listed), 9.0)
     top, bottom, left, between, gap = 1.0, 1.6, 0.9, 0.8, 1.05
@@ -142,9 +144,9 @@ def _set_scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
     of the type where it is not below.
     """
     shown = [value for head in heads for either in "AV" for value in _relative(head, either)]
-    # A distance that is 0 or not known has no place on a logarithmic scale.
+    # A distance that is 0, or None, has no place on a logarithmic scale.
     shown += [distance for head in heads for distance in distances(head) if distance]
-    # Below the least of them, or below 0.1, there is some space.
+    # Below the least value, or below 0.1, there is some space.
     least = min([*shown, 0.1]) / 3
     first = heads[0].numerical
     if first.tolerance >= least:
@@ -162,9 +164,11 @@ def _relative(head: HeadWeights, letter: str) -> list[float]:
     """Return the singular values of A or V divided by the largest one, without those that are 0 or
     that rounding hides.
     """
-    values = spectrum(head, letter)[0]
+    values, _ = spectrum(head, letter)
+    # The largest is 0, or None as rounding hides it.
     if not values[0]:
         return []
+    # Of the others, those that are 0 or None are left out.
     return [value / values[0] for value in values if value]
 
 
@@ -185,6 +189,8 @@ def _draw_values(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
         axes.plot(*zip(*strata, strict=True), "_", color=picture.INK, markersize=13, label=label)
     locus = f"distance to the singular locus ({head.numerical.nearest_singular_locus})"
     labels = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
+    # Of softmax the distances are those to lower rank, which have marks already. One that is 0, or
+    # None, has no place on the scale.
     for distance, (label, paint, style) in zip(distances(head), labels, strict=True):
         if distance and not head.shape.softmax:
             axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
@@ -195,6 +201,7 @@ def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: s
     distances.
     """
     relative = [_relative(head, letter) for head in heads]
+    # Each with its label, its mark, its colour, and a list of values for each head.
     columns = [(f"singular values of {letter}", "_", color, relative)]
     # Distances of A and V together are drawn once. Of softmax they would be those to lower rank,
     # which have marks of their own.
@@ -209,6 +216,7 @@ def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: s
     lower = _one_for_each([_to_lower_rank(head, letter) for head in heads])
     columns.append(("distance of A or V alone to lower rank", "x", picture.INK, lower))
     for label, mark, paint, values in columns:
+        # A value 0 has no place on a logarithmic scale.
         points = [(i, value) for i, column in enumerate(values, 1) for value in column if value]
         if points:
             style = {"color": paint, "markersize": 5, "fillstyle": "none", "label": label}
@@ -220,21 +228,23 @@ def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: s
 
 
 def _one_for_each(values: Sequence[float | None]) -> list[list[float]]:
-    """Return a column with one value for each head; 0, which is not drawn, stands for a value that
-    is 0 or not known.
+    """Return for each head a list with its one value, as :func:`_draw_columns` draws lists of
+    values; 0, which is not drawn, stands for a value that is 0 or not known.
     """
     return [[value or 0.0] for value in values]
 
 
 def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
     """Return the distance of A or V, as ``letter`` says, to the matrices of one rank less than its
-    own; ``None`` if that is rank 0, or rounding hides it.
+    own; ``None`` if that is rank 0, or rounding hides the distance.
     """
     rank = head.ranks.r if letter == "A" else head.ranks.s
     # Rank 0 is the zero function, a distance that says nothing of the singular locus.
     if rank <= 1:
         return None
-    return spectrum(head, letter)[1][rank - 2]
+    # The list begins with the distance to rank at most 1.
+    _, to_ranks_from_one = spectrum(head, letter)
+    return to_ranks_from_one[rank - 2]
 
 
 def _row(head: HeadWeights) -> tuple[str, ...]:
@@ -291,7 +301,7 @@ def _draw_table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) ->
 
 
 def _what_is_near(heads: Sequence[HeadWeights]) -> str:
-    """Return to what the distances are by which heads are sorted."""
+    """Return the name of that to which the distances are by which heads are sorted."""
     return "a lower rank" if heads[0].shape.softmax else "the singular locus"
 
 
@@ -330,8 +340,8 @@ def _draw_map(
         Those in the table.
     """
     layers = sorted({head.layer for head in heads})
-    most = max(head.head for head in heads)
-    cells = [[float("nan")] * most for _ in layers]
+    heads_of_layer = max(head.head for head in heads)
+    cells = [[float("nan")] * heads_of_layer for _ in layers]
     for head in heads:
         row, column = layers.index(head.layer), head.head - 1
         distance = nearness(head)
@@ -350,12 +360,14 @@ def _draw_map(
     axes.set_ylabel("layer")
     axes.set_xlabel("head")
     axes.tick_params(labelsize=9)
-    # Of so many heads, and of so many layers, one has its number.
-    every_head, every_layer = 1 + most // MOST_TICKS, 1 + len(layers) // MOST_TICKS
-    axes.set_xticks(range(0, most, every_head), map(str, range(1, most + 1, every_head)))
-    axes.set_yticks(range(0, len(layers), every_layer), map(str, layers[::every_layer]))
-    axes.set_xlim(-0.5, most - 0.5)
+    # The steps from one head, and from one layer, that has its number written to the next one.
+    head_step, layer_step = 1 + heads_of_layer // MOST_TICKS, 1 + len(layers) // MOST_TICKS
+    head_numbers = range(1, heads_of_layer + 1, head_step)
+    axes.set_xticks(range(0, heads_of_layer, head_step), map(str, head_numbers))
+    axes.set_yticks(range(0, len(layers), layer_step), map(str, layers[::layer_step]))
+    axes.set_xlim(-0.5, heads_of_layer - 0.5)
     axes.set_ylim(len(layers) - 0.5, -0.5)
+    # Cells without a distance are no numbers (NaN), which are not larger than 0.
     known = [value for row in cells for value in row if value > 0]
     if not known:
         bar.axis("off")

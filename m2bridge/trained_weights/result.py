@@ -50,6 +50,7 @@ from m2bridge.trained_weights.networks.layers import (
     find_remarks,
 )
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
+from m2bridge.trained_weights.options import check_options, read_heads_option
 from m2bridge.trained_weights.picture import weights_figure
 from m2bridge.trained_weights.tables import (
     arrays_table,
@@ -140,12 +141,14 @@ class Weights(PictureResult):
         return chosen_heads(self.heads, self.sort, self.worst)
 
     def to_sheet(self) -> Sheet:
-        """Return two sentences and the facts behind them, then tables: exact and numerical."""
+        """Return two sentences and the facts behind them, then the tables that are asked for."""
         first: list[tuple[str, object]] = []
+        # The title has the name of a known architecture alone, so that file and sizes are a fact.
         if self.choice is not None and self.choice.words:
             source = f"in {visible(self.source)}" if self.source else ""
-            of_file = f"{source}: {self.size_text}, {self.tokens}".strip(": ")
-            first.append(("weights", of_file))
+            # Without a source the text begins with the sizes.
+            file_and_sizes = f"{source}: {self.size_text}, {self.tokens}".strip(": ")
+            first.append(("weights", file_and_sizes))
         first.append(("summary", self.summary))
         first.append(("nearest to lower rank", self.sentence_on_ranks))
         blocks: list[Facts | Table] = [Facts([*first, *self._facts()])]
@@ -162,18 +165,21 @@ class Weights(PictureResult):
         return Sheet(self._title(), blocks)
 
     def _facts(self) -> list[Fact]:
-        """All facts, or the most important ones, and how they were computed."""
+        """Return all facts if they are asked for, else the most important ones; then how they were
+        computed, and what more there is on request.
+        """
         by_kind = facts_by_kind(self.heads, self.layers, self.network, self.behind_norms)
         if self.left_out:
-            used = sum(bool(use.used_for) for use in self.arrays)
+            # The text ``used_for`` is empty for an array that is left out.
+            used = sum(use.used_for != "" for use in self.arrays)
             words = f"{left_out_words(self.left_out)}; {used} of {len(self.arrays)} arrays are used"
             words += "" if self.list_arrays else " (--arrays lists them)"
             by_kind["left out"] = [("left out", words)]
         if self.remarks:
-            by_kind["remarks"] = [_numbered("remark", self.remarks)]
+            by_kind["remarks"] = [_numbered_sentences("remark", self.remarks)]
         if self.unfinished:
             by_kind["unfinished"] = [("unfinished", self.unfinished)]
-        all_facts = [fact for own in by_kind.values() for fact in own]
+        all_facts = [fact for facts in by_kind.values() for fact in facts]
         chosen = all_facts if self.all_heads else most_important(by_kind)
         on_request = []
         if len(all_facts) > len(chosen):
@@ -186,7 +192,9 @@ class Weights(PictureResult):
         return [*chosen, ("computed by", words)]
 
     def _title(self) -> str:
-        """The model that the weights are taken for, and how many there are."""
+        """Return the model that the weights are taken for; where no architecture is known, with the
+        file, the numbers of layers and heads, and hints on what was not said.
+        """
         if self.choice is not None and self.choice.words:
             return self.choice.words
         normalized = "softmax" if self.heads[0].shape.softmax else "lightning"
@@ -201,14 +209,19 @@ class Weights(PictureResult):
 
     @property
     def shows_tables(self) -> bool:
-        """Whether there is a line for each head: of several heads only on request."""
-        chosen = self.worst is not None or self.sort != "layer" or self.all_heads
-        return chosen or len(self.heads) == 1
+        """Whether there are tables with a line for each head: of a single head always, of several
+        heads where an option about these tables, or ``all``, asks for them.
+        """
+        is_asked_for = self.worst is not None or self.sort != "layer" or self.all_heads
+        return is_asked_for or len(self.heads) == 1
 
     @property
     def summary(self) -> str | None:
-        """The sentence on what the function of all weights determines, which can be quoted."""
-        # A sentence on all weights would be wrong where heads or layers are missing.
+        """The sentence on what the function of all weights determines, which can be quoted; with
+        what it assumes. ``None`` where heads or layers are missing, or nothing is known.
+        """
+        # A sentence on all weights would be wrong where heads or layers are missing. If a network
+        # was found, all of them are there: only what came after it is missing.
         is_whole = not self.unfinished or self.network is not None
         sentence = summary(self.heads, self.layers, self.network) if is_whole else None
         if sentence is None or not self.assumed:
@@ -226,26 +239,30 @@ class Weights(PictureResult):
         return self.choice is not None and self.choice.rotary
 
     def changes(self, rank: int) -> tuple[LowRankChange, ...]:
-        """Return for each head in tables the change to rank at most so large, of A and V.
-
-        With rotary positions it is that of V alone.
+        """Return for each head in tables by how much outputs change if A and V are truncated to a
+        rank; with rotary positions, if V alone is.
         """
         return tuple(self._change(head, rank) for head in self.listed)
 
     def _change(self, head: HeadWeights, rank: int) -> LowRankChange:
-        """Return by how much outputs change if a head is truncated to a rank."""
+        """Return by how much outputs change if A and V of a head are truncated to a rank.
+
+        With rotary positions A is another matrix for each difference of places, and is kept.
+        """
         return LowRankChange.of(head, rank, of_A=not self.is_rotary)
 
     @property
     def tokens(self) -> str:
-        """For which numbers t of tokens the answers are proved; of a network perhaps for fewer."""
+        """For which numbers t of tokens the answers are proved, in words; for the network there may
+        be fewer such numbers.
+        """
         if self.network is None or self.network.tokens == FROM_TWO_TOKENS:
             return FROM_TWO_TOKENS
         return f"{FROM_TWO_TOKENS} (the network: {self.network.tokens})"
 
     @property
     def size_text(self) -> str:
-        """``12 layers, 144 heads``."""
+        """The numbers of layers and heads, as ``12 layers, 144 heads``."""
         layers = len({head.layer for head in self.heads})
         return f"{plural(layers, 'layer')}, {plural(len(self.heads), 'head')}"
 
@@ -266,25 +283,36 @@ class Weights(PictureResult):
         }
 
     def _head_json(self, head: HeadWeights) -> dict[str, Any]:
-        """What is known of a head, and how it changes at the rank that is asked for."""
+        """Return what is known of a head for ``json.dumps``; if a rank is asked for, ``at_rank`` is
+        how outputs change at this rank.
+        """
         found = head.to_json() | nearness_json(head)
         if self.rank is not None:
             found["at_rank"] = self._change(head, self.rank).to_json()
         return found
 
     def _model_json(self) -> dict[str, Any]:
-        """The model that the weights are taken for."""
+        """Return the model that the weights are taken for, for ``json.dumps``.
+
+        Matrices that were given have no choice of a model, and so no architecture.
+        """
         choice = self.choice
+        architecture = None
+        # The name of an architecture that is not known is empty.
+        if choice is not None and choice.name:
+            architecture = choice.name
         return {
-            "architecture": choice.name or None if choice else None,
+            "architecture": architecture,
             "normalization": "softmax" if self.heads[0].shape.softmax else "none",
-            "skip": choice.skip if choice else False,
-            "rotary": choice.rotary if choice else False,
+            "skip": choice is not None and choice.skip,
+            "rotary": choice is not None and choice.rotary,
         }
 
     def _layer_json(self, number: int) -> dict[str, Any]:
-        """What is known of a layer, and of the LayerNorm after it if there is one."""
-        # The model is said with the network.
+        """Return what is known of the layer with this number, and of the LayerNorm after it if
+        there is one, for ``json.dumps``.
+        """
+        # Model and gauge group are said once, with the network.
         own = replace(self.layers[number], model=None, gauge=())
         found: dict[str, Any] = {"layer": number} | own.to_json()
         if number in self.behind_norms:
@@ -292,88 +320,60 @@ class Weights(PictureResult):
         return found
 
     def to_macaulay2(self) -> str:
-        """Return the triples (rk A, rk V, dim L∩U) as a list of Macaulay2."""
-        return (
-            "orbits ="
-            f" {{{', '.join(f'({h.ranks.r}, {h.ranks.s}, {h.ranks.m})' for h in self.heads)}}}"
-        )
+        """Return the triples (rk A, rk V, dim L∩U) of all heads as a list of Macaulay2, where L is
+        the column space of A and U the row space of V.
+        """
+        triples = [f"({head.ranks.r}, {head.ranks.s}, {head.ranks.m})" for head in self.heads]
+        return f"orbits = {{{', '.join(triples)}}}"
 
     def to_csv(self) -> str:
-        """Return a table with a line for each head."""
-        numbers = (
+        """Return a table with a line for each head in tables, in their order."""
+        exact_names = ["layer", "head", "rank_A", "rank_V", "dim_intersection"]
+        exact_names += ["singular", "boundary"]
+        numerical_names = (
             "distance_to_singular_locus",
             "distance_to_boundary",
             "relative_change_of_function",
         )
-        names = ("layer", "head", "rank_A", "rank_V", "dim_intersection", "singular", "boundary")
         rows = []
         for head in self.listed:
-            found = head.to_json()
-            row = [found[name] for name in names]
-            rows.append(row + [found["numerical"][name] for name in numbers])
-        return csv_text((*names, *numbers), rows)
+            values = head.to_json()
+            exact = [values[name] for name in exact_names]
+            rows.append(exact + [values["numerical"][name] for name in numerical_names])
+        return csv_text((*exact_names, *numerical_names), rows)
 
     def figure(self) -> Any:
         """Draw singular values on a logarithmic axis with the distances to strata, a table beside
         them, and a map of the distances by layers and heads.
 
-        The map has all heads; the others are those in tables, in their order.
+        The map has all heads; singular values and table are those of :attr:`listed` heads.
         """
         return weights_figure(self.heads, self.listed, self.size_text)
 
 
-def _numbered(name: str, words: Sequence[str]) -> Fact:
-    """One fact of several sentences: they have numbers if there are more than one."""
-    if len(words) == 1:
-        return name, words[0]
-    return f"{name}s", "; ".join(f"({i}) {sentence}" for i, sentence in enumerate(words, 1))
-
-
-_CHOICES = {
-    "normalization": (None, "none", "softmax"),
-    "as_": (None, "lightning", "softmax"),
-    "biases": ("count", "ignore"),
-    "norm": (None, "layer", "rms", "rms1", "none"),
-    "sort": ("layer", "distance"),
-}
-"""What the options of :func:`weights` that are words may be."""
-
-
-def _check_options(
-    words: Mapping[str, str | None], *, tolerance: float | None, worst: int | None, rank: int | None
-) -> None:
-    """Check the options of :func:`weights`: InvalidCaseError for the first one that is wrong."""
-    for name, chosen in words.items():
-        if chosen not in _CHOICES[name]:
-            *others, last = [choice for choice in _CHOICES[name] if choice]
-            listed = f"{', '.join(others)} or {last}"
-            raise InvalidCaseError(name, f"must be {listed}, not {chosen!r:.60}")
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
-    if worst is not None and (type(worst) is not int or worst < 1):
-        raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
-    if rank is not None and (type(rank) is not int or rank < 0):
-        raise InvalidCaseError("rank", f"must be at least 0, not {rank!r:.60}")
-
-
-def _heads_and_all(heads: int | str | None) -> tuple[int | None, bool]:
-    """Return the number of heads, and whether all have a line: of 12, "all" or "12,all"."""
-    if not isinstance(heads, str):
-        return heads, False
-    words = [word.strip() for word in heads.split(",")]
-    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
-    if len(numbers) > 1 or len(numbers) + words.count("all") < len(words):
-        raise InvalidCaseError("heads", f"is a number, all, or both as 12,all; not {heads!r:.60}")
-    return (numbers[0] if numbers else None), "all" in words
+def _numbered_sentences(name: str, sentences: Sequence[str]) -> Fact:
+    """Return one fact of one or more sentences: ``remark`` with the single sentence, or ``remarks``
+    with ``(1) …; (2) …``.
+    """
+    if len(sentences) == 1:
+        return name, sentences[0]
+    numbered = [f"({number}) {sentence}" for number, sentence in enumerate(sentences, 1)]
+    return f"{name}s", "; ".join(numbered)
 
 
 def _layers_and_network(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions, *, rotary: bool
 ) -> dict[str, Any]:
-    """Return what is said of heads, of layers, of the network and of norms behind layers, with
-    remarks: fields of the result.
+    """Return fields of :class:`Weights` by their names: what is known of heads, of layers, of the
+    network and of norms behind layers, with remarks.
 
     Nothing is said of layers and network if some heads are missing, as a limit was reached.
+    ``rotary`` says whether the model has rotary positions, be they counted or not.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a skip connection is around a single head whose outputs and tokens differ in size.
     """
     if len(found.heads) == 1 and options.skip:
         shape = found.heads[0].shape
@@ -383,13 +383,14 @@ def _layers_and_network(
                 f"a layer adds its input to its output, and these have {shape.width} and"
                 f" {shape.d_out} entries: leave it out",
             )
-    alone, network, behind, unfinished = _found_in_time(layers, found, options)
+    alone, network, behind, unfinished = _analyse_in_time(layers, found, options)
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
         alone = {1: network}
-    is_one_layer = len(layers) == 1 and bool(alone)
-    several = len(found.heads) > 1 and not unfinished
-    separate = several and network is None and not is_one_layer
+    # Whether there are several heads, and it is known that they form no network.
+    is_known_layer = len(layers) == 1 and bool(alone)
+    has_several_heads = len(found.heads) > 1 and not unfinished
+    separate = has_several_heads and network is None and not is_known_layer
     remarks = find_remarks(layers, found, options.heads, separate=separate, rotary=rotary)
     return {
         "heads": tuple(found.heads),
@@ -401,11 +402,11 @@ def _layers_and_network(
     }
 
 
-def _found_in_time(
+def _analyse_in_time(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> tuple[dict[int, NetworkAtWeights], NetworkAtWeights | None, dict[int, LayerThenNorm], str]:
-    """Return what is said of layers, of the network and of norms behind layers, as far as the time
-    suffices, and why something is missing, or empty.
+    """Return what is known, as far as the time suffices, of layers by their numbers, the network,
+    and norms behind layers by the numbers of these; and why something is missing, or empty.
     """
     alone: dict[int, NetworkAtWeights] = {}
     behind: dict[int, LayerThenNorm] = {}
@@ -423,7 +424,7 @@ def _found_in_time(
     return alone, network, behind, ""
 
 
-def _chosen(
+def _choose_model(
     path: str | Path | None,
     names: Iterable[str],
     layers: Sequence[LayerTensors],
@@ -431,8 +432,11 @@ def _chosen(
     as_: str | None,
     **options: Any,
 ) -> ModelChoice:
-    """Return the model that these layers are taken for; ``options`` are normalization, skip and
-    norm.
+    """Return the model that these layers are taken for, by the configuration beside a file, the
+    names of its arrays, and the options.
+
+    ``path`` is ``None`` for matrices and state dicts, which have no configuration, and ``options``
+    are normalization, skip and norm.
     """
     return ModelChoice.of(
         {} if path is None else configuration(path),
@@ -443,18 +447,21 @@ def _chosen(
     )
 
 
-def _analysed(
+def _analyse(
     source: Any,
     available: Mapping[str, Any],
     layers: Sequence[LayerTensors],
     options: AnalysisOptions,
     choice: ModelChoice,
-    **of_heads: Any,
+    a: int | None,
+    tolerance: float | None,
 ) -> dict[str, Any]:
-    """Return the fields of the result that are about these layers; ``of_heads`` are ``a`` and
-    ``tolerance``.
+    """Return the fields of :class:`Weights` that are about these layers, by their names.
+
+    ``available`` has all arrays of the source by their names; ``a`` and ``tolerance`` are those of
+    :func:`weights`.
     """
-    found = find_heads(layers, options, **of_heads)
+    found = find_heads(layers, options, a, tolerance)
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
     fields = _layers_and_network(layers, found, options, rotary=rotary)
     fields["left_out"] = left_out(available, layers)
@@ -465,12 +472,13 @@ def _analysed(
     # The dimension does not depend on ε, but the rank at these weights may.
     if network is not None and network.epsilon is not None and choice.epsilon is None:
         assumed.append(f"ε of the norms is {float(network.epsilon):g}, as in PyTorch")
-    # What theorems say of ranks of matrices does not depend on factors.
+    # A rank by a theorem, which ``note`` names, depends on ranks of matrices, not on their factors.
     is_computed = network is not None and network.rank is not None and not network.note
     if is_computed and options.softmax and len(layers) > 1:
         fields["remarks"] += (FACTOR_OF_SCORES,)
-    fields["assumed"] = (*choice.assumed, *dict.fromkeys(filter(None, assumed)))
-    if choice.tied_embeddings and any(kind.startswith("emb") for kind in fields["left_out"]):
+    # Layers of which nothing is assumed have an empty text; equal texts are said once.
+    fields["assumed"] = (*choice.assumed, *dict.fromkeys(text for text in assumed if text))
+    if choice.tied_embeddings and any(kind.startswith("embeddings") for kind in fields["left_out"]):
         fields["remarks"] += (TIED_EMBEDDINGS,)
     return fields
 
@@ -563,8 +571,8 @@ def weights(
     """
     model = {"normalization": normalization, "as_": as_, "norm": norm}
     words = {**model, "biases": biases, "sort": sort}
-    _check_options(words, tolerance=tolerance, worst=worst, rank=rank)
-    number, all_heads = _heads_and_all(heads)
+    check_options(words, tolerance=tolerance, worst=worst, rank=rank)
+    number, all_heads = read_heads_option(heads)
     counts = biases == "count"
     path = source if isinstance(source, str | Path) else None
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
@@ -574,11 +582,11 @@ def weights(
     shown |= {"all_heads": all_heads, "list_arrays": list_arrays}
     with limited(timeout) as running:
         layers, available, number = find_layers(source, matrices, names, number, stored)
-        choice = _chosen(path, available, layers, skip=skip, **model)
+        choice = _choose_model(path, available, layers, skip=skip, **model)
         options = AnalysisOptions.of(choice, heads=number, biases=counts, norm=norm)
         layers = [layer.of(biases=counts, norm=norm) for layer in layers]
         return Weights(
-            **_analysed(source, available, layers, options, choice, a=a, tolerance=tolerance),
+            **_analyse(source, available, layers, options, choice, a=a, tolerance=tolerance),
             source=str(path or ""),
             seconds=running.seconds,
             choice=None if source is None else choice,

@@ -24,11 +24,11 @@ MAX_SINGULAR_VALUES = 12
 
 
 def exact_table(heads: Sequence[HeadWeights]) -> Table:
-    """Return the table of exact ranks and of what follows from them."""
-    methods = {head.ranks.method for head in heads}
-    known = "lower bounds where they are not proved"
-    if all(methods):
-        known = f"proved, {' or '.join(sorted(methods))}"
+    """Return the table of exact ranks and of what follows from them, with a line for each head."""
+    how_known = "lower bounds where they are not proved"
+    if all(head.ranks.proved for head in heads):
+        methods = sorted({head.ranks.method for head in heads})
+        how_known = f"proved, {' or '.join(methods)}"
     header = (
         "layer",
         "head",
@@ -39,16 +39,30 @@ def exact_table(heads: Sequence[HeadWeights]) -> Table:
         "regular weights",
         "ranks",
     )
-    words = {True: "proved", False: "lower bound"}
-    rows = [
-        (h.layer, h.head, *h.ranks.numbers, h.point, value_text(h.regular), words[h.ranks.proved])
-        for h in heads
-    ]
-    return Table(header, rows, f"Exact (L = column space of A, U = row space of V; ranks: {known})")
+    rows = []
+    for head in heads:
+        rank_A, rank_V, dim_intersection = head.ranks.numbers
+        rows.append(
+            (
+                head.layer,
+                head.head,
+                rank_A,
+                rank_V,
+                dim_intersection,
+                head.point,
+                value_text(head.regular),
+                "proved" if head.ranks.proved else "lower bound",
+            )
+        )
+    spaces = "L = column space of A, U = row space of V"
+    return Table(header, rows, f"Exact ({spaces}; ranks: {how_known})")
 
 
 def numerical_table(heads: Sequence[HeadWeights]) -> Table:
-    """Return the table of effective ranks and distances."""
+    """Return the table of effective ranks and distances, with a line for each head.
+
+    Its caption has the stored type and the tolerance of the first head.
+    """
     first = heads[0].numerical
     header = (
         "layer",
@@ -62,35 +76,48 @@ def numerical_table(heads: Sequence[HeadWeights]) -> Table:
         "angle (°)",
     )
     rows = [_numerical_row(head) for head in heads]
+    # Each once; a head to which no part of the singular locus is known has an empty name.
     loci = dict.fromkeys(head.numerical.nearest_singular_locus for head in heads)
-    names = ", ".join(filter(None, loci))
+    names = ", ".join(name for name in loci if name)
     nearest = f"; singular: {names}" if names else ""
     level = f"σ: largest singular value, effective ranks above {first.tolerance:.2g}σ"
     return Table(header, rows, f"Numerical ({first.kind}; {level}; relative distances{nearest})")
 
 
 def _numerical_row(head: HeadWeights) -> tuple[object, ...]:
-    """The line of a head; the angle is the smallest one."""
-    n = head.numerical
-    angle = n.principal_angles[0] if n.principal_angles else None
+    """Return the cells of the line of a head in :func:`numerical_table`.
+
+    The angle is the smallest principal angle, in degrees; a dash if there is none, or rounding
+    does not distinguish it from 0.
+    """
+    numerical = head.numerical
+    angles = numerical.principal_angles
+    smallest_angle = angles[0] if angles else None
     return (
         head.layer,
         head.head,
-        distance_text(n.singular_values_A[0]),
-        distance_text(n.singular_values_V[0]),
-        n.effective_rank_A,
-        n.effective_rank_V,
+        distance_text(numerical.singular_values_A[0]),
+        distance_text(numerical.singular_values_V[0]),
+        numerical.effective_rank_A,
+        numerical.effective_rank_V,
         *map(distance_text, distances(head)),
-        distance_text(n.relative_change_of_function),
-        "–" if angle is None else f"{angle * 180 / pi:.3g}",
+        distance_text(numerical.relative_change_of_function),
+        "–" if smallest_angle is None else f"{smallest_angle * 180 / pi:.3g}",
     )
 
 
 def singular_values_table(head: HeadWeights) -> Table:
-    """Return the table of the first singular values of a head, and of distances to lower ranks."""
-    columns = [map(distance_text, column) for letter in "AV" for column in spectrum(head, letter)]
+    """Return the table of the first :data:`MAX_SINGULAR_VALUES` singular values of A and V of a
+    head, and of the distances of A and V to lower ranks.
+    """
+    columns = []
+    for letter in "AV":
+        values, distances_to_ranks = spectrum(head, letter)
+        columns.append(map(distance_text, values))
+        columns.append(map(distance_text, distances_to_ranks))
+    # A and V may have different numbers of singular values.
     lines = zip_longest(*columns, fillvalue="")
-    rows = [(i, *row) for i, row in enumerate(lines, 1)]
+    rows = [(i, *cells) for i, cells in enumerate(lines, 1)]
     left_out = len(rows) - MAX_SINGULAR_VALUES
     more = f"; {left_out} more with --json" if left_out > 0 else ""
     header = ("i", "σ(A)", "A to rank ≤ i", "σ(V)", "V to rank ≤ i")
@@ -98,17 +125,22 @@ def singular_values_table(head: HeadWeights) -> Table:
 
 
 def changes_table(changes: Sequence[LowRankChange], *, softmax: bool, rotary: bool) -> Table:
-    """Return the table of how far heads are from a rank, and of how much outputs change."""
+    """Return the table of how far heads are from a rank, and of how much outputs change.
+
+    All ``changes``, of which there is at least one, are to the same rank. ``softmax`` and
+    ``rotary`` say whether the model normalizes scores by softmax and has rotary positions.
+    """
     rank = changes[0].rank
     header = ("layer", "head", f"A to rank ≤ {rank}", f"V to rank ≤ {rank}", "largest change")
-    each = "" if softmax else ", for each token attended to"
-    norms = sorted({found.token_norm for found in changes})
+    # Without softmax the outputs are sums over tokens, whose number is not bounded.
+    of_each_token = "" if softmax else ", for each token attended to"
+    norms = sorted({change.token_norm for change in changes})
     tokens = " or ".join(f"{norm:.3g}" for norm in norms)
-    # With rotary positions A is another matrix for each difference of places.
+    # With rotary positions A is another matrix for each difference of places, so only V is.
     which = "V replaced" if rotary else "Replaced"
     caption = (
         f"{which} by rank ≤ {rank} (numerical; change of the layer's output at most, for"
-        f" tokens of norm at most {tokens}{each})"
+        f" tokens of norm at most {tokens}{of_each_token})"
     )
     return Table(header, list(rows_of_changes(changes)), caption)
 
@@ -117,6 +149,7 @@ def arrays_table(arrays: Sequence[ArrayUse]) -> Table:
     """Return a table of what each array of the file is used for, or why it is left out."""
     rows = []
     for use in arrays:
-        said = use.used_for or f"left out: {use.left_out_because}"
-        rows.append((visible(use.name), use.size, said))
+        # An array that is left out has no use: the text is empty.
+        use_text = use.used_for or f"left out: {use.left_out_because}"
+        rows.append((visible(use.name), use.size, use_text))
     return Table(("array", "shape", "used for"), rows, "Arrays of the file")

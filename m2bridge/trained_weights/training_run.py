@@ -50,6 +50,7 @@ BESIDE = {"loc": "center left", "bbox_to_anchor": (1.01, 0.5)}
 """Where a legend stands: beside its axes, so that it hides no line."""
 
 EXPOSED_WORDS = {True: "yes", False: "no", None: "–"}
+"""The cells of the table for what is so, is not so, or is not said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,13 @@ class Stage:
     Parameters
     ----------
     first, last : int
-        Positions of the first and the last one among all steps.
+        Positions of the first and the last step of the stage among all steps, from 0 on.
     ranks : dict of str to int
         The effective ranks of K, Q, A and V, or of A and V.
     exposed : bool
         Whether weights of such ranks, in general position, are critical for an open set of targets.
     saddle : bool
+        Whether they are saddles for almost all of these targets; false where that is not known.
     """
 
     first: int
@@ -81,9 +83,12 @@ class TrainingRun(PictureResult):
     Parameters
     ----------
     source : str
+        The file; empty for a mapping.
     shape : LayerSizes
     tolerance : float
+        Singular values above it, times the largest of the run, count for effective ranks.
     steps, loss : array
+        The numbers of the steps, and the loss at each of them.
     singular_values : dict of str to array
         Of K, Q, A and V, or of A and V: a row for each step, the largest value first.
 
@@ -117,9 +122,11 @@ class TrainingRun(PictureResult):
     def stages(self) -> list[Stage]:
         """The stages of the run, in their order."""
         names = tuple(self.singular_values)
+        # For each step the ranks of all matrices.
         ranks = zip(*(self.effective_ranks(name).tolist() for name in names), strict=True)
         stages = []
         position = 0
+        # Equal ranks that follow one another are a stage.
         for ranks_of_stage, steps in groupby(ranks):
             length = len(list(steps))
             by_name = dict(zip(names, ranks_of_stage, strict=True))
@@ -138,10 +145,11 @@ class TrainingRun(PictureResult):
 
     @property
     def distances(self) -> Any:
-        """The distances of (K, Q), or A, to matrices of rank at most r, for r = 0, 1, …: a row for
-        each step, divided by the largest norm of the run.
+        """The distances of (K, Q), or A, to matrices of rank at most r, divided by the largest norm
+        of the run: an array with a row for each step and a column for each r = 0, 1, ….
 
-        For K and Q these are the closures of the exposed types, as those of V are of full rank.
+        Pairs (K, Q) of such rank are the closure of an exposed type: in these types V has full
+        rank.
         """
         letters = "KQ" if self.factored else "A"
         squares = sum(self.singular_values[letter] ** 2 for letter in letters)
@@ -165,7 +173,9 @@ class TrainingRun(PictureResult):
         for stage in self.stages:
             steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
             loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
-            words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[stage.saddle or None])
+            # What is no saddle by the theorem may be one all the same: nothing is said of it.
+            saddle = True if stage.saddle else None
+            words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[saddle])
             distance = f"{self.distance_at(stage):.2g}"
             rows.append((steps, loss, *stage.ranks.values(), *words, distance))
         ranks = [f"rk {name}" for name in self.singular_values]
@@ -301,8 +311,10 @@ def _draw_loss(axes: Any, steps: Any, loss: Any) -> None:
 
 
 def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
-    """Return the type of weights whose K, Q, A and V have these ranks, in general position; A as
-    one matrix is KᵀQ with K = 1.
+    """Return the type of weights whose K, Q, A and V have these ranks, in general position.
+
+    Where A is given as one matrix, it is KᵀQ with the identity as K: then K has rank d, and Q the
+    rank of A.
     """
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
@@ -310,7 +322,8 @@ def _general_type(ranks: dict[str, int], shape: LayerSizes) -> WeightType:
     s = ranks["V"]
     k = ranks.get("K", shape.d)
     q = ranks.get("Q", r)
-    # two general subspaces of dimensions r and s meet in no more than they must
+    # Two general subspaces of dimensions r and s of a space of dimension d meet in as few
+    # dimensions as possible.
     m = max(0, r + s - shape.d)
     return WeightType(k=k, q=q, r=r, s=s, m=m)
 
@@ -340,6 +353,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     letters = "KQV" if "K" in available or "Q" in available else "AV"
     matrices = {letter: _array(available, letter, 3) for letter in letters}
     _check_shapes(len(steps), loss, matrices)
+    # The first index is that of steps, and V is d' × d.
     d = matrices["V"].shape[2]
     a = d
     if "K" in matrices:
@@ -347,6 +361,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
         K, Q, V = matrices.values()
         matrices = {"K": K, "Q": Q, "A": K.transpose(0, 2, 1) @ Q, "V": V}
     values = {name: numpy.linalg.svd(array, compute_uv=False) for name, array in matrices.items()}
+    # A = KᵀQ has rank at most a: the other singular values are rounding.
     if "K" in values:
         values["A"] = values["A"][:, : min(a, d)]
     return TrainingRun(
@@ -360,8 +375,8 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
 
 
 def _array(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
-    """Return the array of this name as floats; InvalidCaseError if it is missing, or has another
-    number of indices.
+    """Return the array of this name as floats; InvalidCaseError if it is missing, or its number of
+    indices is not ``dimensions``.
     """
     if name not in available:
         there = ", ".join(sorted(available)) or "no arrays"
@@ -379,7 +394,9 @@ def _array(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
 
 
 def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
-    """Check that all arrays have as many steps, and matrices that can be multiplied."""
+    """Check that all arrays have ``count`` steps, the length of ``step``, and that the shapes of
+    the matrices fit together; InvalidCaseError if not.
+    """
     if not 1 <= count <= MOST_STEPS:
         raise InvalidCaseError("source", f"a run has from 1 to {MOST_STEPS} steps, not {count}")
     for name, array in ("loss", loss), *matrices.items():
@@ -390,7 +407,9 @@ def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
 
 
 def _shapes_that_do_not_fit(matrices: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the letters of arrays whose shapes do not fit to those of the others, and why."""
+    """Yield pairs of the letter of an array whose shape does not fit to those of the others, and a
+    clause on why. ``matrices`` has arrays of three indices, the step first, by their letters.
+    """
     d = matrices["V"].shape[2]
     for name, array in matrices.items():
         if 0 in array.shape:

@@ -47,7 +47,9 @@ class StoredOptions:
 
     @property
     def ignored(self) -> re.Pattern[str]:
-        """The expression of the names that are ignored, in which a star stands for any text."""
+        """A regular expression that the whole name of an array fits if it is ignored: the names of
+        the option, in which a star stands for any text.
+        """
         names = [name.strip() for name in (self.ignore or "").split(",") if name.strip()]
         expression = "|".join(map(re.escape, names)).replace(r"\*", ".*")
         fits_nothing = r"(?!)"
@@ -62,9 +64,9 @@ class ArrayUse:
     ----------
     name : str
     size : str
-        ``64 × 768``.
+        The shape in words, as ``64 × 768``.
     used_for : str
-        ``Q of layer 1``; empty if it is left out.
+        As ``Q of layer 1``; empty if the array is left out.
     left_out_because : str
         Why it is left out, and changes nothing of what is said; empty if it is used.
     """
@@ -75,7 +77,7 @@ class ArrayUse:
     left_out_because: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it; what is empty is null."""
+        """Return name and use for ``json.dumps``; an empty text is ``None``."""
         return {
             "name": self.name,
             "used_for": self.used_for or None,
@@ -91,21 +93,18 @@ def array_uses(
     for number, layer in enumerate(layers, 1):
         for name, role in _roles(layer):
             roles.setdefault(name, []).append(f"{role} of layer {number}")
-    after = file_names(
-        part
-        for layer in layers
-        if layer.norm is not None and layer.norm.place == "post"
-        for part in (layer.norm.gamma, layer.norm.beta)
-        if part is not None
+    norms = [layer.norm for layer in layers if layer.norm is not None]
+    of_norms_after = file_names(
+        part for norm in norms if norm.place == "post" for part in norm.tensors()
     )
     uses = []
     for name, part in available.items():
         used_for = "; ".join(roles.get(name, ()))
         because = ""
-        if name in after:
+        if name in of_norms_after:
             because = f"norms: {NAMES['norm_after']}"
-        elif not used_for:
-            because = _reason(name, options)
+        elif used_for == "":
+            because = _why_left_out(name, options)
         uses.append(
             ArrayUse(name=name, size=part.size_text, used_for=used_for, left_out_because=because)
         )
@@ -117,13 +116,13 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
     ``Q``, ``bias of O``, or ``Q, K and V`` where these are one array.
     """
     for parts, role in ((layer.parts, "{}"), (layer.biases, "bias of {}")):
-        letters_of: dict[str, list[str]] = {}
+        letters_by_name: dict[str, list[str]] = {}
         for letter, part in parts.items():
             for name in sorted(part.file_names):
-                letters_of.setdefault(name, []).append(letter)
-        for name, letters in letters_of.items():
-            *first, last = letters
-            words = f"{', '.join(first)} and {last}" if first else last
+                letters_by_name.setdefault(name, []).append(letter)
+        for name, letters in letters_by_name.items():
+            *others, last = letters
+            words = f"{', '.join(others)} and {last}" if others else last
             yield name, role.format(words)
     norm = layer.norm
     # A norm after the layer has remarks of its own, and is not part of what the layer determines.
@@ -135,12 +134,12 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
                 yield name, f"{letter} of the norm before the heads"
 
 
-def _reason(name: str, options: StoredOptions) -> str:
-    """Why an array that no layer has is left out.
+def _why_left_out(name: str, options: StoredOptions) -> str:
+    """Return why an array that no layer has is left out, with its kind: ``MLPs: each layer …``.
 
-    A name may show several kinds, as ``norms``. The first kind with a reason of its own is said
-    with it. If no kind has one, the first kind is said with the reason of all others; and if the
-    name shows no kind, ``other`` is.
+    A name may show several kinds, as ``norms``. The first kind that has a reason of its own is
+    taken. If none has one, it is the first kind, and if the name shows no kind, ``other``, with the
+    reason of all kinds without one of their own.
     """
     if options.ignored.fullmatch(name):
         return "left out by the option ignore"
@@ -162,12 +161,12 @@ def _extra_kinds() -> Iterable[tuple[str, str]]:
 
 
 def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
-    """Return what the arrays are about which no answer is: kinds with their numbers, as
-    ``MLPs (4)``, and the names of those of no known kind.
+    """Return of what kinds the arrays are about which no answer is, each with the number of arrays,
+    as ``MLPs (4)``; for an array of no known kind its name in quotation marks.
 
     ``available`` are the names of all arrays.
     """
-    used = file_names(part for layer in layers for part in layer.counted())
+    used = file_names(part for layer in layers for part in layer.analysed_tensors())
     others = [(name, kinds_of(name)) for name in available if name not in used]
     counts: Counter[str] = Counter()
     # A name of its own is in quotation marks, and needs no number.
@@ -203,48 +202,54 @@ def check_accounted(
     Raises
     ------
     InvalidCaseError
-        If one is not understood.
+        If an array that belongs to a layer is not understood, or a layer is missed.
     """
     leave_out = options.ignored
-    used = file_names(part for layer in (*layers, *known) for part in layer.every())
+    used = file_names(part for layer in (*layers, *known) for part in layer.all_tensors())
     others = [name for name in available if name not in used and not leave_out.fullmatch(name)]
     for layer in layers:
         modules = modules_of(layer)
         blocks = blocks_around(modules)
-        # Letters are names of matrices in a block, beside others of any name.
-        around = "" if layer.is_one_head else common_module(layer)
+        # Matrices that are called Q, K and V may stand in a block beside arrays of any name: there
+        # siblings are not looked for.
+        module_of_siblings = "" if layer.is_one_head else common_module(layer)
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
+            is_in_block = name.startswith(blocks)
             # An array beside the module of attention may be a factor of its outputs.
-            is_factor = name.startswith(blocks) and re.search(NAMES["factors"], name) is not None
-            is_other = name.startswith(blocks) and _is_not_in_model(name, options)
-            if is_inside or is_factor or is_other or _is_sibling(name, around, options):
+            is_factor = is_in_block and re.search(NAMES["factors"], name) is not None
+            changes_layer = is_in_block and _is_not_in_model(name, options)
+            is_sibling = _is_sibling(name, module_of_siblings, options)
+            if is_inside or is_factor or changes_layer or is_sibling:
                 raise InvalidCaseError("ignore", _not_understood(available[name], layer))
     if not known:
         _check_no_layer_is_missed(others, available, layers)
 
 
 def _is_not_in_model(name: str, options: StoredOptions) -> bool:
-    """Whether an array in the block around a layer changes the layer, by its name."""
+    """Return whether an array in the block around a layer makes the layer another one than in the
+    model here, by its name, and is not left out by the options.
+    """
     is_known = any(re.search(row["names"], name) for row in NAMES["not_in_model"])
     return is_known and not _changes_nothing(name, options)
 
 
 def _not_understood(part: Tensor, layer: LayerTensors) -> str:
-    """Return what is said of an array of a layer that is not read: its name, size and layer, and
+    """Return the message about an array of a layer that is not read: its name, size and layer, and
     what it does in the layer where its name says it.
     """
-    named = f"'{visible(part.name):.120}' ({part.size_text}) belongs to the layer of"
-    named += f" '{visible(layer.parts['V'].name):.120}'"
+    # A layer is named by its V, which each layer has.
+    subject = f"'{visible(part.name):.120}' ({part.size_text}) belongs to the layer of"
+    subject += f" '{visible(layer.parts['V'].name):.120}'"
     for row in NAMES["not_in_model"]:
         if re.search(row["names"], part.name):
             return (
-                f"{named} and {row['reason']}, which is not in the model here; {row['option']} for"
-                " the layer without it"
+                f"{subject} and {row['reason']}, which is not in the model here; {row['option']}"
+                " for the layer without it"
             )
     return (
-        f"{named} and is not understood, so that nothing is said of it; if it changes nothing, say"
-        " that it is ignored"
+        f"{subject} and is not understood, so that nothing is said of it; if it changes nothing,"
+        " say that it is ignored"
     )
 
 
@@ -254,6 +259,7 @@ def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
     """
     found = set()
     for module in modules:
+        # A module ends with a dot or a slash; other beginnings of names have no block around them.
         block = re.sub(r"[^./]+[./]$", "", module) if module[-1] in "./" else ""
         # Where one module of attention is around another one, both are in the block.
         while re.search(NAMES["attention"], block):
@@ -268,11 +274,15 @@ def _check_no_layer_is_missed(
 ) -> None:
     """Check that no matrix is left over whose name is that of a module of attention.
 
+    ``names`` are those of the arrays that no layer has, ``available`` has all arrays by their
+    names, and ``layers`` are those that were found.
+
     Raises
     ------
     InvalidCaseError
         If one is: there would be another layer, of which nothing is said.
     """
+    # Of layers of texts, those of images beside them are left out.
     is_of_texts = not all(re.search(NAMES["images"], layer.name) for layer in layers)
     for name in names:
         if len(available[name].shape) < 2 or not re.search(NAMES["matrices_of_attention"], name):
@@ -290,9 +300,9 @@ def _check_no_layer_is_missed(
 
 
 def modules_of(layer: LayerTensors) -> tuple[str, ...]:
-    """Return the beginnings of the names of all that belongs to a layer: its module, as
-    ``layers.0.attn.``, if that is one of attention by its name, and the modules of its matrices, as
-    ``layers.0.attn.q_proj.``.
+    """Return the beginnings of names such that all arrays whose names begin so belong to a layer:
+    those of its module, as ``layers.0.attn.``, if that is one of attention by its name, and of the
+    modules of its matrices, as ``layers.0.attn.q_proj.``.
     """
     names = sorted(file_names(layer.parts.values()))
     found = set()
@@ -310,7 +320,7 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
     if "O" not in layer.parts:
         # The output matrix may stand beside the module of Q, K and V, as in BERT.
         around.append(re.sub(r"[^./]+[./]$", "", module))
-    found |= {own for own in around if re.search(NAMES["attention"], own)}
+    found |= {beginning for beginning in around if re.search(NAMES["attention"], beginning)}
     return tuple(found)
 
 
@@ -328,11 +338,10 @@ def common_module(layer: LayerTensors) -> str:
 
 
 def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
-    """Return whether an array stands beside the matrices of a layer, and is of no kind that a block
-    of layers has.
+    """Return whether an array stands beside the matrices of a layer, is of no kind that a block of
+    layers has, and may change the layer.
 
-    ``module`` is what the names of all matrices begin with; empty if nothing is to be found beside
-    them.
+    ``module`` is what the names of all matrices begin with; if it is empty, no array is a sibling.
     """
     if not module or not name.startswith(module) or kinds_of(name):
         return False
@@ -343,7 +352,10 @@ def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
 
 
 def _changes_nothing(name: str, options: StoredOptions) -> bool:
-    """Whether an array beside a layer is a buffer, a position, or what the options leave out."""
+    """Return whether an array beside a layer changes nothing of what is said of the layer, by its
+    name: as a buffer, a position, an array of attention to other tokens, or a bias or norm that the
+    options leave out.
+    """
     if any(re.search(part, name) for part in NAMES["beside"].values()):
         return True
     kinds = kinds_of(name)

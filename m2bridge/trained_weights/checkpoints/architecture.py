@@ -30,8 +30,9 @@ class Architecture:
     Parameters
     ----------
     name : str
-        That of the family, as people call it: ``GPT-2``.
+        The name of the family of models, as people call it: ``GPT-2``.
     softmax : bool
+        Whether scores are normalized by softmax.
     skip : bool
         Whether each layer adds its input to its output.
     norm : str or None
@@ -41,18 +42,20 @@ class Architecture:
     rotary : bool
         Whether queries and keys are rotated by positions.
     heads, key_value_heads : int or None
-        As many heads of queries, and of keys and values, which heads share if these are fewer;
-        ``None`` where the model is known by its names alone, or layers differ.
+        The number of heads of queries, and that of keys and values, which heads share if these are
+        fewer; ``None`` where the model is known by its names alone, or layers differ.
     head_size : int or None
         The number of rows of Q of a head, where it is known.
     tied_embeddings : bool
         Whether the matrix of the outputs is that of the tokens.
     positions : str
-        What else scores say of positions, such as ``ALiBi``, which is not in the model here.
+        What else in the scores depends on positions, such as ``ALiBi``, which is not in the model
+        here; empty if nothing.
     by_names : bool
         Whether it is known by the names of arrays, as there is no ``config.json``.
     changes : str
-        What makes the layer another function of the tokens than that of this model.
+        A clause on what makes the layer another function of the tokens than that of the model here;
+        empty if nothing does.
     cut : str
         How one array with Q, K and V is cut, where names do not say it; empty if it is not known.
     norm_has_arrays : bool
@@ -83,14 +86,19 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     model, text = _model(config)
     if model is None:
         return None
+    # Layers of a model with ``each`` have numbers of heads of their own.
     heads = None if model.get("each", False) else number_in(text, "heads")
     place = model["norm_place"]
-    if place not in ("before", "after"):  # the key that says it
-        place = "before" if text.get(place, model.get("before_by_default", True)) else "after"
+    if place not in ("before", "after"):
+        # It is the key of the configuration whose value says whether norms are before layers.
+        is_before = text.get(place, model.get("before_by_default", True))
+        place = "before" if is_before else "after"
+    # True, False, or the key of the configuration that says it.
     rotary = model.get("rotary", False)
     if rotary == "position_embedding_type":
         rotary = text.get(rotary) == "rotary"
     elif isinstance(rotary, str):
+        # Such a key, as ``alibi``, says that there are other positions.
         rotary = not text.get(rotary, False)
     groups = None if heads is None else _groups(text, model.get("groups"), heads)
     if heads is not None and (groups is None or heads % groups):
@@ -125,40 +133,48 @@ def norm_epsilon(config: Mapping[str, Any]) -> Fraction | None:
     ``None`` where no positive number is said, or two are.
     """
     text = text_model(config)
-    said = [text[key] for key in ARCHITECTURES["norms"]["epsilon"] if key in text]
-    # JSON's true is an int in Python; the shortest decimal of a float is the one that was read
-    numbers = {Fraction(repr(value)) for value in said if type(value) in (int, float)}
+    values = [text[key] for key in ARCHITECTURES["norms"]["epsilon"] if key in text]
+    # JSON's true is an int in Python, and no number here. The shortest decimal of a float, which
+    # ``repr`` gives, is the one that was read.
+    numbers = {Fraction(repr(value)) for value in values if type(value) in (int, float)}
     if len(numbers) != 1 or min(numbers) <= 0:
         return None
     return numbers.pop()
 
 
 def unknown_model(config: Mapping[str, Any]) -> str:
-    """Return the ``model_type`` of a configuration that is not in the table; empty if it is."""
-    if _model(config)[0] is not None:
+    """Return the ``model_type`` of a configuration that is not in the table; empty if it is in the
+    table, or there is none.
+    """
+    model, _ = _model(config)
+    if model is not None:
         return ""
-    said = text_model(config).get("model_type") or config.get("model_type")
-    return said if isinstance(said, str) else ""
+    model_type = text_model(config).get("model_type") or config.get("model_type")
+    return model_type if isinstance(model_type, str) else ""
 
 
 def _cut(
     model: Mapping[str, Any], text: Mapping[str, Any], groups: int | None, heads: int | None
 ) -> str:
     """Return how one array with Q, K and V is cut, where the names of arrays do not say it; empty
-    if ``text``, the configuration of the model, does not say it either.
+    if the model does not say it either.
+
+    ``model`` is the row of the table, ``text`` the configuration of the model of texts, and
+    ``groups`` the number of heads of keys and values.
     """
     if model.get("groups") == "chatglm":
-        return "q-k-v" if (groups or 0) < (heads or 0) else "by-head"
+        shares_keys = groups is not None and heads is not None and groups < heads
+        return "q-k-v" if shares_keys else "by-head"
     # CodeGen2 has the model_type of CodeGen, code of its own, and another cut.
     if model["name"] == "CodeGen" and "auto_map" in text:
         return ""
-    said: str = model.get("cut", "")
-    return said
+    cut: str = model.get("cut", "")
+    return cut
 
 
 def architecture_by_names(names: Iterable[str]) -> Architecture | None:
-    """Return the model that has arrays of these names; ``None`` if that is not seen, as it is not
-    where some layers of attention stand alone.
+    """Return the architecture of the model that has arrays of these names; ``None`` if the names do
+    not show it, as those of a layer of attention alone do not.
 
     Numbers of heads and sizes are not known by names.
     """
@@ -205,8 +221,8 @@ def _fits(expression: str, names: Iterable[str]) -> bool:
 
 
 def what_changes_scores(config: Mapping[str, Any]) -> str:
-    """Return the key of this configuration that makes scores another function of the tokens, with
-    what it does; empty if there is none.
+    """Return a clause on the key of this configuration that makes scores another function of the
+    tokens than in the model here: ``'key' in config.json …``; empty if there is none.
     """
     for part in _parts(config):
         for row in ARCHITECTURES["changes"]:
@@ -220,6 +236,7 @@ def attention_window(config: Mapping[str, Any]) -> int | None:
     """Return to how many tokens before it a token attends; ``None`` if to all of them."""
     windows = ARCHITECTURES["windows"]
     for part in _parts(config):
+        # A key such as ``use_sliding_window`` may say that the number has no effect.
         if any(part.get(key) is False for key in windows["unless"]):
             continue
         for key in windows["keys"]:
@@ -230,26 +247,32 @@ def attention_window(config: Mapping[str, Any]) -> int | None:
 
 
 def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the parts of a configuration that speak of attention."""
+    """Yield the parts of a configuration that have keys about attention: that of the model of
+    texts, and a part of its own for attention.
+    """
     text = text_model(config)
     yield text
-    own = text.get("attn_config")  # of MPT
-    if isinstance(own, Mapping):
-        yield own
+    # MPT has a part of its own for attention.
+    attention = text.get("attn_config")
+    if isinstance(attention, Mapping):
+        yield attention
 
 
 def _positions(model: Mapping[str, Any], text: Mapping[str, Any]) -> str:
-    """Return what scores say of positions besides rotations, such as ``ALiBi``; empty if nothing.
+    """Return what in scores depends on positions besides rotations, such as ``ALiBi``; empty if
+    nothing does.
 
     ``model`` is the row of the table, and ``text`` the configuration of the model of texts.
     """
-    said: str = model.get("positions", "")
+    positions: str = model.get("positions", "")
+    # Falcon has either rotations or ALiBi.
     if model.get("rotary") == "alibi" and not text.get("alibi", False):
         return ""
-    own = text.get("attn_config")
-    if isinstance(own, Mapping) and own.get("alibi") is False:
+    # MPT has ALiBi unless a part of its own says that it has not.
+    attention = text.get("attn_config")
+    if isinstance(attention, Mapping) and attention.get("alibi") is False:
         return ""
-    return said
+    return positions
 
 
 def text_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -264,7 +287,8 @@ def number_in(config: Mapping[str, Any], size: str) -> int | None:
     """Return a size, ``heads``, ``groups``, ``head_size`` or ``width``, under its usual keys;
     ``None`` where nothing is said, or two numbers are.
     """
-    # Numbers for other parts of the model, which have to be the same.
+    # Numbers under further keys, of other parts of the model, which have to be the same if they are
+    # there.
     others = [config.get(key) for key in ARCHITECTURES["sizes"].get(f"other_{size}", ())]
     for key in ARCHITECTURES["sizes"][size]:
         value = config.get(key)
@@ -303,11 +327,13 @@ def _has(config: Mapping[str, Any], keys: Iterable[str]) -> bool:
 
 
 def _groups(text: Mapping[str, Any], rule: str | None, heads: int) -> int | None:
-    """Return the number of heads of keys and values: that of the queries where nothing is said.
+    """Return the number of heads of keys and values: that of the queries, ``heads``, where nothing
+    is said; ``None`` if a key that has to say it has no positive number.
 
-    ``rule`` is how a configuration says it, by the row of the table. ``None`` if it is said by no
-    number.
+    ``rule`` is how the configuration ``text`` says it, by the row of the table.
     """
+    # Falcon, but for its new architecture, and StarCoder have one head of keys and values unless
+    # ``multi_query`` is false; ChatGLM has as many as queries unless its key is true.
     if rule == "falcon":
         if text.get("new_decoder_architecture", False):
             return number_in(text, "groups") or heads
@@ -320,26 +346,35 @@ def _groups(text: Mapping[str, Any], rule: str | None, heads: int) -> int | None
         groups = text.get("multi_query_group_num")
         return groups if type(groups) is int and groups > 0 else None
     if rule == "mpt":
-        own = text.get("attn_config")
-        return (number_in(own, "groups") if isinstance(own, Mapping) else None) or heads
+        attention = text.get("attn_config")
+        if not isinstance(attention, Mapping):
+            return heads
+        return number_in(attention, "groups") or heads
     return number_in(text, "groups") or heads
 
 
 def _head_size(text: Mapping[str, Any], heads: int) -> int | None:
-    """Return the rows of Q of a head: as it is said, or the width divided by the heads."""
-    own = number_in(text, "head_size")
+    """Return the number of rows of Q of a head: as the configuration says it, else the width
+    divided by the number of heads; ``None`` if it says neither, or that is no integer.
+    """
+    head_size = number_in(text, "head_size")
+    if head_size is not None:
+        return head_size
     width = number_in(text, "width")
-    if own is not None or width is None or width % heads:
-        return own
+    if width is None or width % heads:
+        return None
     return width // heads
 
 
 def _tied(config: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
-    """Return whether the embeddings are tied, as ``tie_word_embeddings`` says, true if nothing
-    does: models of transformers have this default, and write what differs from it.
+    """Return whether the matrix of the outputs is that of the embeddings, as
+    ``tie_word_embeddings`` says.
+
+    If nothing says it, they are tied for models of transformers, which have a ``model_type``: that
+    is their default, and they write what differs from it.
     """
     for part in (text, config):
-        said = part.get("tie_word_embeddings")
-        if isinstance(said, bool):
-            return said
+        are_tied = part.get("tie_word_embeddings")
+        if isinstance(are_tied, bool):
+            return are_tied
     return "model_type" in config or "model_type" in text

@@ -41,11 +41,11 @@ class Tensor:
     name : str
     shape : tuple of int
     kind : str
-        The type of its entries, in words.
+        The type of its entries: ``float16``, ``exact`` for integers and fractions, …
     read : callable
-        Returns the entries as a NumPy array, list, tensor, …
+        Returns the entries as a NumPy array, list, tensor, …, when they are needed.
     sources : tuple of Tensor
-        The arrays of a file from which it is made, if it is none itself.
+        The arrays from which it is made; empty if it is an array of a file itself.
     """
 
     name: str
@@ -56,7 +56,9 @@ class Tensor:
 
     @property
     def size_text(self) -> str:
-        """``64 × 768``, as it is in the file."""
+        """The shape in words, ``64 × 768``; of an array that is made from others, that of the first
+        one as it is in the file.
+        """
         shape = self.sources[0].shape if self.sources else self.shape
         return " × ".join(map(str, shape)) or "a number"
 
@@ -68,15 +70,19 @@ class Tensor:
         return frozenset().union(*(source.file_names for source in self.sources))
 
     def changed(self, change: Callable[[Any], Any], shape: tuple[int, ...]) -> Tensor:
-        """The array that a function makes of this one, when it is read."""
+        """Return the array, of this shape, that the function ``change`` makes of this one when it
+        is read.
+        """
         return replace(self, shape=shape, read=lambda: change(self._entries()), sources=(self,))
 
     def _entries(self) -> Any:
-        """The entries as an array, of NumPy."""
-        return as_array(self.name, self.read())[0]
+        """Read and return the entries as an array of NumPy, without a check of their values."""
+        array, _ = as_array(self.name, self.read())
+        return array
 
     def array(self) -> Any:
-        """The entries as a NumPy array of floats, or of integers and fractions as objects.
+        """Read and return the entries as a NumPy array of floats, or of integers and fractions as
+        objects.
 
         Raises
         ------
@@ -92,24 +98,28 @@ class Tensor:
         array, kind = as_array(self.name, self.read())
         if kind == EXACT:
             return array
-        others = numpy.argwhere(~numpy.isfinite(array))
-        if others.size:
-            place = tuple(others[0])
-            at = ", ".join(str(index + 1) for index in place)
+        places = numpy.argwhere(~numpy.isfinite(array))
+        if places.size:
+            place = tuple(places[0])
+            # Indices are counted from 1 for people.
+            indices = ", ".join(str(index + 1) for index in place)
             raise InvalidCaseError(
-                "weights", f"entry ({at}) of '{self.name}' is {array[place]}: not a finite number"
+                "weights",
+                f"entry ({indices}) of '{self.name}' is {array[place]}: not a finite number",
             )
         return array
 
 
 def tensor(name: str, value: Any) -> Tensor:
-    """A value of Python as a tensor; raises InvalidCaseError if it is not one."""
+    """Return a value of Python, such as an array or lists of numbers, as a tensor; InvalidCaseError
+    if it is none of these.
+    """
     array, kind = as_array(name, value)
     return Tensor(name, array.shape, kind, partial(itself, value))
 
 
 def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
-    """Arrays of one shape as one, with a first index that counts them."""
+    """Return arrays of one shape as one array, with a first index that counts them."""
     first = parts[0]
 
     def read() -> Any:
@@ -119,7 +129,8 @@ def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
 
 
 def as_array(name: str, value: Any) -> tuple[Any, str]:
-    """A NumPy array, a tensor of PyTorch, or lists, as an array; and the type of its entries.
+    """Return a NumPy array, a tensor of PyTorch, or lists of numbers, as a NumPy array, and the
+    type of its entries. ``name`` is for messages.
 
     Raises
     ------
@@ -140,13 +151,13 @@ def as_array(name: str, value: Any) -> tuple[Any, str]:
 
 
 def torch_kind(value: Any) -> str:
-    """The type of the entries of a tensor of PyTorch."""
+    """Return the type of the entries of a tensor of PyTorch, without the name of the library."""
     return str(value.dtype).removeprefix("torch.")
 
 
 def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
-    """Return an array of NumPy, of a type with this name, with what is said of its entries:
-    integers are exact objects. InvalidCaseError for types that are not read.
+    """Return an array of NumPy whose entries have the type ``kind``, and this type; of integers an
+    array of objects, and :data:`EXACT`. InvalidCaseError for types that are not read.
     """
     if array.dtype.kind in "iu":
         return array.astype(object), EXACT
@@ -165,20 +176,22 @@ def _from_lists(name: str, value: Any) -> tuple[Any, str]:
     """
     try:
         array = numpy.array(value, dtype=object)
-        others = [entry for entry in array.flat if not isinstance(entry, float)]
-        if len(others) < array.size and all(map(_is_float, others)):
+        no_floats = [entry for entry in array.flat if not isinstance(entry, float)]
+        has_floats = len(no_floats) < array.size
+        if has_floats and all(map(_is_exact_as_float, no_floats)):
             return array.astype(float), "float64"
         exact = numpy.empty(array.shape, dtype=object)
         exact.flat[:] = [_exact(entry) for entry in array.flat]
     except (ValueError, TypeError, AttributeError, OverflowError, ConversionError) as reason:
-        said = f": {reason}" if isinstance(reason, ConversionError) else ""
-        message = f"'{name:.60}' is not a list of rows of numbers, all of one length{said}"
+        # Other errors are those of NumPy and Python, which do not speak of the numbers.
+        detail = f": {reason}" if isinstance(reason, ConversionError) else ""
+        message = f"'{name:.60}' is not a list of rows of numbers, all of one length{detail}"
         raise InvalidCaseError("weights", message) from None
     return exact, EXACT
 
 
-def _is_float(entry: Any) -> bool:
-    """Whether it is an integer that a float holds exactly."""
+def _is_exact_as_float(entry: Any) -> bool:
+    """Return whether an entry is an integer that a float, with 53 bits, holds exactly."""
     return type(entry) is int and abs(entry) < 2**53
 
 
@@ -192,12 +205,14 @@ def _exact(entry: Any) -> Fraction:
 
 
 def itself(value: Any) -> Any:
-    """Return the value, as what reads an array that is there already."""
+    """Return the value: the function ``read`` of a tensor whose entries are there already."""
     return value
 
 
 def dyadic(array: Any) -> tuple[Any, Any]:
-    """Return integers w and e with the entries w·2^e: a float64 has a mantissa of 53 bits."""
+    """Return two arrays of integers w and e such that the entries of a floating-point array are
+    w·2^e: a float64 has a mantissa of 53 bits.
+    """
     mantissa, exponent = numpy.frexp(array.astype(float))
     return numpy.ldexp(mantissa, 53).astype(numpy.int64), exponent.astype(numpy.int64) - 53
 
@@ -214,13 +229,16 @@ def modular(array: Any) -> Any:
         entries = [_residue(number) for number in array.flat]
         return numpy.array(entries, dtype=numpy.int64).reshape(array.shape)
     whole, exponent = dyadic(array)
-    # The prime is 2^31 − 1, modulo which 2^31 is 1.
+    # The prime is 2^31 − 1, modulo which 2^31 is 1: 2^e depends on e modulo 31 only. Residues of
+    # 31 bits, shifted by at most 30, fit into 64 bits.
     shifted = whole % LARGE_PRIME << exponent % 31
     return shifted % LARGE_PRIME
 
 
 def _residue(number: Any) -> int:
-    """Return an integer or a fraction modulo the prime."""
+    """Return an integer or a fraction modulo the prime; InvalidCaseError if that divides the
+    denominator.
+    """
     try:
         inverse = pow(number.denominator, -1, LARGE_PRIME)
     except ValueError:

@@ -23,14 +23,15 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
 
 def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool) -> None:
-    """Check that something says how many heads a layer has, if its shapes do not.
+    """Check that the layers show by their shapes, or by an array beside them, how many heads they
+    have: this is called where no option and no config.json says it.
 
-    ``is_configured`` is whether there is a config.json, which does not say it then.
+    ``is_configured`` is whether there is a config.json, which is said in the message.
 
     Raises
     ------
     InvalidCaseError
-        If nothing does.
+        If a layer does not show it.
     """
     for layer in layers:
         query = layer.parts.get("Q")
@@ -62,8 +63,11 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
     InvalidCaseError
         If one has none: its outputs would be taken for other functions.
     """
+    # Without a known model, nobody says that there is an output matrix.
+    if architecture is None:
+        return
     for layer in layers:
-        if architecture is not None and "O" not in layer.parts and not layer.is_one_head:
+        if "O" not in layer.parts and not layer.is_one_head:
             raise InvalidCaseError(
                 "output",
                 f"the layer of '{visible(layer.parts['V'].name):.120}' has no output matrix in this"
@@ -87,14 +91,17 @@ def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
     InvalidCaseError
         If one does.
     """
-    numbers: dict[str, set[int]] = {}
+    # The numbers of the layers so far, by the names of the lists in which they are.
+    numbers_in_list: dict[str, set[int]] = {}
     for layer in layers:
         match = _NUMBERED.fullmatch(layer.name)
         query = layer.parts.get("Q")
-        if not layer.assumed or match is None or query is None:
+        # A text ``assumed`` says that by its names alone the tokens of the keys are the same.
+        if layer.assumed == "" or match is None or query is None:
             continue
-        before = numbers.setdefault(match[1], set())
-        if int(match[2]) - 1 in before:
+        numbers = numbers_in_list.setdefault(match[1], set())
+        number = int(match[2])
+        if number - 1 in numbers:
             raise InvalidCaseError(
                 "ignore",
                 f"'{visible(query.name):.120}' may be of attention to other tokens, whose names are"
@@ -102,10 +109,11 @@ def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
                 " cross-attention; say that such layers are ignored, or, if there are none, give"
                 " the names of query, key, value and output",
             )
-        before.add(int(match[2]))
+        numbers.add(number)
 
 
 _FEW_BITS = ("I8", "U8", "int8", "uint8")
+"""The names of types of integers of 8 bits in safetensors and PyTorch."""
 
 
 def check_no_bare_integers(layers: Iterable[LayerTensors]) -> None:
@@ -117,6 +125,7 @@ def check_no_bare_integers(layers: Iterable[LayerTensors]) -> None:
         If one does: the weights are products with scales that are not in the file.
     """
     for layer in layers:
+        # Matrices that are called K, Q and V may be integers; those of libraries are quantized.
         for part in layer.parts.values():
             if part.kind in _FEW_BITS and not layer.is_one_head:
                 raise InvalidCaseError(
@@ -135,6 +144,7 @@ def check_norms(layers: Iterable[LayerTensors]) -> None:
         If models of one name differ in it.
     """
     for layer in layers:
+        # The text ``asks`` is empty where names say it.
         if layer.norm is not None and layer.norm.asks:
             raise InvalidCaseError(
                 "norm", f"'{visible(layer.norm.gamma.name):.120}' {layer.norm.asks}"
@@ -153,8 +163,10 @@ def check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> N
     """
     names = list(available)
     gammas = NAMES["gammas"]
+    # Names that only one of these models has.
     if any(re.search(gammas["known"], name) for name in names):
         return
+    # Only a whole model, by the names of its other arrays, may be one of them.
     if not any(re.search(gammas["model"], name) for name in names):
         return
     for layer in layers:
@@ -173,9 +185,10 @@ def check_sizes(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]
     Raises
     ------
     InvalidCaseError
-        If it has others, as where matrices are divided among several files.
+        If Q has another number of rows, as where matrices are divided among several files.
     """
     architecture = read_architecture(configuration)
+    # Where sizes are not said, there is nothing to compare.
     if architecture is None or architecture.heads is None or architecture.head_size is None:
         return
     rows = architecture.heads * architecture.head_size
@@ -197,7 +210,7 @@ def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTe
     Raises
     ------
     InvalidCaseError
-        If it has others.
+        If K has another number of rows.
     """
     architecture = read_architecture(configuration)
     # Where the number is not said, the shapes of K and V do.
@@ -232,7 +245,7 @@ _SIDES_SAID = re.compile(
 
 
 def _is_symmetric(part: Tensor) -> bool:
-    """Whether a matrix is its transpose, so that its sides need not be known."""
+    """Return whether a matrix is its transpose, so that (out, in) and (in, out) are the same."""
     if len(part.shape) != 2 or part.shape[0] != part.shape[1]:
         return False
     array = part.array()
@@ -240,14 +253,15 @@ def _is_symmetric(part: Tensor) -> bool:
 
 
 def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
-    """Check that names or shapes of matrices with given names say whether these are (out, in).
+    """Check that names or shapes of matrices with given names say whether these have the shape
+    (out, in) or (in, out).
 
-    ``said`` is what a user says of it.
+    ``said`` is what a user says of how arrays are stored.
 
     Raises
     ------
     InvalidCaseError
-        If neither does.
+        If neither a user nor names nor shapes say it.
     """
     for layer in layers:
         query = layer.parts["Q"]
@@ -259,7 +273,8 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
         matrices = [part for part in parts if len(part.shape) == 2]
         rows = {part.shape[0] for part in matrices}
         columns = {part.shape[1] for part in matrices}
-        # One head has fewer rows than columns; and all three have the columns of the tokens.
+        # One head has fewer rows than columns, if these are (out, in). And Q, K and V have equally
+        # many columns, one for each entry of a token, but not always equally many rows.
         is_wide = query.shape[0] < query.shape[1]
         only_columns_agree = len(columns) == 1 and len(rows) > 1
         if is_wide or only_columns_agree:

@@ -19,8 +19,8 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 
 def configuration(path: Any) -> dict[str, Any]:
-    """What ``config.json``, or else ``params.json``, beside a file, or in a folder, says; empty
-    where there is none, or it is no JSON object.
+    """Return the content of ``config.json``, or else of ``params.json``, in a folder, or in the
+    folder of a file; empty where there is none, or it is no JSON object.
 
     Raises
     ------
@@ -45,7 +45,9 @@ def configuration(path: Any) -> dict[str, Any]:
 
 
 def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
-    """Whether the names of tensors, or ``config.json`` beside a file, speak of rotary positions."""
+    """Return whether the names of arrays, ``available``, or ``config.json`` beside a file speak of
+    rotary positions. ``source`` is a path, or a mapping, which has no configuration.
+    """
     usual = NAMES["rotary"]
     if any(re.search(usual["names"], name) for name in available):
         return True
@@ -53,7 +55,7 @@ def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
         return False
     content = configuration(source)
     architecture = read_architecture(content)
-    # A file params.json says it by what it is alone.
+    # A file params.json, without ``model_type``, has no key for it: its models have rotations.
     if "model_type" not in content and architecture is not None and architecture.rotary:
         return True
     text = content.get("text_config")
@@ -62,5 +64,7 @@ def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
 
 
 def heads_in_configuration(path: Any) -> int | None:
-    """The number of heads that ``config.json`` beside a file, or in a folder, says."""
+    """Return the number of heads that ``config.json`` in a folder, or in the folder of a file,
+    says; ``None`` if it says none.
+    """
     return number_in(text_model(configuration(path)), "heads")

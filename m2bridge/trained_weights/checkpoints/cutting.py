@@ -19,10 +19,13 @@ from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
 
 CUTS = ("q-k-v", "by-head", "by-group", "by-row", "by-quarter", "by-eighth")
-"""How the rows of Q, K and V follow one another in one array: all of each; for each head those of
-q, of k, and of v; for each group of heads that share a key all of their q, then k, then v; for each
-row of a head one of q, one of k, one of v; or four or eight parts, each with the rows of Q, of V,
-and of K of as many heads.
+"""How the rows of Q, K and V follow one another in one array. In this order:
+
+* all rows of Q, all of K, all of V;
+* for each head the rows of its q, of its k, of its v;
+* for each group of heads that share a key the rows of all of their q, then of k, then of v;
+* for each row of a head a row of q, one of k, one of v;
+* four parts, or eight, each with the rows of Q, of V, and of K of equally many heads.
 """
 PARTS_OF_CUT = {"by-quarter": 4, "by-eighth": 8}
 """The number of parts of an array, by its cut."""
@@ -78,13 +81,13 @@ def split_alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[st
     Parameters
     ----------
     stacked : array
-        Of shape ((heads + 2·groups)·size, d).
+        A matrix of shape ((heads + 2·groups)·size, d).
     cut : str
         One of :data:`CUTS`, but not ``q-k-v``.
     groups : int
-        The number of keys; as many as heads, unless these share keys.
+        The number of keys: that of heads, unless these share keys.
     size : int
-        The rows of each query, key and value.
+        The number of rows of each query, key and value.
     """
     columns = stacked.shape[1]
     if cut in PARTS_OF_CUT:
@@ -132,16 +135,17 @@ def cut_into_heads(arrays: Mapping[str, Any], count: int | None) -> Iterator[dic
             "heads",
             f"{shapes_in_words(arrays)}: the first number is that of the heads in all of them",
         )
+    # The one number of heads.
     for h in range(*counts):
         yield {letter: array[h] for letter, array in arrays.items()}
 
 
 def _with_heads_first(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arrays by their letters, where Q has the heads as its first index, with as many
-    K and V as Q, and O with the heads as its first index, too.
+    """Return the arrays by their letters; where Q has the heads as its first index, K, V and O have
+    all heads as their first index, too.
 
-    Heads that share a key and a value get a copy of both each. Other arrays are returned as they
-    are.
+    Heads that share a key and a value get a copy of both each. A matrix O is cut into equally many
+    columns for each head. Arrays that do not fit are returned as they are, as are all others.
     """
     if "Q" not in arrays or arrays["Q"].ndim != 3:
         return arrays
@@ -166,6 +170,7 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
     InvalidCaseError
         If the rows of Q, K and V, or the columns of O, are not those of so many heads.
     """
+    # Any matrix is that of one head; whether they fit is seen later.
     if heads == 1:
         return {letter: matrix[None] for letter, matrix in matrices.items()}
     if "A" in matrices:
@@ -200,10 +205,16 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
 
 
 def heads_sharing_a_key(arrays: Mapping[str, Any]) -> int:
-    """Return the number of heads in a row that have the same K and V, by the sizes of Q and K."""
+    """Return the number of heads in a row that have the same K and V; 1 if none share them.
+
+    ``arrays`` are the matrices of all heads by their letters: a key has as many rows as a query, or
+    they are counted by the first index.
+    """
     if "A" in arrays:
         return 1
-    return max(int(arrays["Q"].shape[0] // max(arrays["K"].shape[0], 1)), 1)
+    size_of_Q, size_of_K = arrays["Q"].shape[0], arrays["K"].shape[0]
+    # Sizes that do not fit are refused elsewhere.
+    return max(int(size_of_Q // max(size_of_K, 1)), 1)
 
 
 def fault_in_shapes(shapes: Mapping[str, tuple[int, int]]) -> str:
@@ -211,12 +222,12 @@ def fault_in_shapes(shapes: Mapping[str, tuple[int, int]]) -> str:
     clause; empty if they fit: K and Q (a, d), or A (d, d), and V (v, d), O (d', v).
     """
     scores = "A" if "A" in shapes else "K and Q"
-    of_scores = shapes[scores[0]]
+    shape_of_scores = shapes["A"] if "A" in shapes else shapes["K"]
     V = shapes["V"]
-    d = of_scores[1]
-    if not all(map(min, shapes.values())):
+    d = shape_of_scores[1]
+    if any(0 in shape for shape in shapes.values()):
         return "a matrix has no entries"
-    if "A" in shapes and of_scores != (d, d):
+    if "A" in shapes and shape_of_scores != (d, d):
         return "A = KᵀQ is square, d × d"
     if "K" in shapes and shapes["Q"] != shapes["K"]:
         K, Q = shapes["K"], shapes["Q"]
@@ -227,15 +238,15 @@ def fault_in_shapes(shapes: Mapping[str, tuple[int, int]]) -> str:
             advice = "; where heads share keys and values, say how many heads there are"
         return f"K and Q have the same shape, a × d{advice}"
     if V[1] != d:
-        # A side that would fit says which matrix is the wrong way round.
-        turned = ""
-        if of_scores[0] == V[1] and V[0] == d:
-            turned = "; is V transposed, or are K and Q?"
-        elif of_scores[0] == V[1]:
-            turned = "; are K and Q transposed?"
+        # A side that would fit says which matrix may be transposed.
+        question = ""
+        if shape_of_scores[0] == V[1] and V[0] == d:
+            question = "; is V transposed, or are K and Q?"
+        elif shape_of_scores[0] == V[1]:
+            question = "; are K and Q transposed?"
         elif V[0] == d:
-            turned = "; is V transposed?"
-        return f"V has as many columns as {scores}, the dimension d of the tokens{turned}"
+            question = "; is V transposed?"
+        return f"V has as many columns as {scores}, the dimension d of the tokens{question}"
     if "O" in shapes and shapes["O"][1] != V[0]:
         return "O has as many columns as V has rows"
     return ""

@@ -25,8 +25,8 @@ _SHORT = ("float16", "bfloat16", "float32")
 def with_factors(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerTensors:
     """Return the layer with the factors of its outputs in O and its bias, if it has any.
 
-    Those of a layer without O, or of another length than its outputs, stay beside the layer, where
-    they are refused.
+    ``available`` has all arrays by their names. Factors beside a layer without O, or of another
+    length than its outputs, stay beside the layer, where they are refused.
     """
     output = layer.parts.get("O")
     if output is None or len(output.shape) < 2:
@@ -43,18 +43,21 @@ def with_factors(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerT
 
 
 def _factors_beside(output: Tensor, available: Mapping[str, Tensor]) -> Tensor | None:
-    """Return the one array of factors in the block around the module of O; ``None`` if there is
-    none, or several.
+    """Return the one array of factors in the innermost block around O that has any; ``None`` if no
+    block has one, or the block has several.
     """
+    # The name of one array, also where there are several of which O is made.
     name = min(output.file_names)
-    blocks = [name[: place.start() + 1] for place in re.finditer(r"[./]", name)]
-    # The innermost block that has such an array: an outer one holds other layers too.
+    # The beginnings of the name up to each dot or slash: ``layers.``, ``layers.0.``, ….
+    blocks = [name[: match.start() + 1] for match in re.finditer(r"[./]", name)]
+    # The innermost block comes first: an outer one holds other layers too.
     for block in reversed(blocks):
-        found = [
-            part
-            for other, part in available.items()
-            if other.startswith(block) and re.fullmatch(NAMES["factors"], other[len(block) - 1 :])
-        ]
+        found = []
+        for other, part in available.items():
+            # The expression begins with the dot or slash at the end of the block.
+            end = other[len(block) - 1 :]
+            if other.startswith(block) and re.fullmatch(NAMES["factors"], end):
+                found.append(part)
         if found:
             return found[0] if len(found) == 1 else None
     return None
@@ -70,6 +73,7 @@ def _scaled_rows(part: Tensor, gamma: Tensor, *, is_matrix: bool) -> Tensor:
     is_short = part.kind in _SHORT and gamma.kind in _SHORT
 
     def read() -> Any:
+        """Read both arrays and return the products."""
         entries, factors = part.array(), gamma.array()
         if is_short:
             entries, factors = entries.astype(float), factors.astype(float)

@@ -40,7 +40,8 @@ _OF_FOLDERS = (".safetensors", ".npy", ".npz")
 
 
 def tensors(source: Any) -> dict[str, Tensor]:
-    """The arrays of a file, of a folder of files, or of a mapping from names to arrays.
+    """Return by their names the arrays of a file, of a folder of files, or of a mapping from names
+    to arrays.
 
     Raises
     ------
@@ -60,34 +61,38 @@ def tensors(source: Any) -> dict[str, Tensor]:
     check_readable(path)
     if not path.is_dir():
         if path.name.endswith(_INDEX):
-            return _shards(path)
+            return _arrays_of_index(path)
         _check_is_whole(path)
-        return _file(path)
-    if indices := [file for file in sorted(path.iterdir()) if file.name.endswith(_INDEX_HERE)]:
+        return _arrays_of_file(path)
+    files_of_folder = sorted(path.iterdir())
+    indices = [file for file in files_of_folder if file.name.endswith(_INDEX_IN_FOLDER)]
+    if indices:
         if len(indices) > 1:
             names = ", ".join(f"'{file.name}'" for file in indices)
             raise ConversionError(f"'{path}' has several models, {names}: give one of these files")
-        return _shards(indices[0])
-    files = _of_one_model([x for x in sorted(path.iterdir()) if x.suffix in _OF_FOLDERS])
+        return _arrays_of_index(indices[0])
+    files = _of_one_model([file for file in files_of_folder if file.suffix in _OF_FOLDERS])
     if not files:
         raise ConversionError(f"'{path}' has no files .safetensors, .npz or .npy in it")
-    return _together(files)
+    return _arrays_of_files(files)
 
 
 _INDEX = ".index.json"
-_INDEX_HERE = ".safetensors.index.json"
-"""The end of an index, and of the one that is taken from a folder."""
+"""The end of the name of an index, which says in which files the arrays of a model are."""
+_INDEX_IN_FOLDER = ".safetensors.index.json"
+"""The end of the name of an index that is taken from a folder."""
 _SHARD = re.compile(r"(.*)-(\d+)-of-(\d+)\.(safetensors|bin)")
+"""The name of one of several files of a model: a beginning, its number, and how many there are."""
 _SECOND_COPY = re.compile(r"consolidated.*\.safetensors")
 """The files in which Mistral and Meta give the same model under the names of its authors."""
 
 
-def _together(files: Sequence[Path]) -> dict[str, Tensor]:
+def _arrays_of_files(files: Sequence[Path]) -> dict[str, Tensor]:
     """Return the arrays of several files by their names; ConversionError if two have one name."""
     found: dict[str, Tensor] = {}
     file_of: dict[str, str] = {}
     for file in files:
-        for name, item in _file(file).items():
+        for name, item in _arrays_of_file(file).items():
             if name in found:
                 places = f"'{file_of[name]}' and in '{file.name}'"
                 raise ConversionError(f"'{name:.60}' is in {places}: give one of these files")
@@ -107,14 +112,19 @@ def _of_one_model(files: Sequence[Path]) -> list[Path]:
     """
     chosen = [file for file in files if not _SECOND_COPY.fullmatch(file.name)]
     # An adapter changes another model, and is merged where it is asked for.
-    chosen = [file for file in chosen if file.name != "adapter_model.safetensors"] or chosen
+    without_adapter = [file for file in chosen if file.name != "adapter_model.safetensors"]
+    if without_adapter:
+        chosen = without_adapter
+    # Without another file .safetensors the second copy is the model.
     if not any(file.suffix == ".safetensors" for file in chosen):
         chosen = list(files)
     present = {file.name for file in chosen}
     for file in chosen:
-        if match := _SHARD.fullmatch(file.name):
+        match = _SHARD.fullmatch(file.name)
+        if match is not None:
             name, number, total, ending = match.groups()
             for other in range(1, min(int(total), MOST_SHARDS) + 1):
+                # Numbers have as many digits as that of this file, with zeros in front.
                 shard = f"{name}-{other:0{len(number)}}-of-{total}.{ending}"
                 if shard not in present:
                     raise ConversionError(_missing(shard, file.parent))
@@ -122,11 +132,11 @@ def _of_one_model(files: Sequence[Path]) -> list[Path]:
 
 
 MOST_SHARDS = 10_000
-"""Files of one model."""
+"""The largest number of files of one model that are looked for."""
 
 
 def _missing(shard: str, folder: Path) -> str:
-    """Return what is said of a file of a model that is not in its folder."""
+    """Return the message about a file of a model that is not in its folder."""
     return (
         f"the file '{shard:.60}' of the model is not in '{folder}': download it too, as layers"
         " would be left out without it"
@@ -153,34 +163,35 @@ def _check_is_whole(path: Path) -> None:
         )
 
 
-def _shards(index: Path) -> dict[str, Tensor]:
-    """The arrays of the files that an index names.
+def _arrays_of_index(index: Path) -> dict[str, Tensor]:
+    """Return by their names the arrays of the files that an index names.
 
     Raises
     ------
     ConversionError
-        If it is not an index, one of the files is missing, or an array in it.
+        If the file is not an index, or one of the files is missing, or an array in it.
     """
 
-    def read() -> dict[str, str]:
+    def read_index() -> dict[str, str]:
         """Return the names of files by the names of the arrays in them, as the index says."""
         content = read_json(read_text(index, MAX_ARRAYS_JSON_BYTES))
         files = content.get("weight_map") if isinstance(content, dict) else None
-        if not isinstance(files, dict) or not all(isinstance(x, str) for x in files.values()):
+        if not isinstance(files, dict) or not all(isinstance(f, str) for f in files.values()):
             raise ConversionError(
                 "it is not an index of the files of a model: 'weight_map' is missing"
             )
         return files
 
-    file_of: dict[str, str] = _said_of(index, read)
+    file_of: dict[str, str] = _with_name_in_errors(index, read_index)
     shards = sorted(set(file_of.values()))
     for shard in shards:
+        # An index may not lead to other folders.
         if Path(shard).name != shard:
             raise ConversionError(f"'{index}' names '{shard:.60}', which is not a file beside it")
         check_readable(index.parent / shard)
         if not (index.parent / shard).exists():
             raise ConversionError(_missing(shard, index.parent))
-    found = _together([index.parent / shard for shard in shards])
+    found = _arrays_of_files([index.parent / shard for shard in shards])
     for name, shard in file_of.items():
         if name not in found:
             raise ConversionError(f"'{index.name}' says that '{name:.60}' is in '{shard:.60}': no")
@@ -188,7 +199,7 @@ def _shards(index: Path) -> dict[str, Tensor]:
 
 
 def _by_name(items: Iterable[Tensor]) -> dict[str, Tensor]:
-    """The arrays by their names; ConversionError if two have the same one."""
+    """Return the arrays by their names; ConversionError if two have the same name."""
     found: dict[str, Tensor] = {}
     for item in items:
         if item.name in found:
@@ -198,8 +209,14 @@ def _by_name(items: Iterable[Tensor]) -> dict[str, Tensor]:
     return found
 
 
-def _file(path: Path) -> dict[str, Tensor]:
-    """The arrays of a file."""
+def _arrays_of_file(path: Path) -> dict[str, Tensor]:
+    """Return the arrays of a file by their names; entries are read later.
+
+    Raises
+    ------
+    ConversionError
+        If there is no such file, it is of another kind, or it is damaged or holds no arrays.
+    """
     check_readable(path)
     if not path.exists():
         raise ConversionError(f"there is no file '{path}'")
@@ -216,17 +233,18 @@ def _file(path: Path) -> dict[str, Tensor]:
         raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
     if not path.stat().st_size:
         raise ConversionError(f"'{path}' is empty")
-    _said_of(path, lambda: _check_is_no_pointer(path))
-    found: dict[str, Tensor] = _said_of(path, lambda: _by_name(reader(path)))
+    _with_name_in_errors(path, lambda: _check_is_no_pointer(path))
+    found: dict[str, Tensor] = _with_name_in_errors(path, lambda: _by_name(reader(path)))
     for name, item in found.items():
         # The entries are read later, and may be damaged where the header is not.
-        found[name] = replace(item, read=partial(_said_of, path, item.read))
+        found[name] = replace(item, read=partial(_with_name_in_errors, path, item.read))
     if not found:
         raise ConversionError(f"'{path}' holds no arrays")
     return found
 
 
 _CONFIGURATIONS = ("config.json", "params.json", "adapter_config.json")
+"""Files that stand beside weights, and are given in their place by mistake."""
 _OTHER_FILES = {
     ".gguf": "is of llama.cpp, in blocks of few bits: give the model from which it was made, as"
     " .safetensors",
@@ -239,7 +257,9 @@ _OTHER_FILES = {
 
 
 def _check_is_no_pointer(path: Path) -> None:
-    """Check that a file is not what git has in place of a large file."""
+    """Check by its first bytes that a file is neither what git has in place of a large file, nor in
+    the format of llama.cpp under another ending; ConversionError if it is.
+    """
     with open(opened(path), "rb") as stream:
         begin = stream.read(64)
     if begin.startswith(b"version https://git-lfs"):
@@ -248,13 +268,15 @@ def _check_is_no_pointer(path: Path) -> None:
         raise ConversionError(f"it {_OTHER_FILES['.gguf']}")
 
 
-def _said_of(path: Path, read: Callable[[], Any]) -> Any:
-    """Return what ``read`` returns of a file; ConversionError, in one line, if it raises an error
-    of those of damaged files.
+def _with_name_in_errors(path: Path, read: Callable[[], Any]) -> Any:
+    """Return what ``read`` returns of a file; if it raises one of :data:`_UNREADABLE`, raise a
+    ConversionError in one line with the name of the file.
     """
     try:
         with unquoted():
             return read()
     except _UNREADABLE as reason:
-        said = str(reason).partition("\n")[0] or type(reason).__name__
-        raise ConversionError(f"'{path}' cannot be read: {said:.200}") from None
+        first_line, _, _ = str(reason).partition("\n")
+        # An error without a message is said by its type.
+        message = first_line or type(reason).__name__
+        raise ConversionError(f"'{path}' cannot be read: {message:.200}") from None

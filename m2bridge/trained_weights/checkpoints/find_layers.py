@@ -76,6 +76,7 @@ def find_layers(
     heads : int or None
         The number of heads that is given.
     options : StoredOptions or None
+        How weights are stored, and what is left out; ``None`` for what is usual.
 
     Raises
     ------
@@ -93,6 +94,7 @@ def find_layers(
     if given:
         return [given_layer(given)], {}, heads
     available = tensors(source)
+    # The arrays that are weights: without copies and ignored ones, with an adapter and with scales.
     weights = available
     if options.adapter is not None:
         weights = merged(available, options.adapter)
@@ -100,21 +102,25 @@ def find_layers(
     ignored = options.ignored
     weights = {name: part for name, part in weights.items() if not ignored.fullmatch(name)}
     has_names = any(names.values())
-    # What is merged has its arrays no longer under these names.
-    if not has_names and (reason := refused_form(weights)):
+    # Arrays of an adapter that was merged are no longer under names that are refused.
+    reason = "" if has_names else refused_form(weights)
+    if reason:
         raise InvalidCaseError("weights", reason)
     weights = dequantized(weights)
     config = configuration(source) if isinstance(source, str | Path) else {}
     if has_names:
         layers = named_layers(weights, names, said)
         check_sides(layers, said)
-    elif not (layers := _of_texts(usual_layers(weights, said))):
+    else:
+        layers = _layers_of_texts(usual_layers(weights, said))
+    if not layers:
         raise InvalidCaseError(
             "query",
             "no usual names are in it: say query, key and value, or stacked; it holds"
             f" {listed(available)}",
         )
-    # A layer whose names are given may lack what is usually read beside them, as its output matrix.
+    # A layer whose names are given may lack what is usually read beside them, as its output matrix:
+    # these arrays are understood.
     usual = usual_layers(weights, said) if has_names else []
     if not has_names:
         check_outputs(layers, known_architecture(config, weights))
@@ -142,19 +148,21 @@ def find_layers(
     return layers, available, heads
 
 
-def _of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
-    """Return the layers of a model of texts, where there are some beside those of images or sounds,
-    as the numbers of heads differ; else those of the encoder of images, without what stands behind
-    it; else all.
+def _layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
+    """Return the layers of a model of texts, if there are some, without those of images or sounds
+    beside them, which may have other numbers of heads. Else return those of the encoder of
+    images, without layers that stand behind it; else all.
     """
     behind = NAMES["behind_images"]
-    before = [layer for layer in layers if not re.search(behind, layer.name)]
-    texts = [layer for layer in before if not re.search(NAMES["images"], layer.name)]
-    return texts or before or layers
+    not_behind = [layer for layer in layers if not re.search(behind, layer.name)]
+    of_texts = [layer for layer in not_behind if not re.search(NAMES["images"], layer.name)]
+    return of_texts or not_behind or layers
 
 
 def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the matrices with a column for each head, by their names: positions of T5 and Swin."""
+    """Return by their names the matrices that have a column for each head and so show their number:
+    relative positions of T5 and Swin.
+    """
     expressions = NAMES["counts_heads"].values()
     return {
         name: part
@@ -166,19 +174,25 @@ def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def _with_its_heads(
     layer: LayerTensors, available: Mapping[str, Tensor], heads: int | None
 ) -> LayerTensors:
-    """The layer with the number of its heads, where an array beside it has an entry for each.
+    """Return the layer with the number of its heads, where an array beside it has a column for
+    each head.
+
+    ``available`` has the arrays that count heads by their names, and ``heads`` is the number that
+    is known otherwise, or ``None``.
 
     Raises
     ------
     InvalidCaseError
-        If another number is known, or given.
+        If an array has another number of columns than ``heads``.
     """
     counts = NAMES["counts_heads"]
     for name, part in available.items():
-        # T5 has one for all layers, in the first of them.
-        own = re.search(counts["of_layer"], name) and name.startswith(_beginning(layer))
-        first = re.search(counts["of_model"], name) and _is_of_same_model(name, layer)
-        if not (own or first):
+        is_kind_of_layer = re.search(counts["of_layer"], name) is not None
+        is_kind_of_model = re.search(counts["of_model"], name) is not None
+        is_of_layer = is_kind_of_layer and name.startswith(_beginning(layer))
+        # T5 has one array for all layers, in the first of them.
+        is_of_model = is_kind_of_model and _is_of_same_model(name, layer)
+        if not (is_of_layer or is_of_model):
             continue
         if heads not in (None, part.shape[1]):
             raise InvalidCaseError(
@@ -191,11 +205,14 @@ def _with_its_heads(
 
 
 def _beginning(layer: LayerTensors) -> str:
-    """Return what the names of all arrays of the module of a layer begin with, in the file."""
+    """Return what the names of all arrays of the module of a layer begin with in the file: that of
+    V up to the end of the name of the layer, as ``encoder/layer_0/``.
+    """
     name = layer.parts["V"].name
-    # The names of layers have dots for the slashes of a file, and of a module that is counted.
-    place = name.replace("/", ".").find(layer.name)
-    return name[: max(place, 0) + len(layer.name)]
+    # The names of layers have dots for the slashes of a file. A name that is not found, as it has
+    # the number of a counted module in front, is taken from the beginning.
+    place = max(name.replace("/", ".").find(layer.name), 0)
+    return name[: place + len(layer.name)]
 
 
 def _is_of_same_model(name: str, layer: LayerTensors) -> bool:
@@ -209,31 +226,33 @@ def _is_of_same_model(name: str, layer: LayerTensors) -> bool:
 def _as_configured(
     layer: LayerTensors, configuration: Mapping[str, Any], said: StoredAs
 ) -> LayerTensors:
-    """The layer with what its architecture says of shared keys, of its norm, and of the cut of one
-    array.
+    """Return the layer with what its architecture says of shared keys, of its norm, and of the cut
+    of one array; as it is if the configuration names no known architecture.
+
+    ``said`` is what a user says of how arrays are stored, which wins.
     """
     architecture = read_architecture(configuration)
     if architecture is None:
         return layer
     norm = layer.norm
     if norm is not None and architecture.norm is not None:
-        kind: Any = "layer" if architecture.norm.startswith("layer") else "rms"
         # A norm with β is a LayerNorm whatever is said.
-        kind = "layer" if norm.beta is not None else kind
+        is_layer_norm = norm.beta is not None or architecture.norm.startswith("layer")
+        kind: Any = "layer" if is_layer_norm else "rms"
         place: Any = {"before": "pre", "after": "post"}[architecture.norm_place]
         # What names leave open, or take for granted, is said by the configuration.
         norm = replace(norm, kind=kind, place=place, asks="", assumed="")
     cut = layer.cut
     if said.cut is None and layer.is_stacked:
         cut = architecture.cut or layer.cut
-    # Which tokens keys are of is known of a known model.
+    # Of a known model it is known whether keys are of the same tokens: nothing is assumed.
     return replace(
         layer, norm=norm, cut=cut, key_value_heads=architecture.key_value_heads, assumed=""
     )
 
 
 def _with_one_added(layer: LayerTensors) -> LayerTensors:
-    """The layer with the factors 1 + γ in its norm, if it has one."""
+    """Return the layer with the factors 1 + γ in its norm, if it has one."""
     if layer.norm is None:
         return layer
     return replace(layer, norm=replace(layer.norm, adds_one=True))
@@ -241,7 +260,7 @@ def _with_one_added(layer: LayerTensors) -> LayerTensors:
 
 @dataclass(frozen=True, slots=True)
 class Contents(Result):
-    """The arrays in a file: what can be named in ``--query``, ``--key`` and ``--value``."""
+    """The arrays in a file, whose names ``--query``, ``--key`` and ``--value`` can have."""
 
     source: str
     tensors: tuple[Tensor, ...]
@@ -263,9 +282,12 @@ class Contents(Result):
 
 
 def contents(source: Any) -> Contents | None:
-    """Return the arrays in a file without usual names; ``None`` where layers are recognized."""
+    """Return the arrays in a file in which no layers are recognized by usual names; ``None`` where
+    some are.
+    """
     available = tensors(source)
-    # What is refused by name is recognized, too.
-    if refused_form(available) or usual_layers(without_copies(available)):
+    # A form that is refused by its names is recognized, too.
+    is_refused = refused_form(available) != ""
+    if is_refused or usual_layers(without_copies(available)):
         return None
     return Contents(str(source), tuple(available.values()))

@@ -31,13 +31,15 @@ from m2bridge.trained_weights.checkpoints.arrays import Tensor, itself, tensor, 
 def _npy(path: Path) -> Iterator[Tensor]:
     """Yield the one array of a file .npy, by the name of the file; its entries are read later."""
     with open(opened(path), "rb") as stream:
-        shape, dtype = _header(stream)
+        shape, dtype = _read_header(stream)
     read = partial(_mapped, path)
-    yield Tensor(path.stem, shape, dtype.name, _of_numbers(path.stem, dtype, read))
+    yield Tensor(path.stem, shape, dtype.name, _reader_of_numbers(path.stem, dtype, read))
 
 
 def _mapped(path: Path) -> Any:
-    """Return the entries of a file .npy, of which those that are needed are read."""
+    """Return the entries of a file .npy as an array in the file, of which only those parts are read
+    that are used.
+    """
     with openable(path) as name:
         return numpy.load(name, mmap_mode="r", allow_pickle=False)
 
@@ -47,32 +49,36 @@ def _npz(path: Path) -> Iterator[Tensor]:
     with open(opened(path), "rb") as file, zipfile.ZipFile(file) as archive:
         for member in archive.namelist():
             with archive.open(member) as stream:
-                shape, dtype = _header(stream)
+                shape, dtype = _read_header(stream)
             name = member.removesuffix(".npy")
-            read = _of_numbers(name, dtype, partial(_member, path, name))
+            read = _reader_of_numbers(name, dtype, partial(_member, path, name))
             yield Tensor(name, shape, dtype.name, read)
 
 
 def _member(path: Path, name: str) -> Any:
-    """Return the entries of an array of a file .npz."""
+    """Return the entries of the array of this name in a file .npz."""
     with open(opened(path), "rb") as file, numpy.load(file, allow_pickle=False) as archive:
         return archive[name]
 
 
-def _of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
-    """The reader of an array, or one that refuses what is not a number, of whatever size."""
-    return read if dtype.kind in "biufc" else partial(_refused, name, dtype.name)
+def _reader_of_numbers(name: str, dtype: Any, read: Callable[[], Any]) -> Callable[[], Any]:
+    """Return the function ``read`` for an array of numbers; for one of another type a function that
+    raises ConversionError, so that it is refused only where it is needed.
+    """
+    is_of_numbers = dtype.kind in "biufc"  # Booleans, integers, floats and complex numbers
+    return read if is_of_numbers else partial(_refuse, name, dtype.name)
 
 
-def _refused(name: str, kind: str) -> Any:
+def _refuse(name: str, kind: str) -> Any:
     """Raise ConversionError about an array of a type that is not read."""
     kinds = "float16, bfloat16, float32, float64 and integers are read"
     advice = "; convert the model to bfloat16, with its scales" if kind.startswith("F8") else ""
     raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}{advice}")
 
 
-def _header(stream: Any) -> tuple[tuple[int, ...], Any]:
-    """Shape and type, without the entries, which need not be there.
+def _read_header(stream: Any) -> tuple[tuple[int, ...], Any]:
+    """Return the shape and the type of an array by the header of a file .npy, without its entries,
+    which need not be there.
 
     Raises
     ------
@@ -132,7 +138,7 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
             for name in file.keys():  # noqa: SIM118  (no mapping)
                 part = file.get_slice(name)
                 kind = part.get_dtype()
-                read = partial(_refused, name, kind)
+                read = partial(_refuse, name, kind)
                 if kind in _READ_OF_SAFETENSORS:
                     kind = kind.replace("BF", "bfloat").replace("F", "float")
                     read = partial(load, name)
@@ -142,7 +148,15 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
 
 
 def _pytorch(path: Path) -> Iterator[Tensor]:
-    """Yield the tensors of a state dict of PyTorch, of checkpoints of training too."""
+    """Yield the tensors of a state dict of PyTorch, alone or in a checkpoint of training.
+
+    Raises
+    ------
+    ConversionError
+        If it is no such file, or holds something else.
+    MethodUnavailableError
+        If PyTorch is missing.
+    """
     need = "files of PyTorch need the package torch; or save as .safetensors or .npz"
     torch = library("torch", need)
     with open(opened(path), "rb") as stream:
@@ -179,7 +193,9 @@ def _weights_first(content: Any) -> Any:
 
 
 def _json(path: Path) -> Iterator[Tensor]:
-    """Decimals are taken as they are written."""
+    """Yield the arrays of a JSON object from names to lists; decimals are taken as they are
+    written, and not as floats.
+    """
     content = read_json(
         read_text(path, MAX_ARRAYS_JSON_BYTES), parse_float=str, digits=MAX_NUMBER_DIGITS
     )
@@ -192,7 +208,11 @@ def _json(path: Path) -> Iterator[Tensor]:
 
 
 def flattened(content: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The names of parts are joined by dots; a list of objects has their numbers."""
+    """Yield pairs of a name and a value from nested mappings: the names on the way to a value are
+    joined by dots after ``prefix``. A list of mappings is one from their numbers, from 0 on.
+
+    So {"layers": [{"Q": value}]} gives the name ``layers.0.Q``.
+    """
     for key, value in content.items():
         name = f"{prefix}{key}"
         if isinstance(value, list) and value and all(isinstance(part, Mapping) for part in value):

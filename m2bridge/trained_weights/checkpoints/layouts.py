@@ -32,28 +32,30 @@ class Layout:
     Parameters
     ----------
     names : dict
-        By the letters Q, K, V, O or A, and KV for one array with K and V; ``*`` stands for what
-        they have in common.
+        The names of arrays by the letters Q, K, V, O or A, and KV for one array with K and V; ``*``
+        stands for what they have in common.
     star : str
-        What that has to be, as a regular expression.
+        A regular expression that what ``*`` stands for has to fit.
     columns : bool or None
         Whether arrays have the shape (in, out); ``None`` if their names say it.
     cut : str
-        How one array with Q, K and V is cut.
-    three : pair of str
-        The three indices of Q, K and V, and those of O, where arrays have three.
+        How one array with Q, K and V is cut, one of :data:`CUTS`, or ``unknown``.
+    three : pair of str or None
+        The three indices of Q, K and V, and those of O, where arrays have three, as
+        ``("heads a d", "heads d a")``; ``None`` if their names say it.
     biases : dict
-        The names of biases, where these are not usual ones.
+        The names of biases by letters, where these are not usual ones.
     columns_said, three_said : bool
-        Whether a user says it, whatever shapes and biases are.
+        Whether a user says ``columns``, and ``three``: then shapes and biases do not decide.
     one_head : bool
         Whether matrices are those of one head if nothing else is said.
     beside : str
         The name of an array that has to be there too; empty if none has.
     readings : str
-        How models of these names cut one array with Q, K and V, where they differ.
+        In words, how models of these names cut one array with Q, K and V, where they differ; else
+        empty.
     as_rows : str
-        The same for arrays that are stored as (out, in).
+        The same for models that store this array as (out, in).
     assumed : str
         What is taken for granted of layers with these names; empty if nothing.
     """
@@ -82,9 +84,9 @@ class StoredAs:
     columns : bool or None
         Whether arrays have the shape (in, out).
     cut : str or None
-        How one array with Q, K and V is cut.
+        How one array with Q, K and V is cut, one of :data:`CUTS`.
     three : pair of str or None
-        The three indices of Q, K and V, and those of O.
+        The three indices of Q, K and V, and those of O, a value of :data:`ORDERS`.
     """
 
     columns: bool | None = None
@@ -126,18 +128,20 @@ def stored_as(layout: str | None) -> StoredAs:
     """
     if layout is None:
         return StoredAs()
+    # What is no text is refused as an unknown word.
     words = [word.strip() for word in layout.split(",")] if isinstance(layout, str) else [layout]
     for word in words:
         if word not in LAYOUT_WORDS:
             known = f"{', '.join(LAYOUT_WORDS[:-1])} or {LAYOUT_WORDS[-1]}"
             raise InvalidCaseError("layout", f"{word!r:.60} is not {known}")
-    said = []
+    # The chosen word of each kind; None if there is none.
+    word_of_kind: list[str | None] = []
     for choices in (("rows", "columns"), CUTS, tuple(ORDERS)):
         chosen = [word for word in words if word in choices]
         if len(chosen) > 1:
             raise InvalidCaseError("layout", f"{' and '.join(chosen)} exclude each other")
-        said.append(chosen[0] if chosen else None)
-    side, cut, order = said
+        word_of_kind.append(chosen[0] if chosen else None)
+    side, cut, order = word_of_kind
     return StoredAs(
         columns=None if side is None else side == "columns",
         cut=cut,
@@ -151,11 +155,14 @@ KERNEL = re.compile(r"(?<![^._/])kernel(:0)?$")
 
 
 def _layout(row: Mapping[str, Any]) -> Layout:
-    """Return the layout that a row of the table says."""
+    """Return the layout that a row of the table says: names under their letters, and the fields of
+    :class:`Layout` under their names.
+    """
     names = {letter: row[letter] for letter in LETTERS if letter in row}
-    others = {key: value for key, value in row.items() if key not in (*LETTERS, "of", "three")}
+    # What stands under ``of`` is a comment: the models that have these names.
+    fields = {key: value for key, value in row.items() if key not in (*LETTERS, "of", "three")}
     three = tuple(row["three"]) if "three" in row else None
-    return Layout(names=names, three=three, **others)
+    return Layout(names=names, three=three, **fields)
 
 
 LAYOUTS = tuple(map(_layout, NAMES["usual"]))
@@ -186,13 +193,15 @@ def oriented(
     stacked = query is not None and "K" in parts and query.name == parts["K"].name
     if stacked and query is not None and len(query.shape) == 2:
         # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
-        turned = layout.columns if layout.columns_said else is_transposed(query)
-        if turned is None:
-            turned = _is_beside_output(query, parts.get("O"))
-        if turned is None:
-            turned = _has_columns(query, layout)
+        has_columns = layout.columns if layout.columns_said else is_transposed(query)
+        if has_columns is None:
+            has_columns = _has_rows_of_tokens(query, parts.get("O"))
+        if has_columns is None:
+            has_columns = _has_columns(query, layout)
         # The output matrix is stored as the others are: a square one does not show it.
-        return {letter: _turned(part) if turned else part for letter, part in parts.items()}
+        if has_columns:
+            return {letter: _transposed(part) for letter, part in parts.items()}
+        return dict(parts)
     three = layout.three
     if three is None and query is not None:
         three = _OF_KERNELS if KERNEL.search(query.name) else ORDERS["heads-a-d"]
@@ -203,7 +212,7 @@ def oriented(
         if len(part.shape) == 3 and three is not None and not stacked:
             found[letter] = _with_heads_first(part, letter, three)
         else:
-            found[letter] = _turned(part) if _has_columns(part, layout) else part
+            found[letter] = _transposed(part) if _has_columns(part, layout) else part
     return found
 
 
@@ -214,25 +223,27 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
         return is_kernel
     if layout.columns_said:
         return layout.columns
-    # The kernels of GPT-2 in Flax are turned twice: by the model and by Flax.
+    # The kernels of GPT-2 in Flax are transposed twice, by the model and by Flax: (out, in).
     return layout.columns is not is_kernel
 
 
-def _is_beside_output(stacked: Tensor, output: Tensor | None) -> bool | None:
-    """Return whether one array with Q, K and V has a row for each entry of a token, and not a
-    column: the side that is as long as those of a square output matrix. ``None`` if O is not
-    square, or no side or both are as long.
+def _has_rows_of_tokens(stacked: Tensor, output: Tensor | None) -> bool | None:
+    """Return whether one matrix with Q, K and V has a row for each entry of a token, shape (in,
+    out), and not a column, by the side that is as long as those of a square output matrix O.
+
+    ``None`` if O is missing or not square, or if no side or both sides are as long.
     """
     if output is None or len(output.shape) != 2 or output.shape[0] != output.shape[1]:
         return None
     width = output.shape[0]
-    if (stacked.shape[0] == width) is (stacked.shape[1] == width):
-        return None
-    return stacked.shape[0] == width
+    rows_fit, columns_fit = stacked.shape[0] == width, stacked.shape[1] == width
+    return None if rows_fit is columns_fit else rows_fit
 
 
-def _turned(part: Tensor) -> Tensor:
-    """The array with its last two indices exchanged; a vector, which is refused later, as it is."""
+def _transposed(part: Tensor) -> Tensor:
+    """Return the array with its last two indices exchanged; a vector, which is refused later, as it
+    is.
+    """
     if len(part.shape) < 2:
         return part
     *first, rows, columns = part.shape
@@ -257,7 +268,8 @@ def _checked_order(query: Tensor, bias: Tensor | None, three: tuple[str, str]) -
     InvalidCaseError
         If neither says it.
     """
-    is_said_by_name = three == _OF_KERNELS or three[0] == three[1]  # those of XLNet
+    # XLNet has the same indices for O as for Q, K and V.
+    is_said_by_name = three == _OF_KERNELS or three[0] == three[1]
     if len(query.shape) != 3 or is_said_by_name:
         return three
     heads, middle, last = query.shape
@@ -266,6 +278,7 @@ def _checked_order(query: Tensor, bias: Tensor | None, three: tuple[str, str]) -
             if bias.shape == (heads, size):
                 return ORDERS[order]
     rows, width = (middle, last) if three == ORDERS["heads-a-d"] else (last, middle)
+    # A head with more rows than tokens have entries is rare: then the indices may be exchanged.
     if rows <= width:
         return three
     raise InvalidCaseError(
@@ -280,8 +293,10 @@ def _with_heads_first(part: Tensor, letter: str, three: tuple[str, str]) -> Tens
 
     ``three`` are the indices that Q, K and V have, and those of O.
     """
-    stored = three[letter == "O"].split()
-    wanted = ["heads", "d", "a"] if letter == "O" else ["heads", "a", "d"]
+    of_inputs, of_output = three
+    stored, wanted = of_inputs.split(), ["heads", "a", "d"]
+    if letter == "O":
+        stored, wanted = of_output.split(), ["heads", "d", "a"]
     axes = [stored.index(index) for index in wanted]
     if axes == [0, 1, 2]:
         return part
@@ -315,10 +330,11 @@ def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
 
 
 def is_transposed(part: Tensor) -> bool | None:
-    """Return whether Q, K and V stand beside each other in one array, by its shape: true for
-    (d, 3d), false for (3d, d), and ``None`` for other shapes.
+    """Return whether one array with Q, K and V is stored as (in, out), with the three beside each
+    other, by its shape: true for (d, 3d), false for (3d, d), where they are on top of each other,
+    and ``None`` for other shapes, which do not show it.
     """
-    if len(part.shape) != 2 or not min(part.shape):
+    if len(part.shape) != 2 or 0 in part.shape:
         return None
     rows, columns = part.shape
     if rows == 3 * columns:

@@ -41,27 +41,29 @@ class ModelChoice:
     Parameters
     ----------
     name : str
-        Of the architecture; empty if none is known, or another model is asked for.
+        The name of the architecture; empty if none is known, or another model is asked for.
     softmax, skip, rotary : bool
+        Whether scores are normalized by softmax, layers add their inputs to their outputs, and
+        queries and keys are rotated by positions.
     norm : str
-        ``LayerNorm before``, or empty.
+        The norm and its place in words, as ``LayerNorm before``; empty if there is none.
     is_said : bool
         Whether an option or an architecture says whether scores are normalized.
     rotary_left_out : bool
         Whether the architecture has rotary positions that are not counted.
     positions : str
-        What else its scores say of positions, which is left out, or empty.
+        What else in its scores depends on positions, as ``ALiBi``, and is left out; or empty.
     by_names : bool
         Whether the architecture is known by the names of arrays alone.
     window : int or None
-        To so many tokens before it a token attends.
+        The number of tokens before it to which a token attends; ``None`` if it attends to all.
     tied_embeddings : bool
         Whether the architecture has one matrix for embeddings and outputs.
     norm_of_ones : str
         The kind of a norm before the layers whose γ is 1, as it is not trained; empty if there is
         none.
     layers : int or None
-        As many layers config.json says.
+        The number of layers that config.json says; ``None`` if it says none.
     epsilon : Fraction or None
         The number that norms add to the variance, if config.json says it.
     unknown : str
@@ -124,7 +126,10 @@ class ModelChoice:
             normalization = KINDS[kind]
         else:
             architecture = known_architecture(config, names)
-            changes = what_changes_scores(config) or (architecture.changes if architecture else "")
+            # What makes scores other functions of the tokens: a clause, or empty.
+            changes = what_changes_scores(config)
+            if changes == "" and architecture is not None:
+                changes = architecture.changes
             if changes:
                 raise InvalidCaseError(
                     "as_",
@@ -143,6 +148,7 @@ class ModelChoice:
                 unknown=unknown_model(config) if kind is None else "",
                 epsilon=norm_epsilon(config),
             )
+        # A norm without arrays has γ = 1; an option says another norm, or none.
         is_of_ones = norm is None and not architecture.norm_has_arrays
         rotates_all = architecture.rotary and not _rotates_a_part(architecture, config)
         return cls(
@@ -170,7 +176,9 @@ class ModelChoice:
         return (f"the model is {self.name}, as the names of its arrays say",)
 
     def remarks(self, layers: int) -> tuple[str, ...]:
-        """What holds for the layers of the file only, whose number is given, or for short texts."""
+        """Return remarks, as sentences, where what is said holds for a part of the model only: for
+        the ``layers`` layers of the file, or for no more tokens than a token attends to.
+        """
         found = []
         if self.layers is not None and layers < self.layers:
             found.append(
@@ -187,7 +195,9 @@ class ModelChoice:
 
     @property
     def words(self) -> str:
-        """What it is, with its parts; empty if no architecture is known."""
+        """The model with its parts, as ``GPT-2: softmax, skip connections, …``; empty if no
+        architecture is known.
+        """
         if not self.name:
             return ""
         parts = ["softmax" if self.softmax else "lightning attention"]
@@ -223,7 +233,8 @@ def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bo
     A configuration says which part of them is rotated, as 0.25, or how many coordinates are.
     """
     text = text_model(config)
-    said = [text[key] for key in _PARTS if text.get(key) is not None]
-    if any(part in (1, architecture.head_size) for part in said):
+    rotated_parts = [text[key] for key in _PARTS if text.get(key) is not None]
+    # The part 1, or as many coordinates as a head has, is all of them.
+    if any(part in (1, architecture.head_size) for part in rotated_parts):
         return False
-    return bool(said) or architecture.name in _PARTLY_ROTATED
+    return len(rotated_parts) > 0 or architecture.name in _PARTLY_ROTATED

@@ -25,6 +25,7 @@ from m2bridge.trained_weights.checkpoints.layouts import (
     KERNEL,
     LAYOUTS,
     LETTERS,
+    ORDERS,
     Layout,
     StoredAs,
     halved,
@@ -36,22 +37,23 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
 
 def _by_usual_name(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the arrays by their names with dots for slashes, and ``weight`` for ``kernel``.
+    """Return the arrays by their usual names: with dots for slashes, and ``weight`` for ``kernel``.
 
     The heads that have arrays of their own are put together: ``heads.#.query.weight`` has them as
     its first index. Keras counts modules at the end of their names, from the second one on; these
     numbers are put in front of the names of modules.
     """
     found = {}
-    counted = {match[1] for match in map(_COUNTED.search, available) if match}
+    counted_modules = {match[1] for match in map(_COUNTED.search, available) if match}
     for name, part in available.items():
         # TensorFlow's names end with the number of an output.
         usual = re.sub(r":0$", "", name.replace("/", "."))
         usual = KERNEL.sub("weight", usual)
-        if counted:
-            usual = _with_number_first(usual, counted)
+        if counted_modules:
+            usual = _with_number_first(usual, counted_modules)
         # Where two arrays would have one name, they keep theirs.
-        found[name if usual in available or usual in found else usual] = part
+        is_taken = usual in available or usual in found
+        found[name if is_taken else usual] = part
     return found | dict(_joined_heads(found))
 
 
@@ -61,10 +63,10 @@ _COUNTED = re.compile(r"(multi_head_attention)_(\d+)[./]")
 
 def _with_number_first(name: str, counted: Iterable[str]) -> str:
     """Return the name with the number of its module in front: ``1.multi_head_attention.…`` for
-    ``multi_head_attention_1/…``.
+    ``multi_head_attention_1/…``; other names are returned as they are.
 
-    ``counted`` are the names of modules that have numbers elsewhere in the file; the first one of
-    each has none and gets 0.
+    ``counted`` are the names of modules that have numbers elsewhere in the file; the first module
+    with such a name has no number, and gets 0.
     """
     if match := _COUNTED.search(name):
         before, after = name[: match.start()], name[match.end() :]
@@ -77,21 +79,23 @@ def _with_number_first(name: str, counted: Iterable[str]) -> str:
 
 
 def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
-    """Yield the arrays ``heads.0.…``, ``heads.1.…``, … as one, with the heads as its first index,
-    after its name, which has # for the numbers.
+    """Yield pairs of a name ``heads.#.…`` and an array with the heads as its first index: of the
+    arrays ``heads.0.…``, ``heads.1.…``, … with equal shapes.
     """
-    groups: dict[str, dict[int, Tensor]] = {}
+    # The arrays by the numbers of their heads, for each name with # in place of the number.
+    parts_by_name: dict[str, dict[int, Tensor]] = {}
     for name, part in available.items():
         match = re.fullmatch(r"(.*\bheads\.)(\d+)(\..*)", name)
         if match:
             before, number, after = match.groups()
-            groups.setdefault(f"{before}#{after}", {})[int(number)] = part
-    for name, parts in groups.items():
-        of_heads = [parts[number] for number in sorted(parts)]
-        shapes = {part.shape for part in of_heads}
+            parts_by_name.setdefault(f"{before}#{after}", {})[int(number)] = part
+    for name, parts in parts_by_name.items():
+        numbers = sorted(parts)
+        in_order = [parts[number] for number in numbers]
+        shapes = {part.shape for part in in_order}
         # A head that is missing, or has another shape, is not made up.
-        if sorted(parts) == list(range(len(parts))) and len(shapes) == 1:
-            yield name, stack_of(name, of_heads)
+        if numbers == list(range(len(numbers))) and len(shapes) == 1:
+            yield name, stack_of(name, in_order)
 
 
 def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTensors]:
@@ -104,25 +108,28 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
     names = layout.names
     first_name = next(iter(names.values()))
     pattern = re.compile(re.escape(first_name).replace(r"\*", "(.*)", 1))
-    for match in filter(None, map(pattern.fullmatch, available)):
-        star = "".join(match.groups())  # a name without * has no group
+    matches = map(pattern.fullmatch, available)
+    for match in filter(None, matches):
+        # A name without * has no group.
+        star = "".join(match.groups())
         if not re.search(layout.star, star):
             continue
         if layout.beside and layout.beside.replace("*", star) not in available:
             continue
         if _is_of_other_tokens(star, available):
             continue
-        full = {letter: name.replace("*", star) for letter, name in names.items()}
-        given = {letter: available[name] for letter, name in full.items() if name in available}
-        missing = names.keys() - given.keys()
+        full_names = {letter: name.replace("*", star) for letter, name in names.items()}
+        stored = _present(full_names, available)
+        missing = names.keys() - stored.keys()
         if not missing <= {"O"}:
             continue
-        biases = _biases(full, available)
-        others = {letter: name.replace("*", star) for letter, name in layout.biases.items()}
-        others = {letter: name for letter, name in others.items() if name in available}
-        if others:
-            biases |= _other_biases({x: available[name] for x, name in others.items()}, given)
-        parts = oriented(given, biases, layout)
+        biases = _biases(full_names, available)
+        # The layout may say names of biases that are not usual ones.
+        unusual_names = {letter: name.replace("*", star) for letter, name in layout.biases.items()}
+        unusual_biases = _present(unusual_names, available)
+        if unusual_biases:
+            biases |= _unusual_biases(unusual_biases, stored)
+        parts = oriented(stored, biases, layout)
         if "KV" in parts:
             parts = halved(parts, "matrix")
             biases = halved(biases, "bias")
@@ -130,13 +137,20 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
             name=star,
             parts={letter: parts[letter] for letter in LETTERS if letter in parts},
             biases=biases,
-            norm=norm_by_name(full.get("Q", ""), available),
+            norm=norm_by_name(full_names.get("Q", ""), available),
             cut=layout.cut,
             is_one_head=layout.one_head,
             readings=layout.readings,
             assumed=layout.assumed,
         )
-        yield _as_rows_are_cut(layer, layout, given["Q"], available) if layout.as_rows else layer
+        if layout.as_rows:
+            layer = _as_rows_are_cut(layer, layout, stored["Q"], available)
+        yield layer
+
+
+def _present(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return by their letters the arrays of these names that are there."""
+    return {letter: available[name] for letter, name in names.items() if name in available}
 
 
 def _is_of_other_tokens(star: str, available: Collection[str]) -> bool:
@@ -154,7 +168,8 @@ def _is_of_other_tokens(star: str, available: Collection[str]) -> bool:
 def _as_rows_are_cut(
     layer: LayerTensors, layout: Layout, stored: Tensor, available: Mapping[str, Tensor]
 ) -> LayerTensors:
-    """Return a layer of the names of GPT-2 with an unknown cut, where models of such shapes differ.
+    """Return a layer with names of GPT-2, and with the cut ``unknown`` where models with these
+    names and this shape cut one array in different ways.
 
     GPT-2 itself has the shape (d, 3d). One array (3d, d) may be of nanoGPT, which has all of Q
     first, or of StarCoder, which goes by heads. A mask of four indices beside it, or a norm without
@@ -162,6 +177,7 @@ def _as_rows_are_cut(
 
     Parameters
     ----------
+    layer : LayerTensors
     layout : Layout
         Its ``as_rows`` says how models with arrays (3d, d) differ.
     stored : Tensor
@@ -171,15 +187,16 @@ def _as_rows_are_cut(
     has_mask = mask is not None and len(mask.shape) == 4
     has_no_beta = layer.norm is not None and layer.norm.beta is None
     is_of_flax = KERNEL.search(stored.name) is not None
-    if is_transposed(stored) is not False or is_of_flax or has_mask or has_no_beta:
+    # Shapes that do not show it are not those of such an array either.
+    has_rows = is_transposed(stored) is False
+    if not has_rows or is_of_flax or has_mask or has_no_beta:
         return layer
     return replace(layer, cut="unknown", readings=layout.as_rows)
 
 
 def _biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return by their letters the biases of matrices, where they have usual names.
-
-    ``names`` are those of the matrices by their letters.
+    """Return the biases with usual names beside matrices, by the letters of these. ``names`` has
+    the names of the matrices by their letters.
     """
     found = {}
     for letter, matrix in names.items():
@@ -189,16 +206,17 @@ def _biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[s
     return found
 
 
-def _other_biases(
+def _unusual_biases(
     biases: Mapping[str, Tensor], parts: Mapping[str, Tensor]
 ) -> Mapping[str, Tensor]:
-    """Return by their letters biases with names of their own, cut as the matrices are.
+    """Return biases with names that a layout says, so that they can be cut as the matrices are.
 
     Beside one array with Q, K and V the biases of Q and V, as BEiT has them, are put together with
-    zeros for K, which has none. One bias beside three matrices, as PyTorch has it, is cut into
-    three. What is neither is left out here, and refused later as it belongs to the layer.
+    zeros for K, which has none: one tensor for Q and V. One bias beside three matrices, as PyTorch
+    has it, is cut into three. Other biases beside one array are left out here, and refused later as
+    they belong to the layer.
 
-    ``parts`` are the matrices by their letters.
+    ``biases`` and ``parts``, the matrices, are by their letters.
     """
     is_stacked = parts["Q"].name == parts["K"].name
     if not is_stacked:
@@ -219,8 +237,8 @@ def _other_biases(
 
 
 def _thirds(bias: Tensor) -> dict[str, Tensor]:
-    """Return by their letters the biases of Q, K and V, of one vector with all three; none if it is
-    not one, which is refused later as it belongs to the layer.
+    """Return by their letters the biases of Q, K and V, the thirds of one vector. An array that has
+    no thirds gives none; it is refused later as it belongs to the layer.
     """
     if len(bias.shape) != 1 or bias.shape[0] % 3:
         return {}
@@ -233,8 +251,9 @@ def _thirds(bias: Tensor) -> dict[str, Tensor]:
 
 
 def _bias_name(name: str, letter: str) -> str:
-    """Return the name of the bias beside the matrix of this name, which is Q, K, V, O or A by
-    ``letter``; empty if there is no usual one.
+    """Return the usual name of the bias beside the matrix of this name, the Q, K, V, O or A of a
+    layer by ``letter``: ``q.bias`` for ``q.weight``, ``b_Q`` for ``W_Q``, ``Q_bias`` for ``Q``;
+    empty for other names.
     """
     if match := re.search(r"(?<![^._/])(weight|kernel)(:0)?$", name):
         return f"{name[: match.start()]}bias{match[2] or ''}"
@@ -264,6 +283,7 @@ def named_layers(
     InvalidCaseError
         If a name is missing, fits no array, or fits one that belongs to no layer.
     """
+    # What is empty is not given, as None.
     given = {option: name for option, name in names.items() if name}
     separate = ("query", "key", "value")
     if "stacked" in given:
@@ -303,14 +323,16 @@ def _star_of(name: str, available: Collection[str]) -> str:
 
 
 def _expression(name: str, available: Collection[str]) -> re.Pattern[str]:
-    """The names of arrays for which a given name stands."""
+    """Return a regular expression that fits the whole names of the arrays for which a given name
+    stands.
+    """
     return re.compile(re.escape(name).replace(r"\*", _star_of(name, available)))
 
 
 def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
-    """Return the layer as one that has one head if nothing else is said, where its shapes are those
-    of one head: Q has one row, or fewer rows than columns; or Q, K and V are three matrices in one
-    array.
+    """Return the layer with ``is_one_head``, that it has one head if nothing else is said, where
+    its shapes are those of one head: Q has one row, or fewer rows than columns; or Q, K and V are
+    three matrices in one array.
     """
     query = layer.parts["Q"]
     if len(query.shape) != 2:
@@ -325,7 +347,9 @@ def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
 def _check_each_is_in_a_layer(
     available: Mapping[str, Tensor], given: Mapping[str, str], layers: Iterable[LayerTensors]
 ) -> None:
-    """Check that no array with a given name is left over; InvalidCaseError if one is."""
+    """Check that each array that a given name fits is in one of the layers; InvalidCaseError if one
+    is not. ``given`` has the given names by their options.
+    """
     used = file_names(part for layer in layers for part in layer.parts.values())
     for option, name in given.items():
         pattern = _expression(name, available)
@@ -358,11 +382,14 @@ def _layout_of_given(
         What a user says, which wins.
     """
     given = Layout(names=letters, cut="unknown", star=f"^{_star_of(letters['Q'], available)}$")
-    known = _known_layout(letters, available) if letters["Q"] == letters.get("K") else None
+    # Only one array with Q, K and V has a cut.
+    is_stacked = letters["Q"] == letters.get("K")
+    known = _known_layout(letters, available) if is_stacked else None
     if known is not None:
         given = replace(given, cut=known.cut, readings=known.readings, as_rows=known.as_rows)
+    # The names of TransformerLens, with its indices.
     if all(letters[letter].endswith(f"W_{letter}") for letter in "QKV"):
-        given = replace(given, three=("heads d a", "heads a d"))
+        given = replace(given, three=ORDERS["heads-d-a"])
     return said.applied(given)
 
 
@@ -375,16 +402,18 @@ def _known_layout(letters: Mapping[str, str], available: Collection[str]) -> Lay
     """
     pattern = _expression(letters["Q"], available)
     stacked_names = [name for name in available if pattern.fullmatch(name)]
-    fitting: dict[str, Layout] = {}
+    # The first fitting row by the name of O in it, or, if that is given, the first of all under "".
+    first_fitting: dict[str, Layout] = {}
     for layout in LAYOUTS:
-        output = layout.names.get("O", "")
-        own_output = letters.get("O", output)
-        has_output = own_output.endswith(output.removeprefix("*"))
+        usual_output = layout.names.get("O", "")
+        output = letters.get("O", usual_output)
+        has_output = output.endswith(usual_output.removeprefix("*"))
         if has_output and _are_names_of(stacked_names, layout):
-            fitting.setdefault("" if "O" in letters else output, layout)
-    if len({layout.cut for layout in fitting.values()}) != 1:
+            first_fitting.setdefault("" if "O" in letters else usual_output, layout)
+    cuts = {layout.cut for layout in first_fitting.values()}
+    if len(cuts) != 1:
         return None
-    return next(iter(fitting.values()))
+    return next(iter(first_fitting.values()))
 
 
 def _are_names_of(stacked_names: Iterable[str], layout: Layout) -> bool:
@@ -423,9 +452,9 @@ def usual_layers(
 
     ``said`` is how arrays are stored, as a user says it.
 
-    An array belongs to one layer, and to one role in it unless Q, K and V are stacked: names that
-    two conventions fit are those of the first one, and of those with an output matrix before all
-    others.
+    An array belongs to one layer, and to one role in it unless Q, K and V are stacked. Where the
+    names fit several layouts, those with an output matrix come before all others, and then the
+    first in the table. A file with no such names and one array may be Q, K and V in one.
     """
     layers: dict[str, LayerTensors] = {}
     used: set[str] = set()
@@ -433,7 +462,8 @@ def usual_layers(
     layouts = [(said or StoredAs()).applied(layout) for layout in LAYOUTS]
     for with_output in (True, False):
         for layout in layouts:
-            free = {name: part for name, part in named.items() if not part.file_names & used}
+            # Arrays that belong to no layer yet.
+            free = {name: part for name, part in named.items() if used.isdisjoint(part.file_names)}
             for layer in _layers(free, layout):
                 if ("O" in layer.parts) is not with_output or layer.name in layers:
                     continue
@@ -443,21 +473,25 @@ def usual_layers(
                 layers[layer.name] = layer
                 used |= file_names((*layer.parts.values(), *layer.biases.values()))
     if not layers and len(available) == 1:
-        return _alone(next(iter(available.values())), said or StoredAs())
+        (part,) = available.values()
+        return _layer_of_single_array(part, said or StoredAs())
     return sorted(layers.values(), key=_order)
 
 
 def file_names(parts: Iterable[Tensor]) -> frozenset[str]:
-    """The names of the arrays of a file from which these are made."""
+    """Return the names of all arrays of a file that these tensors are, or are made from."""
     return frozenset().union(*(part.file_names for part in parts))
 
 
-def _alone(part: Tensor, said: StoredAs) -> list[LayerTensors]:
-    """Return the layer of which the one array of a file is Q, K and V, if its shape says so:
-    (3, ·, ·), (3d, d) or (d, 3d); else nothing.
+def _layer_of_single_array(part: Tensor, said: StoredAs) -> list[LayerTensors]:
+    """Return a list with the layer that has ``part``, the only array of a file, as Q, K and V, if
+    its shape shows that it is so: (3, ·, ·), (3d, d) or (d, 3d); else an empty list.
+
+    ``said`` is how the array is stored, as a user says it.
     """
-    three = len(part.shape) == 3 and part.shape[0] == 3
-    if not three and is_transposed(part) is None:
+    is_three_matrices = len(part.shape) == 3 and part.shape[0] == 3
+    is_in_thirds = is_transposed(part) is not None
+    if not is_three_matrices and not is_in_thirds:
         return []
     letters = dict.fromkeys("QKV", part.name)
     layers = _layers({part.name: part}, _layout_of_given(letters, [part.name], said))
@@ -465,12 +499,16 @@ def _alone(part: Tensor, said: StoredAs) -> list[LayerTensors]:
 
 
 def _order(layer: LayerTensors) -> list[Any]:
-    """Return what layers are sorted by: their names, with numbers in them by their values."""
+    """Return what layers are sorted by: their names, with numbers in them by their values, so that
+    ``layers.2.`` comes before ``layers.10.``.
+    """
     return [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", layer.name)]
 
 
 def alike(layers: Iterable[LayerTensors]) -> bool:
-    """Whether the names of the layers differ in numbers only: then they may follow one another."""
+    """Return whether the names of the layers differ in numbers only, as those of layers that follow
+    one another do.
+    """
     return len({re.sub(r"\d+", "", layer.name) for layer in layers}) == 1
 
 

@@ -24,8 +24,8 @@ from m2bridge.trained_weights.checkpoints.tensors import NAMES, NormTensors
 def norm_by_name(query: str, available: Mapping[str, Tensor]) -> NormTensors | None:
     """Return the norm with a usual name beside the queries of this name; ``None`` if there is none.
 
-    Each row of the table has the name of queries, with ``*`` for what they have in common with the
-    norm. The first row that fits is taken.
+    Each row of the table has a name of queries, such as ``*self_attn.q_proj.weight``, and one of γ,
+    in which ``*`` stands for the same text. The first row is taken whose arrays are there.
     """
     for row in NAMES["norms"]:
         end = row["query"].removeprefix("*")
@@ -39,22 +39,24 @@ def norm_by_name(query: str, available: Mapping[str, Tensor]) -> NormTensors | N
 
 
 def _gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
-    """Return the name of γ, which Flax calls scale, and TensorFlow gamma; ``None`` if there is none
-    of these.
+    """Return the name that γ has in a file: ``name``, which ends in ``weight``, or with ``scale``,
+    as in Flax, or ``gamma``, as in TensorFlow, in place of it; ``None`` if there is none of these.
     """
     for end in ("weight", "scale", "gamma"):
-        own = re.sub(r"(?<=\.)weight$", end, name)
-        if own in available:
-            return own
+        name_of_gamma = re.sub(r"(?<=\.)weight$", end, name)
+        if name_of_gamma in available:
+            return name_of_gamma
     return None
 
 
 def _is_row_of(row: Mapping[str, Any], star: str, available: Mapping[str, Tensor]) -> bool:
-    """Return whether the other arrays are there that a row of the table of norms needs, in which
-    ``*`` stands for ``star``.
+    """Return whether the arrays are there that a row of the table of norms needs besides γ.
+
+    Under ``adds_one`` and ``beside`` it may have the name of an array, in which ``*`` stands for
+    ``star``; under ``model`` an expression that the name of some array has to fit.
     """
-    beside = [row[key].replace("*", star) for key in ("adds_one", "beside") if key in row]
-    if any(name not in available for name in beside):
+    needed = [row[key].replace("*", star) for key in ("adds_one", "beside") if key in row]
+    if any(name not in available for name in needed):
         return False
     return "model" not in row or any(re.search(row["model"], name) for name in available)
 
@@ -62,12 +64,14 @@ def _is_row_of(row: Mapping[str, Any], star: str, available: Mapping[str, Tensor
 def _norm_of_row(
     row: Mapping[str, Any], star: str, gamma: str, available: Mapping[str, Tensor]
 ) -> NormTensors:
-    """Return the norm as a row of the table says, with what it does not say.
+    """Return the norm as a row of the table of norms says, with the question ``asks`` where the row
+    leaves open its place or its kind.
 
     ``gamma`` is the name of γ, and ``star`` what ``*`` in the row stands for.
     """
     beta = beta_beside(gamma, available)
     is_rms = beta is None and row.get("rms", False)
+    # In the table the place is ``pre``, ``post``, ``asked``, or that of all norms of the model.
     place = row["place"]
     if place == "of the model":
         is_after = _ends_without_norm(star, available)
@@ -91,11 +95,13 @@ def _norm_of_row(
 
 
 def _may_be_rms(row: Mapping[str, Any], star: str, available: Collection[str]) -> bool:
-    """Return whether a norm without β, in a row that does not say RMSNorm, may be one in some
-    models.
+    """Return whether a norm without β, of which its row does not say that it is an RMSNorm, may be
+    an RMSNorm in some models. ``star`` is what ``*`` in the row stands for.
     """
+    # Only models with this array have both kinds.
     if "asks_with" in row:
         return row["asks_with"].replace("*", star) in available
+    # The row may say that it is a LayerNorm, or what is assumed of it.
     return "layer" not in row and "assumed_without_beta" not in row
 
 
@@ -110,11 +116,13 @@ def beta_beside(gamma: str, available: Mapping[str, Tensor]) -> Tensor | None:
 
 
 def _beta_names(gamma: str) -> Iterator[str]:
-    """Yield the names that β may have beside a γ of this name."""
-    usual: dict[str, list[str]] = NAMES["beta"]
-    for end, others in usual.items():
-        if gamma.endswith(end):
-            yield from (gamma.removesuffix(end) + other for other in others)
+    """Yield the names that β may have beside a γ of this name, as ``norm.bias`` for
+    ``norm.weight``.
+    """
+    ends_of_beta: dict[str, list[str]] = NAMES["beta"]  # by the end of the name of γ
+    for end_of_gamma, ends in ends_of_beta.items():
+        if gamma.endswith(end_of_gamma):
+            yield from (gamma.removesuffix(end_of_gamma) + end for end in ends)
 
 
 def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | None:
@@ -135,5 +143,6 @@ def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | No
     ends = ("layer_norm", "final_layer_norm", "emb_layer_norm_after")
     if any(f"{model}{name}.weight" in available for name in ends):
         return False
-    begins = ("embed_positions.weight", "embed_tokens.weight")
-    return True if any(f"{model}{name}" in available for name in begins) else None
+    embeddings = ("embed_positions.weight", "embed_tokens.weight")
+    has_embeddings = any(f"{model}{name}" in available for name in embeddings)
+    return True if has_embeddings else None

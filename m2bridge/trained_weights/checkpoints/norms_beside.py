@@ -34,10 +34,14 @@ def with_norms_beside(
     said: str | None,
     architecture: Architecture | None,
 ) -> list[LayerTensors]:
-    """Return the layers with the norms beside them whose names are not known.
+    """Return the layers, each with the norm beside it if the name of that norm is in no row of the
+    table, and an option or config.json says that it is before the layer.
 
     Parameters
     ----------
+    layers : sequence of LayerTensors
+    available : dict
+        All arrays by their names.
     said : str or None
         The option ``norm``: ``layer``, ``rms`` or ``rms1`` of a norm before each layer, ``none`` of
         layers without norms, or ``None`` if it is not given.
@@ -50,27 +54,37 @@ def with_norms_beside(
         If there is such a norm, and nothing says that it is before the layer; or if there are
         several, and one of them is before the layer.
     """
-    used = file_names(part for layer in layers for part in layer.every())
+    used = file_names(part for layer in layers for part in layer.all_tensors())
     found = []
     for layer in layers:
         gammas: list[Tensor] = []
-        if not _needs_none(layer, said, architecture):
-            gammas = list(_gammas_in_block(layer, available)) or list(_numbered(layer, available))
+        if not _needs_no_norm(layer, said, architecture):
+            gammas = list(_gammas_in_block(layer, available))
+            # Without one in its block, the norm may be in a list of all norms.
+            if not gammas:
+                gammas = list(_gammas_with_number(layer, available))
         unread = [gamma for gamma in gammas if gamma.name not in used]
-        found.append(_with_norm(layer, unread, available, _kind(said, architecture)))
+        kind = _kind_of_norm(said, architecture)
+        found.append(_with_norm(layer, unread, available, kind))
     return found
 
 
-def _needs_none(layer: LayerTensors, said: str | None, architecture: Architecture | None) -> bool:
-    """Whether the norm of a layer is known, or a norm beside it is none before it."""
+def _needs_no_norm(
+    layer: LayerTensors, said: str | None, architecture: Architecture | None
+) -> bool:
+    """Return whether no norm has to be looked for beside a layer: its norm is known, it is one head
+    of given letters, or the option ``norm`` or the architecture says that none is before it.
+    """
     if layer.norm is not None or layer.is_one_head or said == "none":
         return True
     # A norm after a layer changes nothing of what the layer determines.
     return said is None and architecture is not None and architecture.norm_place == "after"
 
 
-def _kind(said: str | None, architecture: Architecture | None) -> str | None:
-    """The norm before each layer, as an option or config.json says it; ``None`` if neither does."""
+def _kind_of_norm(said: str | None, architecture: Architecture | None) -> str | None:
+    """Return the kind of the norm of each layer, ``layer``, ``rms``, or with 1 at the end where it
+    multiplies by 1 + γ, as the option ``norm`` or config.json says it; ``None`` if neither does.
+    """
     if said is not None or architecture is None:
         return said
     return architecture.norm
@@ -83,12 +97,16 @@ def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> It
     modules = modules_of(layer)
     blocks = blocks_around(modules)
     # A block that is the whole file has norms whose names are short, as norm1.weight.
-    is_whole = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
-    before = _module_before(common_module(layer))
+    is_whole_file = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
+    # In a list of modules without names the norm may be the module before that of attention.
+    module_before = _module_before(common_module(layer))
     for name, part in available.items():
-        is_in_block = name.startswith(blocks) or (is_whole and len(re.findall("[./]", name)) < 2)
-        is_before = before != "" and re.sub(r"[^./]+$", "", name) == before
-        if (is_in_block or is_before) and _is_gamma(part, layer):
+        is_in_block = name.startswith(blocks)
+        if is_whole_file and len(re.findall("[./]", name)) < 2:
+            is_in_block = True
+        own_module = re.sub(r"[^./]+$", "", name)
+        is_in_module_before = module_before != "" and own_module == module_before
+        if (is_in_block or is_in_module_before) and _is_gamma(part, layer):
             yield part
 
 
@@ -102,12 +120,13 @@ def _module_before(module: str) -> str:
     return f"{match[1]}{int(match[2]) - 1}{match[3]}"
 
 
-def _numbered(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
-    """Yield the arrays with the number of a layer that are γ of a norm of its tokens: a model may
-    have one list of all its norms beside that of its modules of attention.
+def _gammas_with_number(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
+    """Yield the arrays that have the number of a layer in their names and are γ of a norm of its
+    tokens: a model may have one list of all its norms beside that of its modules of attention.
     """
     numbers = re.findall(r"\d+", layer.name)
     for name, part in available.items():
+        # The last number in a name counts layers; those before it may count stages of a model.
         if numbers and numbers[-1] in re.split(r"[./]", name) and _is_gamma(part, layer):
             yield part
 
@@ -116,20 +135,28 @@ def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
     """Return whether an array is γ of a norm, by its name, and has as many entries as the tokens of
     a layer have.
 
-    In a list of modules without names, as ``0.weight``, a vector of weights is taken for one.
+    In a list of modules without names, as ``0.weight``, a vector of weights is taken for γ, too.
     """
     kinds = kinds_of(part.name)
     is_of_norm = "norms" in kinds and "attention to other tokens" not in kinds
     may_be_norm = not kinds and _OF_UNNAMED.search(part.name) is not None
     width = layer.parts["V"].shape[-1]
-    is_as_long = part.shape == (width,)
-    return is_as_long and (is_of_norm or may_be_norm) and not _OF_BETA.search(part.name)
+    has_width_of_tokens = part.shape == (width,)
+    is_beta = _OF_BETA.search(part.name) is not None
+    return has_width_of_tokens and (is_of_norm or may_be_norm) and not is_beta
 
 
 def _with_norm(
     layer: LayerTensors, gammas: Sequence[Tensor], available: Mapping[str, Tensor], kind: str | None
 ) -> LayerTensors:
-    """Return the layer with the one norm of this kind, if there is any."""
+    """Return the layer with the one norm before it that has γ of ``gammas``; without any γ, the
+    layer as it is. ``kind`` is that of :func:`_kind_of_norm`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is a γ and the kind is not known, or there are several.
+    """
     if not gammas:
         return layer
     named = " and ".join(f"'{visible(gamma.name):.120}'" for gamma in gammas[:2])
@@ -147,10 +174,11 @@ def _with_norm(
             f"{named} stand beside {of_layer}, and which one is before it is not known by such"
             " names: say which are ignored",
         )
-    own: Literal["layer", "rms"] = "layer" if kind.startswith("layer") else "rms"
+    # A 1 at the end of the kind is not part of it: it says that factors are 1 + γ.
+    kind_without_one: Literal["layer", "rms"] = "layer" if kind.startswith("layer") else "rms"
     gamma = gammas[0]
     norm = NormTensors(
-        kind=own,
+        kind=kind_without_one,
         gamma=gamma,
         beta=beta_beside(gamma.name, available),
         place="pre",

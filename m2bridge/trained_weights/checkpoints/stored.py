@@ -26,29 +26,31 @@ from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 MOST_FRACTIONS = 2**24
-"""Entries of a matrix that are computed as fractions."""
+"""The largest number of entries of a matrix that are computed as fractions."""
 MOST_CONFIGURATION = 1_000_000
-"""Bytes of a config.json."""
+"""The largest number of bytes of a config.json."""
 
 
 def without_copies(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the arrays without the state of an optimizer, and without averages of the weights
     where the weights themselves are there.
     """
-    found = {name: part for name, part in available.items() if not _is(name, "optimizers")}
-    own = {name: part for name, part in found.items() if not _is(name, "averages")}
+    found = {name: part for name, part in available.items() if not _is_copy(name, "optimizers")}
+    weights = {name: part for name, part in found.items() if not _is_copy(name, "averages")}
     # Of a file with averages alone, they are the weights.
-    has_matrix = any(len(part.shape) > 1 for part in own.values())
-    return own if has_matrix else found
+    has_matrix = any(len(part.shape) > 1 for part in weights.values())
+    return weights if has_matrix else found
 
 
-def _is(name: str, kind: str) -> bool:
+def _is_copy(name: str, kind: str) -> bool:
     """Return whether an array is a copy of a kind, ``optimizers`` or ``averages``, by its name."""
     return re.search(NAMES["copies"][kind], name) is not None
 
 
 def refused_form(names: Mapping[str, Any]) -> str:
-    """Return why these arrays are not read as weights, by their names; empty if they are."""
+    """Return why arrays with these names are not read as weights, with the first such name; empty
+    if they are read.
+    """
     for form in NAMES["refused"]:
         for name in names:
             if re.search(form["names"], name):
@@ -75,17 +77,20 @@ def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
             raise InvalidCaseError(
                 "weights", f"'{visible(name):.60}' has no matrix of integers with as many rows"
             )
-        own = [scales]
-        if (order := available.get(f"{module}weight_format")) is not None:
+        # The arrays beside the integers, which are used up.
+        others = [scales]
+        order = available.get(f"{module}weight_format")
+        if order is not None:
+            # The number 0 says that rows are as they are.
             if order.array().tolist() not in (0, [0]):
                 raise InvalidCaseError(
                     "weights",
                     f"'{visible(order.name):.60}' says that the integers are in tiles: save the"
                     " model in float16",
                 )
-            own.append(order)
-        found[weight.name] = _scaled(weight, own)
-        for part in own:
+            others.append(order)
+        found[weight.name] = _scaled(weight, others)
+        for part in others:
             del found[part.name]
     return found
 
@@ -95,10 +100,11 @@ def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
 
     ``others`` are the scales, and perhaps what says the order of the integers.
     """
+    scales = others[0]
 
     def read() -> Any:
         check_few_fractions(weight)
-        scale = as_fractions(others[0].array()) / 127
+        scale = as_fractions(scales.array()) / 127
         return as_fractions(weight.array()) * scale[:, None]
 
     return Tensor(weight.name, weight.shape, EXACT, read, sources=(weight, *others))
@@ -116,15 +122,16 @@ def check_few_fractions(part: Tensor) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Adapter:
-    """A LoRA adapter: W + factor·B·A in place of W.
+    """A LoRA adapter, which has W + factor·B·A in place of a matrix W.
 
     Parameters
     ----------
     arrays : dict
-        By their names.
+        The arrays of the adapter, A and B for each changed matrix, by their names.
     alpha : Fraction
-        Divided by the rank, or by its root, it is the factor.
+        α: the factor is α/r, or α/√r, where r is the rank, the number of rows of A.
     by_root : bool
+        Whether the factor is α/√r.
     columns : bool
         Whether the matrices that it changes have the shape (in, out).
     """
@@ -150,7 +157,8 @@ class _Adapter:
 
 
 def merged(available: Mapping[str, Tensor], path: Any) -> dict[str, Tensor]:
-    """Return the arrays of a model with those of an adapter added, exactly: W + (α/r)·B·A.
+    """Return the arrays of a model with each matrix W that an adapter changes replaced, exactly, by
+    W + (α/r)·B·A. ``path`` is that of the adapter, a file or a folder.
 
     Raises
     ------
@@ -185,20 +193,25 @@ def merged(available: Mapping[str, Tensor], path: Any) -> dict[str, Tensor]:
 
 
 def _changed_by(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
-    """Return the matrix of a module; its name may have a prefix more or less, as GPT-2's has."""
+    """Return the matrix of a module, whose name may have a prefix more or less, as GPT-2's has;
+    ``None`` if there is none, or several have such names.
+    """
     name = f"{module}.weight"
     if name in available:
         return available[name]
-    alike = [x for x in available if name.endswith(f".{x}") or x.endswith(f".{name}")]
-    return available[alike[0]] if len(alike) == 1 else None
+    # Names of which one is the other with a prefix.
+    similar = [x for x in available if name.endswith(f".{x}") or x.endswith(f".{name}")]
+    return available[similar[0]] if len(similar) == 1 else None
 
 
 _CHANGED_AT_START = ("pissa", "olora", "corda", "loftq")
-"""How adapters may begin that take a part of W away from it."""
+"""The beginnings of ``init_lora_weights`` of adapters that subtract a part of W from it when
+training begins.
+"""
 
 
 def _adapter(path: Path) -> _Adapter:
-    """Return an adapter, of a folder or a file beside its adapter_config.json.
+    """Return the adapter in a folder, or in a file with its adapter_config.json beside it.
 
     Raises
     ------
@@ -215,8 +228,8 @@ def _adapter(path: Path) -> _Adapter:
         raise ConversionError(f"'{file}' cannot be read: {reason}") from None
     if not isinstance(content, dict) or type(content.get("lora_alpha")) not in (int, float):
         raise ConversionError(f"'{file}' does not say lora_alpha")
-    # What makes the matrix another one than W + (α/r)·B·A.
-    others = (
+    # Keys that make the matrix another one than W + (α/r)·B·A.
+    keys = (
         "alpha_pattern",
         "rank_pattern",
         "use_dora",
@@ -224,12 +237,12 @@ def _adapter(path: Path) -> _Adapter:
         "modules_to_save",
         "megatron_config",
     )
-    for key in others:
+    for key in keys:
         if content.get(key) not in (None, False, {}, [], "none"):
             raise InvalidCaseError(
                 "adapter", f"'{key}' in '{file.name}' is not understood: merge the adapter first"
             )
-    start = content.get("init_lora_weights")
+    start = content.get("init_lora_weights")  # the method by which A and B began
     if isinstance(start, str) and start.startswith(_CHANGED_AT_START):
         raise InvalidCaseError(
             "adapter",
@@ -251,9 +264,12 @@ def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Ten
     ``weight`` is W, ``down`` is A of shape (r, in), and ``up`` is B of shape (out, r).
     InvalidCaseError if their shapes do not fit.
     """
-    is_product = len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
-    shape = (up.shape[0], down.shape[1]) if is_product else ()
-    if weight.shape != (shape[::-1] if adapter.columns else shape):
+    can_be_multiplied = len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
+    # The empty shape is that of no matrix.
+    shape = (up.shape[0], down.shape[1]) if can_be_multiplied else ()
+    if adapter.columns:
+        shape = shape[::-1]
+    if weight.shape != shape:
         raise InvalidCaseError(
             "adapter",
             f"'{visible(weight.name):.60}' is {weight.size_text}, and its change is {up.size_text}"

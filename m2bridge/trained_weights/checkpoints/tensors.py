@@ -43,11 +43,11 @@ class Norm:
     kind : str
         ``layer`` or ``rms``.
     gamma, beta : array or None
-        Of length d; ``None`` stands for ones, and for zeros.
+        γ and β, of length d; ``None`` stands for γ = 1 and β = 0.
     name : str
-        That of its tensor.
+        The name of the tensor of γ; empty if there is none.
     place : str
-        ``pre`` or ``post``.
+        ``pre`` or ``post``: before or after the layer.
     """
 
     kind: Literal["layer", "rms"]
@@ -58,7 +58,7 @@ class Norm:
 
     @property
     def title(self) -> str:
-        """``LayerNorm`` or ``RMSNorm``."""
+        """The kind as it is usually written: ``LayerNorm`` or ``RMSNorm``."""
         return {"layer": "LayerNorm", "rms": "RMSNorm"}[self.kind]
 
     @property
@@ -97,16 +97,17 @@ class HeadArrays:
     layer, head : int
         Counted from 1.
     matrices : dict
-        By the letters K, Q, A, V, O.
+        The arrays by the letters K, Q, V, or A, V, and perhaps O.
     kind : str
         The type of the entries; of several the least precise.
     K_bias, Q_bias, V_bias : array or None
-        Of lengths a, a and v.
+        The biases of the head, of lengths a, a and v.
     O_bias : array or None
-        That of the layer, of length d'; all of its heads have the same.
+        The output bias of the layer, of length d'; all of its heads have the same.
     norm : Norm or None
+        The norm of the layer.
     sharing : int
-        As many heads of the layer have the same K and V.
+        The number of heads in a row that have the same K and V.
     """
 
     layer: int
@@ -142,9 +143,10 @@ class NormTensors:
     adds_one : bool
         Whether the factors are 1 + γ, as in Gemma.
     asks : str
-        What its name does not say, in which models of this name differ; empty if nothing.
+        A clause on what has to be asked for, as models with a norm of this name differ in it; empty
+        if nothing has.
     assumed : str
-        What is taken for granted where only its name says it; empty if nothing.
+        A clause on what is taken for granted, as only the name says it; empty if nothing is.
     """
 
     kind: Literal["layer", "rms"]
@@ -155,12 +157,20 @@ class NormTensors:
     asks: str = ""
     assumed: str = ""
 
+    def tensors(self) -> Iterator[Tensor]:
+        """Yield γ, and β if there is one."""
+        yield self.gamma
+        if self.beta is not None:
+            yield self.beta
+
     def read(self, width: int) -> Norm:
         """Return the norm, read now, of tokens with ``width`` entries; InvalidCaseError if γ or β
         has another length.
         """
         advice = "say that norm is none" if self.place == "pre" else ""
-        needed = _Needed("norm", "one for each coordinate of the tokens that it acts on", advice)
+        needed = _NeededVector(
+            "norm", "one for each coordinate of the tokens that it acts on", advice
+        )
         gamma = needed.read(self.gamma, (width,))
         if self.adds_one:
             # As fractions: a small γ would be lost in the sum of floating-point numbers.
@@ -178,23 +188,25 @@ class LayerTensors:
     Parameters
     ----------
     name : str
-        Common to their names.
+        What the names of the tensors have in common; sorted by it, layers are in their order.
     parts : dict
-        By the letters K, Q, A, V, O; three times the same where they are stacked.
+        The tensors of matrices by the letters K, Q, A, V, O. Where one array has Q, K and V, these
+        three letters have this one tensor.
     biases : dict
-        By the letters K, Q, V, O; three times the same where they are stacked.
+        The tensors of biases by the letters K, Q, V, O, in the same way.
     norm : NormTensors or None
+        The norm before or after the layer.
     cut : str
         How one array with Q, K and V is cut, one of :data:`CUTS`; ``unknown`` where models of these
         names differ.
     key_value_heads : int or None
-        As many heads of keys and values, where ``config.json`` says it.
+        The number of heads of keys and values, where ``config.json`` says it.
     own_heads : int or None
         The number of heads, where an array beside the layer shows it.
     is_one_head : bool
         Whether the layer has one head if nothing else is said.
     readings : str
-        How models of these names cut one array, where they differ.
+        In words, how models of these names cut one array, where they differ; else empty.
     has_factors : bool
         Whether O has been multiplied by the factors of the outputs (LayerScale).
     assumed : str
@@ -215,14 +227,15 @@ class LayerTensors:
 
     @property
     def is_stacked(self) -> bool:
-        """Whether Q, K and V are one array."""
+        """Whether Q, K and V are one array: their letters have the same tensor."""
         return "K" in self.parts and self.parts["K"].name == self.parts["V"].name
 
     def of(self, *, biases: bool, norm: str | None) -> LayerTensors:
         """Return the layer with or without its biases, and with the norm that the option ``norm``
         says, or that of the file where it is ``None``.
 
-        The norm's β is one of the biases. What is left out is not read.
+        The norm's β is one of the biases. What is left out is not read. A norm after the layer
+        stays, unless the option says that it is before.
         """
         own = self.norm
         if own is not None and is_before(own.gamma.name, own.place, norm):
@@ -237,30 +250,31 @@ class LayerTensors:
             own = replace(own, beta=None)
         return replace(self, biases=self.biases if biases else {}, norm=own)
 
-    def counted(self) -> Iterator[Tensor]:
-        """Yield the tensors about which answers are: a norm after the layer is not among them."""
+    def analysed_tensors(self) -> Iterator[Tensor]:
+        """Yield the tensors of the matrices, of the biases, and of γ and β of a norm before the
+        layer: those about which answers are. One array with Q, K and V is yielded three times.
+        """
         yield from self.parts.values()
         yield from self.biases.values()
         if self.norm is not None and self.norm.place == "pre":
-            yield self.norm.gamma
-            if self.norm.beta is not None:
-                yield self.norm.beta
+            yield from self.norm.tensors()
 
-    def every(self) -> Iterator[Tensor]:
-        """Yield all tensors that belong to the layer, with the norm after it."""
+    def all_tensors(self) -> Iterator[Tensor]:
+        """Yield the tensors of the matrices, of the biases, and of γ and β of the norm before or
+        after the layer. One array with Q, K and V is yielded three times.
+        """
         yield from self.parts.values()
         yield from self.biases.values()
         if self.norm is not None:
-            yield self.norm.gamma
-            if self.norm.beta is not None:
-                yield self.norm.beta
+            yield from self.norm.tensors()
 
     def head_count(self, count: int | None) -> int:
         """Return the number of heads, by shapes alone: nothing is read.
 
-        ``count`` is the number that is given for all layers, or ``None``.
+        ``count`` is the number that is given for all layers, or ``None``; without it, and where no
+        shape and no array beside the layer shows it, there is one head.
         """
-        # Q has all heads; several may share K and V. Beside A there is V.
+        # Q has all heads; several may share K and V. Without Q there are A and V.
         shape = self.parts["Q" if "Q" in self.parts else "V"].shape
         # One array (3, ·, ·) has Q, K and V as its first index.
         if len(shape) == 3 and not self.is_stacked:
@@ -285,34 +299,45 @@ class LayerTensors:
         """
         count = self.own_heads or count
         arrays = self._arrays()
-        # Q, K and V as arrays of their own, each of all heads; then the matrices of each head
+        # First Q, K and V as arrays of their own, each of all heads; then the matrices of each.
         separate = self._separate(arrays, arrays.get("O"), count)
         cut = list(cut_into_heads(separate, count))
         for matrices in cut:
-            wrong = fault_in_shapes({letter: array.shape for letter, array in matrices.items()})
-            if wrong:
-                raise InvalidCaseError("weights", f"{shapes_in_words(matrices)}: {wrong}")
+            fault = fault_in_shapes({letter: array.shape for letter, array in matrices.items()})
+            if fault:
+                raise InvalidCaseError("weights", f"{shapes_in_words(matrices)}: {fault}")
         if not cut:
             return
         biases = self._biases(arrays, count)
-        output_bias, norm = self._around(cut)
-        around = {"O_bias": output_bias, "norm": norm, "sharing": heads_sharing_a_key(separate)}
+        output_bias, norm = self._output_bias_and_norm(cut)
+        sharing = heads_sharing_a_key(separate)
         for number, matrices in enumerate(cut, 1):
-            own = {f"{letter}_bias": column[number - 1] for letter, column in biases.items()}
-            yield HeadArrays(layer, number, matrices, self._kind, **own, **around)
+            own_biases = {letter: of_heads[number - 1] for letter, of_heads in biases.items()}
+            yield HeadArrays(
+                layer=layer,
+                head=number,
+                matrices=matrices,
+                kind=self._kind,
+                K_bias=own_biases.get("K"),
+                Q_bias=own_biases.get("Q"),
+                V_bias=own_biases.get("V"),
+                O_bias=output_bias,
+                norm=norm,
+                sharing=sharing,
+            )
 
     @property
     def _kind(self) -> str:
         """The type of the entries of the least precise matrix."""
         kinds = {part.kind for part in self.parts.values()}
-        # Of two types that are as precise the first one is taken: an exact matrix beside one of
-        # float64 changes nothing.
+        # The least precise type has the largest distance between numbers. Of two types that are as
+        # precise the first one is taken: an exact matrix beside one of float64 changes nothing.
         known = [kind for kind in PRECISIONS if kind in kinds]
         return max(known, key=lambda kind: PRECISIONS[kind], default=EXACT)
 
     def _arrays(self) -> dict[str, Any]:
-        """Return the arrays by their letters, of the shape (out, in), or with the heads as first
-        index; Q, K and V are the same array where they are stacked.
+        """Read and return the arrays of the matrices by their letters, of the shape (out, in), or
+        with the heads as first index; Q, K and V are the same array where they are stacked.
         """
         # An array that holds Q, K and V is read once.
         read: dict[str, Any] = {}
@@ -326,14 +351,16 @@ class LayerTensors:
     def _separate(
         self, arrays: Mapping[str, Any], output: Any, count: int | None
     ) -> dict[str, Any]:
-        """Return the arrays by their letters with Q, K and V apart, if they are one array.
+        """Return the arrays by their letters, where Q, K and V are one array with the rows of each
+        in an array of its own.
 
         Parameters
         ----------
         arrays : dict
-            Those of the layer, or columns of as many rows, in which biases stand.
+            The arrays of the layer by their letters, or single columns with as many rows, in which
+            biases stand.
         output : array or None
-            O, whose columns show how many rows Q has.
+            O, whose columns show how many rows Q has; ``None`` if there is no O.
         count : int or None
             The number of heads, if it is known.
         """
@@ -349,9 +376,11 @@ class LayerTensors:
         return {**arrays, **parts}
 
     def _interleaved(self, stacked: Any, output: Any, heads: int | None) -> dict[str, Any]:
-        """Return Q, K, V by these letters, from one matrix in which their rows alternate.
+        """Return Q, K, V by these letters, each with the rows of all heads, from one matrix in
+        which their rows alternate.
 
-        ``output`` is O, or ``None``, and shows how many heads share a key.
+        ``output`` is O, or ``None``, and shows how many heads share a key. ``heads`` is the number
+        of heads, or ``None``.
 
         Raises
         ------
@@ -376,6 +405,7 @@ class LayerTensors:
         if stacked.ndim != 2:
             raise InvalidCaseError("layout", f"{named}: Q, K and V that alternate are a matrix")
         rows = len(stacked)
+        # The number of keys, and of values: one for each head, unless heads share them.
         groups = heads
         if self.cut == "by-group":
             groups = self._groups(stacked.shape, output, heads)
@@ -386,12 +416,12 @@ class LayerTensors:
                 f"{named}: {rows} is not the number of rows of {heads} queries and"
                 f" {groups} keys and values",
             )
-        number = PARTS_OF_CUT.get(self.cut, 1)
-        if heads % number:
+        parts = PARTS_OF_CUT.get(self.cut, 1)
+        if heads % parts:
             raise InvalidCaseError(
                 "layout",
-                f"{named}, and is taken for {number} parts, each with Q, V and K of as many heads:"
-                f" {number} does not divide {heads} heads",
+                f"{named}, and is taken for {parts} parts, each with Q, V and K of as many heads:"
+                f" {parts} does not divide {heads} heads",
             )
         return split_alternating(stacked, self.cut, groups, size)
 
@@ -403,10 +433,10 @@ class LayerTensors:
         return "which is cut in several ways by models of this name, or by those of other names"
 
     def _groups(self, shape: tuple[int, int], output: Any, heads: int) -> int:
-        """Return the number of keys in one array, Q of all heads and as many keys as values.
+        """Return the number of keys, which is that of values, in one array with Q of all heads.
 
-        The columns of O show it: they are as many as the rows of Q. Without O it is what
-        config.json says, or the number of heads if the array has three squares.
+        O shows it, as it has as many columns as Q has rows. Without O it is the number that
+        config.json says, or that of heads if the array consists of three squares.
 
         Parameters
         ----------
@@ -425,7 +455,8 @@ class LayerTensors:
         if output is not None and output.ndim == 2:
             rows_of_Q = output.shape[1]
             size = rows_of_Q // heads
-            # A wrong number is refused where the rows are counted.
+            # The rows that are not those of Q are those of keys and values, ``size`` for each. A
+            # wrong number is refused where the rows are counted.
             seen = max((rows - rows_of_Q) // (2 * size), 1) if size else 1
             if self.key_value_heads in (None, seen):
                 return seen
@@ -451,8 +482,8 @@ class LayerTensors:
         given = {letter: bias for letter, bias in self.biases.items() if letter != "O"}
         if not given:
             return {}
-        # A bias is a column beside the matrix, and is cut as the first column is; that one stands
-        # for a bias which is missing.
+        # A bias is cut as a column beside the matrix is. For a bias that is missing the first
+        # column of its matrix stands in, as all three are needed; it is not returned.
         columns = {letter: array[..., :1] for letter, array in arrays.items() if letter != "O"}
         for letter, bias in given.items():
             entries = _bias_of(self.parts[letter]).read(bias, arrays[letter].shape[:-1])
@@ -461,10 +492,11 @@ class LayerTensors:
         cut = list(cut_into_heads(separate, count))
         return {letter: [head[letter][:, 0] for head in cut] for letter in given}
 
-    def _around(self, heads: list[dict[str, Any]]) -> tuple[Any, Norm | None]:
+    def _output_bias_and_norm(self, heads: list[dict[str, Any]]) -> tuple[Any, Norm | None]:
         """Return the bias of the outputs, and the norm, each ``None`` if there is none.
 
-        ``heads`` are the matrices of all heads by their letters, whose sizes both need.
+        ``heads`` are the matrices of each head by their letters: their sizes say how many entries
+        the output bias and γ and β have to have.
         """
         first = heads[0]
         # Without an output matrix the outputs of the heads are concatenated.
@@ -479,17 +511,18 @@ class LayerTensors:
 
 
 @dataclass(frozen=True, slots=True)
-class _Needed:
-    """What is said of a bias or a norm that has another shape than it needs.
+class _NeededVector:
+    """A bias, or γ or β of a norm, that is read if it has the shape that is needed; with the words
+    of the error if it has another one.
 
     Parameters
     ----------
     kind : str
         ``bias`` or ``norm``.
     entries : str
-        For what it needs an entry each: ``one for each output of 'q_proj'``.
+        What the entries are for: ``one for each output of 'q_proj'``.
     advice : str
-        How it can be left out, as a command: ``let biases be ignored``; empty if it cannot.
+        How the vector can be left out, as a command: ``let biases be ignored``; empty if it cannot.
     """
 
     kind: str
@@ -497,13 +530,13 @@ class _Needed:
     advice: str
 
     def read(self, part: Tensor, shape: tuple[int, ...]) -> Any:
-        """Return the entries as an array of this shape; in the file those of all heads may stand
-        in one row.
+        """Return the entries of a tensor as an array of this shape, for biases perhaps (heads, a);
+        in the file the entries of all heads may stand in one row.
 
         Raises
         ------
         InvalidCaseError
-            If it has another shape, which is seen before anything is read.
+            If the tensor has another shape, which is seen before anything is read.
         """
         if part.shape in (shape, (prod(shape),)):
             return part.array().reshape(shape)
@@ -517,7 +550,7 @@ class _Needed:
         )
 
 
-def _bias_of(matrix: Tensor) -> _Needed:
+def _bias_of(matrix: Tensor) -> _NeededVector:
     """Return what the bias beside a matrix has to be."""
     name = visible(matrix.name)
-    return _Needed("bias", f"one for each output of '{name:.60}'", "let biases be ignored")
+    return _NeededVector("bias", f"one for each output of '{name:.60}'", "let biases be ignored")

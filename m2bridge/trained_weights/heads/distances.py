@@ -14,9 +14,9 @@ from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.pruning import nearest_lower_rank
 
 DISTANCES = ("to singular", "to boundary")
-"""What :func:`distances` are, in tables."""
+"""What the two numbers of :func:`distances` are called in tables about lightning attention."""
 LOWER_RANKS = ("A to lower rank", "V to lower rank")
-"""What distances are in tables about softmax attention."""
+"""What they are called in tables about softmax attention."""
 
 
 def distance_names(heads: Sequence[HeadWeights]) -> tuple[str, str]:
@@ -25,7 +25,9 @@ def distance_names(heads: Sequence[HeadWeights]) -> tuple[str, str]:
 
 
 def nearest_name(head: HeadWeights) -> str:
-    """Return the name of the nearest part of the singular locus; for softmax of a lower rank."""
+    """Return the name of the part of the singular locus that is nearest to a head, empty if none is
+    known; for softmax that of the nearest lower rank, as ``rk A ≤ 3``.
+    """
     if head.shape.softmax:
         _, letter, rank = nearest_lower_rank(head)
         return f"rk {letter} ≤ {rank}"
@@ -37,6 +39,7 @@ def distances(head: HeadWeights) -> tuple[float | None, float | None]:
     rank below the largest one. ``None`` is a distance that rounding hides, or that is not known.
     """
     if head.shape.softmax:
+        # The lists have the distances to rank at most 0, 1, 2, …; α and β are the largest ranks.
         of_A = head.numerical.distances_to_lower_rank_A[head.shape.alpha - 1]
         of_V = head.numerical.distances_to_lower_rank_V[head.shape.beta - 1]
         return of_A, of_V
@@ -44,16 +47,18 @@ def distances(head: HeadWeights) -> tuple[float | None, float | None]:
 
 
 def distance_text(value: float | None) -> str:
-    """Return the cell of a number in a table: a dash is one that rounding hides."""
+    """Return a number as the cell of a table; a dash for ``None``, which rounding hides."""
     return "–" if value is None else f"{value:.4g}"
 
 
 def spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
-    """Return the singular values of A or V, and distances to rank at most 1, 2, …"""
-    n = head.numerical
+    """Return the singular values of A or V, as ``letter`` says, and the distances of this matrix to
+    rank at most 1, 2, ….
+    """
+    numerical = head.numerical
     if letter == "A":
-        return n.singular_values_A, n.distances_to_lower_rank_A[1:]
-    return n.singular_values_V, n.distances_to_lower_rank_V[1:]
+        return numerical.singular_values_A, numerical.distances_to_lower_rank_A[1:]
+    return numerical.singular_values_V, numerical.distances_to_lower_rank_V[1:]
 
 
 class LowerRankMatrices(NamedTuple):
@@ -73,63 +78,70 @@ class SingularStratum(NamedTuple):
     def words(self) -> str:
         """Return its name, how many heads are near it, and which is the nearest."""
         first = self.heads[0]
-        distance = _distance_words(nearness(first) or None)
-        nearest = f"head {first.head} of layer {first.layer} at {distance}"
+        # A nearness of 0 stands for a distance that rounding does not distinguish from 0.
+        distance = nearness(first)
+        distance_words = _distance_words(distance if distance > 0 else None)
+        nearest = f"head {first.head} of layer {first.layer} at {distance_words}"
         return f"{self.name}: {plural(len(self.heads), 'head')}, nearest {nearest}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the values for ``json.dumps``."""
         first = self.heads[0]
+        # Where the nearness is 0, the head has 0 if it is singular, and None if rounding hides it.
+        distance = nearness(first) or first.numerical.distance_to_singular_locus
         return {
             "locus": self.name,
             "heads": len(self.heads),
             "layer": first.layer,
             "head": first.head,
-            "distance": nearness(first) or first.numerical.distance_to_singular_locus,
+            "distance": distance,
         }
 
 
 def near_strata(head: HeadWeights) -> tuple[LowerRankMatrices, ...]:
-    """Return the strata of lower rank that A and V reach at the tolerance, although their exact
-    ranks are larger.
+    """Return the strata of lower rank, as rk A ≤ 3, that A and V reach at the tolerance: those of
+    their effective ranks, where the exact ranks are larger.
     """
-    n = head.numerical
-    spectra = (
-        ("A", head.ranks.r, n.effective_rank_A, n.distances_to_lower_rank_A),
-        ("V", head.ranks.s, n.effective_rank_V, n.distances_to_lower_rank_V),
-    )
+    numerical = head.numerical
     found = []
-    for letter, rank, effective, to_lower_rank in spectra:
-        # A product that is lost in rounding has no effective rank.
-        if 0 < effective < rank:
-            found.append(LowerRankMatrices(f"rk {letter} ≤ {effective}", to_lower_rank[effective]))
+    for letter, rank, effective_rank, to_lower_rank in (
+        ("A", head.ranks.r, numerical.effective_rank_A, numerical.distances_to_lower_rank_A),
+        ("V", head.ranks.s, numerical.effective_rank_V, numerical.distances_to_lower_rank_V),
+    ):
+        # A product that is lost in rounding has the effective rank 0, which tells nothing.
+        if 0 < effective_rank < rank:
+            name = f"rk {letter} ≤ {effective_rank}"
+            found.append(LowerRankMatrices(name, to_lower_rank[effective_rank]))
     return tuple(found)
 
 
 def near_words(head: HeadWeights) -> str:
-    """Return the sentence on a head whose effective ranks fall short; empty where they do not.
+    """Return the sentence on a head whose effective ranks are less than its exact ranks; empty for
+    another head.
 
-    The exact verdict is beside it, and is not changed by it.
+    What is proved by the exact ranks stands beside it, and is not changed by it.
     """
     strata = near_strata(head)
     if not strata:
         return ""
-    n = head.numerical
-    within = f"tolerance {n.tolerance:.2g}"
-    if n.tolerance == PRECISIONS[n.kind]:
-        within = f"rounding ({n.kind})"
+    numerical = head.numerical
+    within = f"tolerance {numerical.tolerance:.2g}"
+    if numerical.tolerance == PRECISIONS[numerical.kind]:
+        within = f"rounding ({numerical.kind})"
     names = " and ".join(stratum.name for stratum in strata)
     words = f"head {head.head} of layer {head.layer} is within {within} of {names}"
-    if n.nearest_singular_locus:
-        distance = _distance_words(n.distance_to_singular_locus)
+    # The name is empty where no singular functions are known, as for softmax, or there are none.
+    if numerical.nearest_singular_locus:
+        distance = _distance_words(numerical.distance_to_singular_locus)
         return f"{words}: its nearest singular function is at {distance}"
-    each = ", ".join(f"{x.name} is at {_distance_words(x.distance)}" for x in strata)
-    return f"{words}: {each}"
+    clauses = [f"{stratum.name} is at {_distance_words(stratum.distance)}" for stratum in strata]
+    return f"{words}: {', '.join(clauses)}"
 
 
 def nearness_json(head: HeadWeights) -> dict[str, Any]:
     """Return the strata of lower rank near a head, and the sentence on them, for ``json.dumps``."""
-    strata = [{"stratum": x.name, "distance": x.distance} for x in near_strata(head)]
+    near = near_strata(head)
+    strata = [{"stratum": stratum.name, "distance": stratum.distance} for stratum in near]
     return {"near": strata, "near_words": near_words(head) or None}
 
 
@@ -141,32 +153,43 @@ def _distance_words(distance: float | None) -> str:
 
 
 def nearness(head: HeadWeights) -> float:
-    """Return the distance by which heads are sorted.
+    """Return the distance by which heads are sorted: that to the singular locus, or 0.0 where
+    rounding does not distinguish it from 0.
 
-    Of softmax attention no singular functions are known, and it is the distance of A or V to a
-    lower rank. Relative distances are at most 1: heads for which nothing is known come last.
+    Of softmax attention no singular functions are known, and the distance is that of A or V to a
+    lower rank. Heads of lightning attention for which no part of the singular locus is known have
+    2.0: they come last, as relative distances are at most 1.
     """
-    n = head.numerical
+    numerical = head.numerical
     if head.shape.softmax:
-        return nearest_lower_rank(head)[0]
-    if not n.nearest_singular_locus:
+        distance, _, _ = nearest_lower_rank(head)
+        return distance
+    if not numerical.nearest_singular_locus:
         return 2.0
-    return n.distance_to_singular_locus or 0.0
+    return numerical.distance_to_singular_locus or 0.0
 
 
 def nearest_loci(heads: Iterable[HeadWeights]) -> tuple[SingularStratum, ...]:
-    """Return the parts of the singular locus that are nearest to heads, the nearest part first."""
-    by_name: dict[str, list[HeadWeights]] = {}
+    """Return the parts of the singular locus that are nearest to some head, with these heads; the
+    part with the nearest head first.
+
+    For softmax they are the lower ranks. Heads for which no part is known are left out.
+    """
+    heads_by_locus: dict[str, list[HeadWeights]] = {}
     for head in sorted(heads, key=nearness):
-        if name := nearest_name(head):
-            by_name.setdefault(name, []).append(head)
-    return tuple(SingularStratum(name, tuple(near)) for name, near in by_name.items())
+        name = nearest_name(head)
+        if name:
+            heads_by_locus.setdefault(name, []).append(head)
+    return tuple(SingularStratum(name, tuple(near)) for name, near in heads_by_locus.items())
 
 
 def chosen_heads(
     heads: Sequence[HeadWeights], sort: str, worst: int | None
 ) -> tuple[HeadWeights, ...]:
-    """Return the heads by layers or by distances, or the ``worst`` nearest ones."""
+    """Return the heads as they are, by layers, where ``sort`` is ``layer``; by distances, the
+    nearest first, where it is ``distance``; and with a number ``worst`` only so many, the nearest.
+    """
+    # The slice of ``worst`` = None is all heads.
     if sort == "distance" or worst is not None:
         return tuple(sorted(heads, key=nearness)[:worst])
     return tuple(heads)

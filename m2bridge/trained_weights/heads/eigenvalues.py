@@ -35,7 +35,9 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
     number is shown by a Cholesky decomposition, which gives the upper bound.
     """
     if len(M) <= _LARGE:
-        return _by_tangents(M, N)[:2]
+        lower, upper, _, _ = _by_tangents(M, N)
+        return lower, upper
+    # Any first subspace will do: here it is that of three columns.
     basis = numpy.linalg.qr(numpy.stack([M[0] + N[0], M.sum(0), N.sum(0)], 1))[0]
     for _ in range(_MAX_ENLARGEMENTS):
         lower, _, weight, vector = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
@@ -53,10 +55,11 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
                 break
             v = v / norm
             basis = numpy.column_stack([basis, v])
-    beyond = _GAP
-    while not _is_positive((value + beyond) * numpy.identity(len(M)) - whole):
-        beyond *= 10
-    return min(lower, value), value + beyond
+    # The largest eigenvalue of the whole is less than b if b·1 − whole is positive definite.
+    margin = _GAP
+    while not _is_positive((value + margin) * numpy.identity(len(M)) - whole):
+        margin *= 10
+    return min(lower, value), value + margin
 
 
 def _is_positive(matrix: Any) -> bool:
@@ -77,13 +80,14 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
     """
     left, right = _Tangent.at(0.0, M, N), _Tangent.at(1.0, M, N)
     best = min(left, right, key=lambda tangent: tangent.value)
-    lower = 0.0
+    lower = 0.0  # replaced in the first step, unless that returns
     for _ in range(_MAX_TANGENTS):
         # The function grows, or falls, on the whole interval: the least value is at an end.
         if left.slope >= 0 or right.slope <= 0:
             return best.value, best.value, best.weight, best.vector
         crossing = right.value - left.value + left.slope * left.weight - right.slope * right.weight
         weight = crossing / (left.slope - right.slope)
+        # Rounding may take it out of the interval.
         weight = min(max(weight, left.weight), right.weight)
         lower = left.value + left.slope * (weight - left.weight)
         if best.value - lower <= EPSILON:

@@ -1,7 +1,8 @@
 """The function of a single head at its weights: its orbit, and what follows from the orbit.
 
-The statements are those of docs/weights-mathematics.md, with the ranks of ``heads.ranks``. Layers
-and networks are in ``networks/``.
+The orbit is named by the triple (r, s, m) of ``Ranks.numbers``: r = rk A, s = rk V, and m, the
+dimension of the intersection of the column space of A with the row space of V. The statements are
+those of docs/weights-mathematics.md. Layers and networks are in ``networks/``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ they save.
 
 @cache
 def _thread_pools() -> Any:
-    """Return the libraries of linear algebra in this process, which are looked for once."""
+    """Return what sets the number of threads of the libraries of linear algebra in this process,
+    which are looked for once.
+    """
     from threadpoolctl import ThreadpoolController  # slow to import
 
     return ThreadpoolController()
@@ -58,7 +61,8 @@ class HeadWeights:
 
     @classmethod
     def of(cls, head: ReducedHead, a: int | None, softmax: bool, tolerance: float | None) -> Self:
-        """Return all that is found about a head: sizes, exact ranks, numbers and types.
+        """Return all that is found about a head: sizes, exact ranks, types, and singular values and
+        distances in floating point.
 
         Parameters
         ----------
@@ -73,7 +77,7 @@ class HeadWeights:
         """
         shape = HeadShape.of(head.matrices, a, softmax, head.coordinates)
         ranks = exact_ranks(head.matrices)
-        threads = None
+        threads = None  # as many as the libraries take
         # For small matrices starting threads costs more than it saves.
         if max(shape.alpha, shape.beta) < _LARGE:
             threads = 1
@@ -91,7 +95,7 @@ class HeadWeights:
 
     @property
     def orbit(self) -> Orbit | None:
-        """The orbit of the function; ``None`` for zero."""
+        """The orbit (r, s, m) of the function; ``None`` for the zero function, which has none."""
         from m2bridge.families.attention.orbits.orbits import (
             Orbit,  # needs SymPy, which is slow to import
         )
@@ -102,8 +106,12 @@ class HeadWeights:
 
     @property
     def is_zero(self) -> bool:
-        """Whether V is 0, or, for lightning attention, A."""
-        return not self.ranks.s or not (self.ranks.r or self.shape.softmax)
+        """Whether the function is zero: V is 0, or, in lightning attention, A is.
+
+        Where ranks are lower bounds, those that are positive still show that it is not.
+        """
+        A_is_zero, V_is_zero = self.ranks.r == 0, self.ranks.s == 0
+        return V_is_zero or (A_is_zero and not self.shape.softmax)
 
     @property
     def is_outside(self) -> bool:
@@ -111,10 +119,10 @@ class HeadWeights:
         return self.ranks.r > self.shape.alpha
 
     def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
-        """Return whether a predicate of (r, s, m) holds of the orbit of the function.
+        """Return whether a predicate of the triple (r, s, m) holds of the orbit of the function.
 
-        ``None`` where the ranks are not proved, or A is none of the model, and of softmax, of which
-        nothing is known.
+        ``None``, for not known, where the ranks are not proved, where A has a larger rank than the
+        model allows, and for softmax attention, on which there are no theorems about orbits.
         """
         if not self.ranks.proved or self.is_outside or self.shape.softmax:
             return None
@@ -136,31 +144,35 @@ class HeadWeights:
 
     @property
     def regular(self) -> bool | None:
-        """Whether the rank of the differential at these weights is the dimension.
+        """Whether the rank of the differential at these weights is the dimension of the functions.
 
         ``None`` if the ranks that decide it are not known. Weights of the zero function are not
-        regular: at A = 0 changes of V are not seen, and at V = 0 changes of A. Only for d = 1 those
-        of V alone may give all functions, so that the rank has to be compared.
+        regular: at A = 0 changes of V do not change the function, and at V = 0 changes of A do not.
+        Only for d = 1 the other matrix alone may give all functions, so that the rank has to be
+        compared with the dimension.
         """
         if not self.ranks.proved or self.is_outside:
             return None
         lightning = not self.shape.softmax
         if self.is_zero and self.shape.d == 1 and lightning:
-            rank = self._seen_at_zero
+            rank = self._rank_at_zero_function
             return None if rank is None else rank == self.shape.dimension
-        # Lemma A.3: A = v qᵀ, V = h vᵀ are the critical points of (A, V) ↦ f.
+        # Lemma A.3: A = v qᵀ, V = h vᵀ are the critical points of (A, V) ↦ f. For d = 1 all are of
+        # this form, and none is critical.
         critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
         if self.is_zero or critical:
             return False
-        return _onto(self.shape, self.ranks)
+        return _products_are_onto(self.shape, self.ranks)
 
     @property
     def most_rank(self) -> int | None:
         """An upper bound for the rank of the differential at these weights, of this head alone;
-        ``None`` where the ranks are not proved, or A is none of the model.
+        ``None`` where the ranks are not proved, or A has a larger rank than the model allows.
 
-        It is that of (K, Q) ↦ KᵀQ and of (O, V) ↦ OV, less one for the rescaling of A against V.
-        At A = 0 changes of V are not seen, and at V = 0 changes of A.
+        One bound is the dimension of the functions, less 1 where the weights are not regular.
+        Another is the sum of the ranks of the differentials of (K, Q) ↦ KᵀQ and of (O, V) ↦ OV,
+        less 1 for the rescaling of A against V in lightning attention. At A = 0 or V = 0, where the
+        rescaling does nothing, :attr:`_rank_at_zero_function` is in place of this sum.
         """
         if not self.ranks.proved or self.is_outside:
             return None
@@ -168,7 +180,7 @@ class HeadWeights:
         if self.regular is False:
             most -= 1
         if self.is_zero:
-            of_products = self._seen_at_zero
+            of_products = self._rank_at_zero_function
         else:
             of_products = sum_of_known([self._rank_of_A, self._rank_of_V])
         if of_products is None:
@@ -178,51 +190,58 @@ class HeadWeights:
 
     @property
     def least_rank(self) -> int | None:
-        """A lower bound for the rank of the differential at these weights, of this head alone, if
-        one is known.
+        """A lower bound for the rank of the differential at these weights, of this head alone;
+        ``None`` if none is known.
 
-        In softmax attention the differential in A and V is injective where V is not 0.
+        At regular weights it is the dimension. In softmax attention the differential in A and V is
+        injective where V is not 0, so that the ranks of (K, Q) ↦ KᵀQ and (O, V) ↦ OV are added.
         """
         if self.regular:
             return self.shape.dimension
         shape = self.shape
-        # Where A is given, of bounded rank, those of its factors are not known.
-        has_products = shape.factored or not shape.has_factors
-        if shape.softmax and self.ranks.proved and has_products and not self.is_zero:
+        # Where an A of bounded rank is given, the ranks of its factors K and Q are not known.
+        ranks_are_exact = shape.factored or not shape.has_factors
+        if shape.softmax and self.ranks.proved and ranks_are_exact and not self.is_zero:
             return sum_of_known([self._rank_of_A, self._rank_of_V])
         return None
 
     @property
     def _rank_of_A(self) -> int | None:
-        """The rank of the differential of (K, Q) ↦ KᵀQ, if it is known.
+        """The rank of the differential of (K, Q) ↦ KᵀQ; ``None`` if it is not known.
 
-        Where A is given, of bounded rank, it is an upper bound.
+        Where an A of bounded rank is given, and not K and Q, it is an upper bound.
         """
         return _product_rank(self.ranks, "KQ", self.shape.d, self.shape.queries)
 
     @property
     def _rank_of_V(self) -> int | None:
-        """The rank of the differential of (O, V) ↦ OV, if it is known."""
+        """The rank of the differential of (O, V) ↦ OV; ``None`` if it is not known."""
         return _product_rank(self.ranks, "OV", self.shape.d_out, self.shape.d)
 
     @property
-    def _seen_at_zero(self) -> int | None:
-        """The rank of the differential where the function is zero, if it is known.
+    def _rank_at_zero_function(self) -> int | None:
+        """The rank of the differential at weights whose function is zero; ``None`` if it is not
+        known.
 
         In lightning attention the function φ(A, V) is bilinear, and zero only where A or V is. So
-        its derivative is φ(Ȧ, V) at A = 0, and φ(A, V̇) at V = 0, which are injective in Ȧ and V̇.
-        In softmax attention V = 0.
+        its derivative is φ(Ȧ, V) at A = 0, and φ(A, V̇) at V = 0, which are injective in Ȧ and V̇
+        unless both A and V are 0. In softmax attention V is 0, and the derivative that in V̇ alone.
         """
-        seen = []
-        if self.ranks.s:
-            seen.append(self._rank_of_A)
-        if self.ranks.r or self.shape.softmax:
-            seen.append(self._rank_of_V)
-        return sum_of_known(seen)
+        ranks = []
+        if self.ranks.s > 0:
+            ranks.append(self._rank_of_A)
+        if self.ranks.r > 0 or self.shape.softmax:
+            ranks.append(self._rank_of_V)
+        return sum_of_known(ranks)
 
     @property
     def point(self) -> str:
-        """What kind of point the function is, in words."""
+        """What kind of point of the Zariski closure the function is, in words.
+
+        ``outside`` if A has a larger rank than the model allows; ``softmax``, of which no singular
+        points are known; ``undecided`` where ranks are not proved; else those of ``zero``,
+        ``singular``, ``smooth`` and ``boundary`` that hold, as ``singular, boundary``.
+        """
         if self.is_outside:
             return "outside"
         if self.shape.softmax:
@@ -238,7 +257,7 @@ class HeadWeights:
         return ", ".join(kind for kind, holds in kinds.items() if holds)
 
     def words(self) -> str:
-        """Return what the function of the head says about its weights."""
+        """Return what the function of the head says about its weights, or why nothing is said."""
         if self.is_outside:
             most, tolerance = self.shape.alpha, self.numerical.tolerance
             distance = self.numerical.distances_to_lower_rank_A[most]
@@ -251,12 +270,12 @@ class HeadWeights:
                 "not decided: exact ranks take too long here, and a generic function of these ranks"
                 " is not assumed"
             )
-        pairs, factors = self._pairs(), ", ".join(self._factors())
-        return f"{pairs}; {factors}" if factors else pairs
+        on_A_and_V, on_factors = self._words_on_A_and_V(), ", ".join(self._clauses_on_factors())
+        return f"{on_A_and_V}; {on_factors}" if on_factors else on_A_and_V
 
-    def _pairs(self) -> str:
-        """Return what is known of A and V by the function, as a clause (Theorem 3.2; Theorem S for
-        softmax).
+    def _words_on_A_and_V(self) -> str:
+        """Return to what extent the function determines A and V, as a clause (Theorem 3.2; Theorem
+        S for softmax).
         """
         pair = f"A and {'V' if self.shape.v is None else 'OV'} are determined by the function"
         if self.shape.softmax:
@@ -271,8 +290,10 @@ class HeadWeights:
             length = f"; the fibre is one point of length {self.shape.d}, and not reduced"
         return f"{pair} up to the scaling {scaling}{length}"
 
-    def _factors(self) -> Iterator[str]:
-        """Yield what is known of K and Q by A, and of O and V by OV, as clauses."""
+    def _clauses_on_factors(self) -> Iterator[str]:
+        """Yield to what extent A determines K and Q, and OV determines O and V, as clauses; nothing
+        for a product whose factors are not given.
+        """
         shape = self.shape
         factors = []
         if shape.factored:
@@ -280,6 +301,8 @@ class HeadWeights:
         if shape.v is not None:
             factors.append(("O and V", "OV", shape.v, self.ranks.s))
         for names, product, size, rank in factors:
+            # Where the product has the rank ``size``, a for KᵀQ and v for OV, all pairs of factors
+            # with the same product are one orbit of GL(size).
             if rank == size:
                 yield f"{names} by {product} up to GL({size})"
             else:
@@ -288,13 +311,13 @@ class HeadWeights:
     def to_json(self) -> dict[str, Any]:
         """Return the findings for ``json.dumps``."""
         shape, (r, s, m) = self.shape, self.ranks.numbers
-        known = {
+        how_known = {
             "rank_A": "lower bound",
             "rank_V": "lower bound",
             "dim_intersection": "not decided",
         }
         if self.ranks.proved:
-            known = dict.fromkeys(known, "proved")
+            how_known = dict.fromkeys(how_known, "proved")
         return {
             "layer": self.layer,
             "head": self.head,
@@ -306,7 +329,7 @@ class HeadWeights:
             "rank_A": r,
             "rank_V": s,
             "dim_intersection": m,
-            "ranks": {**known, "method": self.ranks.method or None},
+            "ranks": {**how_known, "method": self.ranks.method or None},
             "orbit": None if self.is_zero else {"r": r, "s": s, "m": m},
             "singular": self.singular,
             "boundary": self.boundary,
@@ -324,7 +347,9 @@ class HeadWeights:
 
 
 def sum_of_known(numbers: Iterable[int | None]) -> int | None:
-    """Return the sum of numbers; ``None`` where one of them is, as it is not known."""
+    """Return the sum of numbers; ``None`` if one of them is ``None``, for a number that is not
+    known. The sum of none is 0.
+    """
     total = 0
     for number in numbers:
         if number is None:
@@ -333,45 +358,45 @@ def sum_of_known(numbers: Iterable[int | None]) -> int | None:
     return total
 
 
-def _onto(shape: HeadShape, ranks: Ranks) -> bool | None:
-    """Return whether factors near K and Q have all products near A, of rank ≤ α, and factors near O
-    and V all products near OV, of rank ≤ β; ``None`` if it is not known.
+def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
+    """Return whether KᵀQ for K and Q near the given ones takes all values near A of rank ≤ α, and
+    OV all values near OV of rank ≤ β; ``None`` if it is not known.
 
-    So it is where a product has the largest rank, and else where the differential of the product
-    has the dimension of the matrices of at most this rank. Then the weights are a regular point
-    unless their function is critical (docs/weights-mathematics.md).
+    That is so where a product has the largest rank, α or β. Else it is so where the differential
+    of the product has as its rank the dimension of the matrices of at most this rank. Then the
+    weights are a regular point unless their function is critical (docs/weights-mathematics.md).
     """
     if not ranks.proved:
         return None
-    onto: bool | None = True
-    for letters, rank, most, rows, columns in (
+    are_onto: bool | None = True
+    for letters, rank, largest_rank, rows, columns in (
         ("KQ", ranks.r, shape.alpha, shape.d, shape.queries),
         ("OV", ranks.s, shape.beta, shape.d_out, shape.d),
     ):
-        if rank == most:
+        if rank == largest_rank:
             continue
-        of_differential = _product_rank(ranks, letters, rows, columns)
-        if of_differential is None:
-            onto = None
+        rank_of_differential = _product_rank(ranks, letters, rows, columns)
+        if rank_of_differential is None:
+            # The other product may still show that the answer is no.
+            are_onto = None
         # Where A is given, both factors count as of full rank, which those of an A of smaller rank
         # than α never have: then too the two numbers differ.
-        elif of_differential != determinantal_dimension(rows, columns, most):
+        elif rank_of_differential != determinantal_dimension(rows, columns, largest_rank):
             return False
-    return onto
+    return are_onto
 
 
 def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
     """Return the rank of the differential of (L, R) ↦ LᵀR for K and Q, or (L, R) ↦ LR for O and V;
     ``None`` where it is not known.
 
-    ``letters`` are those of L and R, and the product has ``rows`` rows and ``columns`` columns. Its
-    image lacks (rows − rank of the left factor)·(columns − rank of the right factor) dimensions
-    of all matrices. A factor that was not given, where A is, has full rank, which makes it an upper
-    bound.
+    ``letters`` are those of L and R, and the product has ``rows`` rows and ``columns`` columns. The
+    image of the differential has rows·columns − (rows − rk L)·(columns − rk R) dimensions. A factor
+    that was not given, because A or no O is, counts as of full rank: of A this makes the result an
+    upper bound, and without O all changes of V are seen.
     """
-    left, right = (
-        ranks.each.get(letter, size) for letter, size in zip(letters, (rows, columns), strict=True)
-    )
-    if left is None or right is None:
+    rank_left = ranks.by_letter.get(letters[0], rows)
+    rank_right = ranks.by_letter.get(letters[1], columns)
+    if rank_left is None or rank_right is None:
         return None
-    return columns * left + rows * right - left * right
+    return columns * rank_left + rows * rank_right - rank_left * rank_right

@@ -36,10 +36,13 @@ def membership(
     weights: Sequence[Any] | None = None,
     **options: Unpack[RunOptions],
 ) -> Membership:
-    """Decide where a function lies, exactly.
+    """Decide exactly whether a function is in the neuromanifold of a model, only in its Zariski
+    closure, or in neither.
 
     Parameters
     ----------
+    model : LayerSizes
+        A :class:`~m2bridge.SingleLayerAttention` with t ≥ 2.
     function : mapping from coordinate name to rational number, optional
         Reduced coordinates ``c_k_i_p_q``; those left out are zero. The function of the weights when
         it is left out.
@@ -80,12 +83,12 @@ def membership(
             "membership is decided in reduced coordinates, which need t ≥ 2"
         )
     given = {"K": K, "Q": Q, "A": A, "V": V}
-    some = weights is not None or any(value is not None for value in given.values())
-    if function is None and not some:
+    has_weights = weights is not None or any(value is not None for value in given.values())
+    if function is None and not has_weights:
         raise InvalidCaseError("function", "give a function, or weights: K, Q and V, or A and V")
     pair = None
     remark = ""
-    if some:
+    if has_weights:
         pair, remark = exact_weights(model, given, weights)
         if function is None:
             function = function_of(*pair)
@@ -114,7 +117,8 @@ def exact_weights(
         If they are not K, Q and V, or A and V, or do not have the shapes of the model.
     """
     letters = {letter: value for letter, value in given.items() if value is not None}
-    # Other weights than these are refused as none, by the names of what is to be given.
+    # Weights of another kind or number count as not given: :func:`given_layer` refuses that, and
+    # says what to give.
     if not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
         names = "AV" if len(weights) == 2 else "KQV"
         letters = dict(zip(names, weights, strict=True))
@@ -141,5 +145,5 @@ def exact_weights(
 
 
 def _has_floats(matrix: Any) -> bool:
-    """Whether there are floats among other numbers, which are fractions as well then."""
+    """Whether some entries are floats: among other numbers an array has fractions for them."""
     return any(isinstance(entry, float) for entry in numpy.array(matrix, dtype=object).flat)

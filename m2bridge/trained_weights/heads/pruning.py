@@ -22,7 +22,7 @@ class LowRankChange:
     ----------
     layer, head : int
     rank : int
-        At most so large are rk A and rk V afterwards.
+        The rank to which A and V are truncated: rk A and rk V are at most this afterwards.
     distance_A, distance_V : float or None
         Relative distances to these matrices; ``None`` where rounding does not
         distinguish them from 0.
@@ -47,17 +47,19 @@ class LowRankChange:
         and V, if ``of_V``.
         """
         numbers = head.numerical
-        largest_A, next_A = _largest_and_next(numbers.singular_values_A, rank)
-        largest_V, next_V = _largest_and_next(numbers.singular_values_V, rank)
+        # The first singular value that is cut off is the norm of the change of a matrix.
+        norm_of_A, change_of_A = _largest_and_next(numbers.singular_values_A, rank)
+        norm_of_V, change_of_V = _largest_and_next(numbers.singular_values_V, rank)
         norm = _norm_of_coordinates(head)
-        score = next_A * norm**2 if of_A else 0.0
-        values = next_V * norm if of_V else 0.0
+        change_of_scores = change_of_A * norm**2 if of_A else 0.0
+        change_of_values = change_of_V * norm if of_V else 0.0
         if head.shape.softmax:
             # Where scores change by at most ε, the weights of tokens change by 2·tanh(ε/2) in sum.
             # A factor of scores, such as 1/√a, makes ε smaller.
-            change = values + 2 * largest_V * norm * tanh(score / 2)
+            change = change_of_values + 2 * norm_of_V * norm * tanh(change_of_scores / 2)
         else:
-            change = values * largest_A * norm**2 + largest_V * norm * score
+            largest_score = norm_of_A * norm**2
+            change = change_of_values * largest_score + norm_of_V * norm * change_of_scores
         return cls(
             layer=head.layer,
             head=head.head,
@@ -80,7 +82,9 @@ class LowRankChange:
 
 
 def token_norm(head: HeadWeights) -> float:
-    """Return the norm of tokens up to which changes are bounded: √d behind a norm, else 1."""
+    """Return the largest norm of tokens for which changes are bounded: √d behind a LayerNorm or
+    RMSNorm, which tokens do not exceed there, else 1.
+    """
     coordinates = head.shape.coordinates
     if coordinates is None or not coordinates.has_norm:
         return 1.0
@@ -88,12 +92,12 @@ def token_norm(head: HeadWeights) -> float:
 
 
 def _norm_of_coordinates(head: HeadWeights) -> float:
-    """Return the largest norm of the tokens for which changes are bounded, with one more coordinate
-    1 where there are biases.
+    """Return the largest norm of x, or of (x, 1) where there are biases, for the tokens x for
+    which changes are bounded.
     """
     coordinates = head.shape.coordinates
-    has_one = coordinates is not None and coordinates.has_one
-    return sqrt(token_norm(head) ** 2 + has_one)
+    square_of_one = 1 if coordinates is not None and coordinates.has_one else 0
+    return sqrt(token_norm(head) ** 2 + square_of_one)
 
 
 def _largest_and_next(values: Sequence[float | None], rank: int) -> tuple[float, float]:
@@ -102,13 +106,14 @@ def _largest_and_next(values: Sequence[float | None], rank: int) -> tuple[float,
     A value that rounding does not distinguish from 0, ``None``, counts as 0.
     """
     largest = values[0] or 0.0
+    # Then nothing is cut off.
     if rank >= len(values):
         return largest, 0.0
     return largest, values[rank] or 0.0
 
 
 def _distance(distances: Sequence[float | None], rank: int) -> float | None:
-    """Return the distance to rank at most ``rank``, of the distances to rank at most 0, 1, 2, ….
+    """Return the distance to rank at most ``rank``, of all those to rank at most 0, 1, 2, ….
 
     It is 0 where the rank cannot be larger, and ``None`` where rounding does not distinguish it
     from 0.
@@ -127,11 +132,11 @@ def _rounded_up(number: float) -> float:
 
 
 def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, str, int]:
-    """Return the least distance of A or V to a rank below its largest one, the letter of the
-    matrix, and that rank.
+    """Return the least distance of A or V to the matrices of rank one below the largest that it may
+    have, α or β; the letter of the matrix, and that rank.
 
-    ``letters`` are those of the matrices that count. A distance that rounding does not distinguish
-    from 0 is 0.
+    ``letters`` has A, V, or both: the matrices that count. A distance that rounding does not
+    distinguish from 0 is 0. Of equal distances that of A is taken.
     """
     numbers, shape = head.numerical, head.shape
     found = []
@@ -147,9 +152,9 @@ def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, s
 def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = False) -> str:
     """Return the sentence on the heads nearest to a lower rank, and what replacing them changes.
 
-    Named are the nearest head, and those that are at most twice as far from the same rank, up to
-    :data:`_MOST`. With rotary positions A is another matrix for each difference of places, and the
-    sentence is about V alone.
+    It names the nearest head, and those that are at most twice as far from the same rank, together
+    at most :data:`_MAX_NAMED`. With rotary positions A is another matrix for each difference of
+    places, and the sentence is about V alone.
     """
     letters = "V" if rotary else "AV"
     by_distance = sorted(heads, key=lambda head: nearest_lower_rank(head, letters))
@@ -159,7 +164,7 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
     for head in by_distance:
         distance, own_letter, own_rank = nearest_lower_rank(head, letters)
         is_same_rank = (own_letter, own_rank) == (letter, rank)
-        if is_same_rank and distance <= 2 * least and len(named) < _MOST:
+        if is_same_rank and distance <= 2 * least and len(named) < _MAX_NAMED:
             named.append(head)
             largest_distance = distance
     changes = [
@@ -170,15 +175,15 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
     *others, last = (f"{head.layer}.{head.head}" for head in named)
     names = f"{', '.join(others)} and {last}" if others else last
     which = f"Heads {names} are" if others else f"Head {names} is"
-    each = "" if heads[0].shape.softmax else " for each token attended to"
+    of_each_token = "" if heads[0].shape.softmax else " for each token attended to"
     return (
         f"{which} within {_short(largest_distance)} of rk {letter} ≤ {rank}; replacing"
         f" {'each' if others else 'it'} changes the layer's output by at most {_short(change)}"
-        f"{each}, for tokens of norm at most {norm:.3g} (numerical)."
+        f"{of_each_token}, for tokens of norm at most {norm:.3g} (numerical)."
     )
 
 
-_MOST = 3
+_MAX_NAMED = 3
 """Heads that one sentence names."""
 
 

@@ -38,7 +38,7 @@ _MOST_SECONDS = 60.0
 
 
 def residues(array: Any) -> flint.nmod_mat:
-    """Return a matrix, an array or a :class:`LazyProduct`, modulo :data:`LARGE_PRIME`.
+    """Return a matrix modulo :data:`LARGE_PRIME`; ``array`` is an array or a :class:`LazyProduct`.
 
     Raises
     ------
@@ -54,13 +54,18 @@ def residues_of(head: ReducedHead, letters: str = "KQAVO") -> dict[str, flint.nm
     """Return by their letters those matrices of a head that are among ``letters``, modulo
     :data:`LARGE_PRIME`.
     """
-    return {x: residues(matrix) for x, matrix in head.matrices.items() if x in letters}
+    found = {}
+    for letter, matrix in head.matrices.items():
+        if letter in letters:
+            found[letter] = residues(matrix)
+    return found
 
 
 def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
-    """Return the differences of the rows and the last one, which are all that LayerNorm sees.
+    """Return the matrix with the last row subtracted from each other row, one row less.
 
-    Outputs that differ by a multiple of (1, …, 1) have the same differences.
+    The rows are entries of outputs. LayerNorm sees outputs only up to multiples of (1, …, 1), and
+    these differences are the same for outputs that differ by such a multiple.
     """
     *rows, last = matrix.table()
     differences = [[x - y for x, y in zip(row, last, strict=True)] for row in rows]
@@ -68,7 +73,8 @@ def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
 
 
 def integers(array: Any) -> flint.fmpz_mat:
-    """Return an integer multiple of a matrix, by a number that is not 0: it has the same rank.
+    """Return a multiple of a matrix, by a number that is not 0, with integer entries: it has the
+    same rank.
 
     ``array`` has floating-point numbers, or integers and fractions as objects; or it is a
     :class:`LazyProduct`.
@@ -77,30 +83,32 @@ def integers(array: Any) -> flint.fmpz_mat:
         array = array.exact()
     if array.dtype == object:
         return flint.fmpz_mat(*array.shape, without_denominators(array.flat))
-    whole, exponent = (part.ravel().tolist() for part in dyadic(array))
+    # Each entry is w·2^e, with integers w and e.
+    wholes, exponents = (part.ravel().tolist() for part in dyadic(array))
     # The exponent of a zero says nothing, and would make all other entries large.
-    least = min((e for w, e in zip(whole, exponent, strict=True) if w), default=0)
+    least = min((e for w, e in zip(wholes, exponents, strict=True) if w != 0), default=0)
     entries = []
-    for w, e in zip(whole, exponent, strict=True):
-        entries.append(w << (e - least) if w else 0)
+    for w, e in zip(wholes, exponents, strict=True):
+        entries.append(w << (e - least) if w != 0 else 0)
     return flint.fmpz_mat(*array.shape, entries)
 
 
 def factors(matrices: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
-    """Return two lists of one or two factors, whose products are Aᵀ = QᵀK and V, or OV.
+    """Return the factors of Aᵀ and those of the values: [Aᵀ] or [Qᵀ, K], and [V] or [O, V].
 
-    The rows of the products span the column space of A and the row space of V. ``matrices`` are
-    those of a head by their letters.
+    The rows of the two products span the column space of A and the row space of V (or OV).
+    ``matrices`` are those of a head by their letters.
     """
     attention = [matrices["A"].T] if "A" in matrices else [matrices["Q"].T, matrices["K"]]
     return attention, [matrices[letter] for letter in "OV" if letter in matrices]
 
 
 def exact_rank(array: Any) -> int | None:
-    """Return the rank of an array; ``None`` where that would take too long.
+    """Return the rank of an array or a :class:`LazyProduct`; ``None`` if that would take too long.
 
-    The rank of some columns modulo the prime is a lower bound, and proved where it is full, which
-    is tried first: of a few columns more than rows, and then of all columns.
+    The matrix is taken with no more rows than columns. The rank of some of its columns modulo the
+    prime is a lower bound, and proved to be the rank where it is the number of rows. That is tried
+    first, with a few columns more than rows, and then with all columns.
     """
     wide = array
     if array.shape[0] > array.shape[1]:
@@ -129,7 +137,7 @@ def _rank(matrix: flint.fmpz_mat) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class HeadShape:
-    """The sizes of a head, its dimension, and its redundant directions.
+    """The sizes of a head, the dimension of its functions, and its redundant directions.
 
     Parameters
     ----------
@@ -168,7 +176,8 @@ class HeadShape:
     ) -> HeadShape:
         """Return the sizes of a head, by its matrices K and Q, or A, and V, and perhaps O.
 
-        ``a`` is the largest rank of A, where A is given; ``None`` for d.
+        ``a`` is the largest rank of A, where A is given; ``None`` is d, which bounds nothing.
+        ``coordinates`` are those of its tokens, ``None`` without biases and norm.
         """
         V, O = matrices["V"], matrices.get("O")
         rows, d = V.shape
@@ -186,27 +195,31 @@ class HeadShape:
     @property
     def width(self) -> int:
         """The number of entries of a token, as it is given."""
-        return self.coordinates.width if self.coordinates else self.d
+        return self.d if self.coordinates is None else self.coordinates.width
 
     @property
     def token_dimension(self) -> int:
         """The dimension of tokens, with biases and norms counted."""
-        return self.coordinates.dimension if self.coordinates else self.d
+        return self.d if self.coordinates is None else self.coordinates.dimension
 
     @property
     def queries(self) -> int:
-        """The number of columns of Q that are seen."""
-        return self.coordinates.queries if self.coordinates else self.d
+        """The number of coordinates of tokens that Q sees: d, or d + 1 in softmax attention where Q
+        has a bias, as that of K does nothing.
+        """
+        return self.d if self.coordinates is None else self.coordinates.queries
 
     def unseen(self, letter: str) -> list[tuple[str, int]]:
-        """Return the symmetries by which columns of K, Q or V, or biases, do not change the
-        function: pairs of a name and a number of columns.
-
-        ``letter`` says of which of the three.
+        """Return the columns of K, Q or V, by its ``letter``, that do not change the function, its
+        bias counted as one: pairs of the name of a symmetry and a number of columns.
         """
         if self.coordinates is None:
             return []
-        return [(name, size) for other, name, size in self.coordinates.unseen if other == letter]
+        found = []
+        for letter_of_symmetry, name, columns in self.coordinates.unseen:
+            if letter_of_symmetry == letter:
+                found.append((name, columns))
+        return found
 
     def given(self, letter: str) -> int:
         """Return the number of columns of K, Q or V as they are in the file, by its letter; a bias
@@ -217,7 +230,7 @@ class HeadShape:
 
     @property
     def alpha(self) -> int:
-        """The largest rank of A."""
+        """α = min(a, d), the largest rank of A."""
         return min(self.a, self.d)
 
     @property
@@ -227,19 +240,19 @@ class HeadShape:
 
     @property
     def beta(self) -> int:
-        """The largest rank of V."""
-        return min(self.most_V, self.v or self.most_V)
+        """β, the largest rank of V: min(d, d'), or of OV: min(v, d, d')."""
+        return self.most_V if self.v is None else min(self.most_V, self.v)
 
     @property
     def parameters(self) -> int:
-        """The number of entries of K and Q (or A) and of V (and O)."""
-        keys, queries, values = map(self.given, "KQV")
-        attention = keys * queries
+        """The number of entries of K and Q (or A) and of V (and O), with biases."""
+        columns_of_K, columns_of_Q, columns_of_V = map(self.given, "KQV")
+        attention = columns_of_K * columns_of_Q
         if self.has_factors:
-            attention = self.a * (keys + queries)
+            attention = self.a * (columns_of_K + columns_of_Q)
         if self.v is None:
-            return attention + self.d_out * values
-        return attention + self.v * (values + self.d_out)
+            return attention + self.d_out * columns_of_V
+        return attention + self.v * (columns_of_V + self.d_out)
 
     @property
     def has_factors(self) -> bool:
@@ -248,33 +261,43 @@ class HeadShape:
 
     @property
     def dimension(self) -> int:
-        """The dimension of the neuromanifold for t ≥ 2; softmax has no rescaling (Theorem S)."""
+        """The dimension of the neuromanifold for t ≥ 2.
+
+        It is that of all A of rank ≤ α and all V of rank ≤ β, less 1 for the rescaling of A against
+        V, which softmax does not have (Theorem S).
+        """
         values = determinantal_dimension(self.d_out, self.d, self.beta)
         attention = determinantal_dimension(self.d, self.queries, self.alpha)
-        return attention + values - (not self.softmax)
+        rescaling = 0 if self.softmax else 1
+        return attention + values - rescaling
 
     @property
     def can_be_mixed(self) -> bool:
-        """Whether sums of several such heads can be mixed: no rank of A or V is bounded."""
+        """Whether several such heads of lightning attention can be mixed by GL(H) without a change
+        of their sum: so it is where any A and V, of whatever rank, are those of a head.
+        """
         return self.alpha == self.d and self.beta == self.most_V and not self.softmax
 
     @property
     def can_be_exchanged(self) -> bool:
-        """Whether generic A = k qᵀ, V = h vᵀ have the same function as A = v qᵀ, V = h kᵀ."""
+        """Whether generic A and V are A = k qᵀ, V = h vᵀ, with the same function as A = v qᵀ,
+        V = h kᵀ. For d = 1 the two differ by a rescaling only.
+        """
         return self.alpha == self.beta == 1 < self.d and not self.softmax
 
     def redundant(self, with_rescaling: bool = True) -> list[tuple[str, int]]:
         """Return the directions of generic weights in which the function does not change, as pairs
         of a name and a number of dimensions.
 
-        They are those of the fibres of (K, Q) ↦ KᵀQ and (O, V) ↦ OV, which are orbits of GL where
-        the products are of bounded rank; of the rescaling (λA, V/λ), unless ``with_rescaling`` is
-        false; and of biases and norms.
+        The directions are tangent to the fibres of (K, Q) ↦ KᵀQ and (O, V) ↦ OV, which are orbits
+        of GL where the products are of bounded rank; to the rescaling (λA, V/λ), unless
+        ``with_rescaling`` is false; and they are those that biases and norms hide.
         """
         found = []
         if self.has_factors and self.a <= self.d:
             found.append((f"GL({self.a}) on K and Q", self.a**2))
         elif self.has_factors:
+            # All matrices are products KᵀQ: entries of the factors less those of the product.
             number = self.a * (self.d + self.queries) - self.d * self.queries
             found.append(("K and Q with the same KᵀQ", number))
         if self.v is not None and self.v <= self.most_V:
@@ -290,11 +313,12 @@ class HeadShape:
         """Return the directions that biases and norms hide, as pairs of a name and a number of
         dimensions.
         """
+        # Each hidden column has an entry in each row of its matrix.
         rows_of_V = self.d_out if self.v is None else self.v
-        found = [(name, rows_of_V * size) for name, size in self.unseen("V")]
+        found = [(name, rows_of_V * columns) for name, columns in self.unseen("V")]
         if self.has_factors:
             for letter in "KQ":
-                found += [(name, self.a * size) for name, size in self.unseen(letter)]
+                found += [(name, self.a * columns) for name, columns in self.unseen(letter)]
         elif self.coordinates is not None:
             hidden = self.given("K") * self.given("Q") - self.d * self.queries
             found.append(("A on tokens that do not occur", hidden))
@@ -314,7 +338,7 @@ class HeadShape:
         d = self.d
         if d == 1:
             return False
-        is_zero = not (r and s)
+        is_zero = r == 0 or s == 0
         if is_zero:
             # Coordinates: cubic forms in two tokens, quadratic in one and linear in the other.
             coordinates = self.d_out * d * comb(d + 1, 2)
@@ -330,85 +354,101 @@ class HeadShape:
         Near it there are real functions of the closure without real weights
         (docs/weights-mathematics.md, Heads with an output matrix).
         """
-        is_zero = not (r and s)
+        is_zero = r == 0 or s == 0
         return self.d > 1 and (is_zero or (r, s, m) == (1, 1, 1))
 
 
 class Ranks(NamedTuple):
     """The numbers that name the orbit of a head, and how they are known.
 
-    ``r`` is rk A, ``s`` is rk V, and ``m`` the dimension of the intersection of the column space of
-    A with the row space of V. The ``method`` is ``modulo 2147483647`` or ``over QQ``; empty where
-    they are not proved, and r and s are lower bounds. ``each`` has the ranks of the given matrices;
-    ``None`` for those that are not known.
+    ``r`` is rk A, ``s`` is rk V, or rk OV with an output matrix, and ``m`` the dimension of the
+    intersection of the column space of A with the row space of V. The ``method`` is ``modulo
+    2147483647`` or ``over QQ``; it is empty where they are not proved, and r and s are lower bounds
+    then. ``by_letter`` has the ranks of the given matrices K, Q, A, V, O; ``None`` for those that
+    are not known.
     """
 
     r: int
     s: int
     m: int
     method: str
-    each: Mapping[str, int | None]
+    by_letter: Mapping[str, int | None]
 
     @property
     def proved(self) -> bool:
-        """Whether the three numbers are proved."""
-        return bool(self.method)
+        """Whether r, s and m are proved: then there is a method."""
+        return self.method != ""
 
     @property
     def numbers(self) -> tuple[int, int, int]:
-        """The three numbers."""
+        """The triple (r, s, m): rk A, rk V, and the dimension of the intersection."""
         return self[:3]
 
     @classmethod
-    def of(cls, r: int, s: int, both: int, *, method: str, each: Mapping[str, int | None]) -> Ranks:
+    def of(
+        cls, r: int, s: int, both: int, *, method: str, by_letter: Mapping[str, int | None]
+    ) -> Ranks:
         """Return the numbers by the ranks r of A and s of V, and the rank ``both`` of Aᵀ on top of
         V: the intersection of their row spaces has the dimension r + s − both.
         """
-        return cls(r, s, r + s - both, method=method, each=each)
+        return cls(r, s, r + s - both, method=method, by_letter=by_letter)
 
 
 def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
-    """Return the ranks of a head, by its matrices K and Q, or A, and V, and perhaps O."""
+    """Return the ranks of a head, by its matrices K and Q, or A, and V, and perhaps O.
+
+    L = Aᵀ and U = V, or OV, are products of one or two factors. The ranks of L, U and of L on top
+    of U are computed modulo the prime, of a few columns first; and over QQ where those modulo the
+    prime are not proved.
+    """
     d = matrices["V"].shape[1]
-    each = {letter: exact_rank(array) for letter, array in matrices.items()}
-    spans = [
-        _without_injective(span, rank=each.get(left))
-        for left, span in zip("QO", factors(matrices), strict=True)
-    ]
-    most_A, most_V = (min(n for factor in span for n in factor.shape) for span in spans)
+    by_letter = {letter: exact_rank(array) for letter, array in matrices.items()}
+    factors_of_L, factors_of_U = factors(matrices)
+    # The left factors are Qᵀ and O, if there are two.
+    factors_of_L = _without_injective_left(factors_of_L, rank=by_letter.get("Q"))
+    factors_of_U = _without_injective_left(factors_of_U, rank=by_letter.get("O"))
+    most_A, most_V = map(_smallest_size, (factors_of_L, factors_of_U))
     for columns in (min(d, most_A + most_V) + _SPARE, d):
-        L, U = (_product(span, columns, residues) for span in spans)
+        L, U = (_product(part, columns, residues) for part in (factors_of_L, factors_of_U))
         r, s, both = (int(matrix.rank()) for matrix in (L, U, _stacked(L, U)))
         # Ranks modulo a prime are lower bounds; these are upper bounds.
         if (r, s, both) == (most_A, most_V, min(d, r + s)):
-            return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", each=each)
+            return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", by_letter=by_letter)
     try:
-        L, U = (_product(span, d, integers) for span in spans)
+        L, U = (_product(part, d, integers) for part in (factors_of_L, factors_of_U))
         exact = [_rank(matrix) for matrix in (L, U, _stacked(L, U))]
     except TimeLimitError:
         exact = []
     proved = [rank for rank in exact if rank is not None]
     if len(proved) < 3:
-        return Ranks.of(r, s, both, method="", each=each)
-    return Ranks.of(*proved, method="over QQ", each=each)
+        return Ranks.of(r, s, both, method="", by_letter=by_letter)
+    return Ranks.of(*proved, method="over QQ", by_letter=by_letter)
 
 
-def _without_injective(span: list[Any], rank: int | None) -> list[Any]:
-    """Return one or two factors without the left one, where its rank shows that it is one-to-one.
-
-    Without it the rows of the product span the same space. ``span`` are the factors, and ``rank``
-    is that of the left one, or ``None`` if it is not known.
+def _smallest_size(product: list[Any]) -> int:
+    """Return the least number of rows or columns of the factors: the rank of their product is not
+    larger.
     """
-    is_injective = len(span) == 2 and rank == span[0].shape[1]
-    return span[1:] if is_injective else span
+    sizes = [int(size) for factor in product for size in factor.shape]
+    return min(sizes)
 
 
-def _product(span: list[Any], columns: int, convert: Callable[[Any], Any]) -> Any:
+def _without_injective_left(product: list[Any], rank: int | None) -> list[Any]:
+    """Return one or two factors without the left of two, where it has as many columns as its rank,
+    so that it is one-to-one: the rows of the product span the same space without it.
+
+    ``rank`` is that of the left factor, or ``None`` if it is not known.
+    """
+    is_injective = len(product) == 2 and rank == product[0].shape[1]
+    return product[1:] if is_injective else product
+
+
+def _product(product: list[Any], columns: int, convert: Callable[[Any], Any]) -> Any:
     """Return the first columns of the product of one or two factors.
 
     ``convert`` takes an array to a matrix over the ring in which they are multiplied.
     """
-    *left, right = span
+    *left, right = product
     return reduce(mul, map(convert, (*left, right[:, :columns])))
 
 

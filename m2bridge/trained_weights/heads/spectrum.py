@@ -95,7 +95,8 @@ def precision(array: Any) -> float:
     """
     scaled, _ = _scaled(array)
     is_single = (scaled == scaled.astype("float32")).all()
-    if is_single and (array % 1).any():
+    has_fractions = (array % 1).any()
+    if is_single and has_fractions:
         return PRECISIONS["float32"]
     return PRECISIONS["float64"]
 
@@ -128,7 +129,8 @@ class Spectrum:
     def of(
         cls, product: list[Any], rank: int | None, errors: Sequence[float] = (0.0, 0.0)
     ) -> Spectrum:
-        """Return the spectrum of a product.
+        """Return the spectrum of a matrix, or of a product of two, which is not multiplied out
+        unless nearly everything cancels in it.
 
         Parameters
         ----------
@@ -144,7 +146,8 @@ class Spectrum:
         matrices = [matrix for matrix, _ in scaled]
         exponent = sum(shift for _, shift in scaled)
         basis, triangle = numpy.linalg.qr(matrices[-1].T)
-        # The product is (orthonormal) · core · basisᵀ, and the core is small.
+        # The product is P · core · basisᵀ, where P and ``basis`` have orthonormal columns. So the
+        # core, a small matrix, has its singular values.
         core = triangle.T
         if len(matrices) == 2:
             core = numpy.linalg.qr(matrices[0], mode="r") @ core
@@ -154,20 +157,24 @@ class Spectrum:
         if len(matrices) == 2:
             norms = [float(numpy.linalg.norm(factor, 2)) for factor in matrices]
             norm = prod(norms)
-            cancelled = rank and values[0] <= _CANCELLED * norm
-            if cancelled and not any(errors) and _is_small(product):
-                # Nearly everything cancels in the product, as floating point has it.
+            is_cancelled = bool(rank) and values[0] <= _CANCELLED * norm
+            has_exact_factors = not any(errors)
+            if is_cancelled and has_exact_factors and _is_small(product):
+                # The product is proved not to be 0, and nearly everything cancels in it: so few
+                # digits of the rounded product would be right that it is multiplied exactly.
                 left, right = (numpy.frompyfunc(Fraction, 1, 1)(matrix) for matrix in product)
                 return cls.of([left @ right], rank)
         size = max(max(factor.shape) for factor in matrices)
         error = 2 * sqrt(size) * EPSILON * norm
         if any(errors):
-            wrong = [
+            # The errors of the scaled factors; for one matrix the default has an error too many.
+            errors_of_factors = [
                 float(numpy.ldexp(error_of_factor, -shift))
                 for error_of_factor, (_, shift) in zip(errors, scaled, strict=False)
             ]
             # The product of norms with errors, less that without.
-            error += prod(map(add, norms, wrong)) - norm
+            error += prod(map(add, norms, errors_of_factors)) - norm
+        # Singular values beyond the exact rank are 0, and what is computed of them is rounding.
         if rank is not None:
             values[rank:] = 0
         # The largest becomes about 1, so that no square of the others underflows.
@@ -182,7 +189,7 @@ class Spectrum:
 
     @property
     def norm(self) -> float:
-        """The norm of Frobenius."""
+        """The norm of Frobenius of the matrix times 2^−exponent, as that of :attr:`values`."""
         return float(numpy.linalg.norm(self.values))
 
     @property
@@ -191,19 +198,20 @@ class Spectrum:
         if that norm is 0 in floating point and the error is not.
         """
         error_of_all = sqrt(len(self.values)) * self.error
-        if self.norm:
+        if self.norm > 0:
             return error_of_all / self.norm
-        return inf if error_of_all else 0.0
+        return inf if error_of_all > 0 else 0.0
 
     def distance(self, rank: int) -> Measured:
-        """Return the relative distance to the matrices of at most this rank, 0 only if proved.
+        """Return the relative distance to the matrices of at most this rank, and a bound for its
+        error. Both are 0 only if it is proved that the matrix is of at most this rank.
 
         It is the norm of the singular values that are left out (Eckart, Young 1936).
         """
         if self.rank is not None and rank >= self.rank:
             return 0.0, 0.0
         value = 0.0
-        if self.norm:
+        if self.norm > 0:
             value = float(numpy.linalg.norm(self.values[rank:])) / self.norm
         return value, 2 * self.relative_error + 8 * EPSILON
 
@@ -212,9 +220,12 @@ class Spectrum:
         return int((self.values > tolerance * self.values[0]).sum())
 
     def shown(self) -> list[float | None]:
-        """Return the singular values in their own size, with the digits that are supported."""
-        scale = float("nan")
-        if abs(self.exponent) < 900:  # else there is no such float, or its error is none
+        """Return the singular values of the matrix, not scaled by 2^−exponent, with the digits that
+        their errors support; ``None`` for those that may be 0, or that are beyond floating point.
+        """
+        scale = float("nan")  # of which :func:`rounded` makes None
+        # With larger exponents a value or its error is no floating-point number.
+        if abs(self.exponent) < 900:
             scale = 2.0**self.exponent
         shown: list[float | None] = []
         for i, value in enumerate(self.values.tolist()):
@@ -230,8 +241,8 @@ def _is_small(product: list[Any]) -> bool:
 
 
 def _scaled(array: Any) -> tuple[Any, int]:
-    """Return a matrix in double precision with entries below 1, and the exponent e of the power of
-    two by which it has to be multiplied.
+    """Return a matrix W in double precision with entries of absolute value up to 1, and an exponent
+    e, such that the given ``array`` is about 2^e·W.
     """
     if array.dtype == object:
         largest = max(map(abs, array.flat))
@@ -273,40 +284,47 @@ class Pair:
         """Return principal angles between the spaces of leading singular vectors of A and V, in
         radians, the smallest first; ``None`` for those that rounding does not distinguish from 0.
 
-        ``ranks`` are the dimensions of the two spaces, and ``zeros`` is that of their intersection,
-        as far as it is proved: as many angles are 0 exactly.
+        ``ranks`` are the dimensions of the two spaces, for A and V, and ``zeros`` is that of their
+        intersection, as far as it is proved: as many angles are 0 exactly.
 
-        Sines are norms of what a projection leaves, as cosines near 1 do not know small angles
+        The principal vectors of the smaller space are projected to the larger one. A sine is the
+        norm of what the projection leaves, as cosines near 1 do not tell small angles apart
         (Björck, Golub 1973).
         """
-        left, right = self.A.vectors[:, : ranks[0]], self.V.vectors[:, : ranks[1]]
-        if left.shape[1] > right.shape[1]:
-            left, right = right, left
-        _, cosines, turned = numpy.linalg.svd(right.T @ left)
-        directions = left @ turned.T
-        sines = numpy.linalg.norm(directions - right @ (right.T @ directions), axis=0)
+        rank_A, rank_V = ranks
+        smaller, larger = self.A.vectors[:, :rank_A], self.V.vectors[:, :rank_V]
+        if smaller.shape[1] > larger.shape[1]:
+            smaller, larger = larger, smaller
+        _, cosines, right_vectors = numpy.linalg.svd(larger.T @ smaller)
+        directions = smaller @ right_vectors.T
+        sines = numpy.linalg.norm(directions - larger @ (larger.T @ directions), axis=0)
+        # There are as many angles as the smaller space has dimensions.
         cosines = numpy.append(cosines, numpy.zeros(len(sines)))[: len(sines)]
         # The space of leading vectors turns by about the error divided by the last value in it.
-        spread = self.A.error / self.A.values[ranks[0] - 1]
-        spread += self.V.error / self.V.values[ranks[1] - 1]
-        error = 4 * spread + 8 * EPSILON
+        turn = self.A.error / self.A.values[rank_A - 1]
+        turn += self.V.error / self.V.values[rank_V - 1]
+        error = 4 * turn + 8 * EPSILON
         angles = numpy.arctan2(sines, cosines).tolist()
         return [0.0] * zeros + [rounded(angle, error) for angle in angles[zeros:]]
 
     def boundary_distance(self) -> Measured:
-        """Return the distance to A = v qᵀ, V = h vᵀ.
+        """Return the relative distance of (A, V) to the pairs A = v qᵀ, V = h vᵀ with a common v,
+        the functions at the boundary, and a bound for its error.
 
         For a unit vector v the nearest such matrices are v vᵀA and V v vᵀ, at the relative
         distances √(1 − vᵀMv) and √(1 − vᵀNv) with M = AAᵀ/‖A‖², N = VᵀV/‖V‖². The largest min(vᵀMv,
         vᵀNv) is the least of the largest eigenvalues of λM + (1 − λ)N, 0 ≤ λ ≤ 1 (Brickman 1961).
         """
-        scaled = [part.vectors * (part.values / part.norm) for part in (self.A, self.V)]
-        joined = numpy.hstack([self.A.vectors, self.V.vectors])
-        if joined.shape[1] < joined.shape[0]:
-            # All happens in the space that both span.
-            basis, _ = numpy.linalg.qr(joined)
-            scaled = [basis.T @ part for part in scaled]
-        M, N = (part @ part.T for part in scaled)
+        # Square roots of M and N: M = root·rootᵀ.
+        spectra = (self.A, self.V)
+        roots = [spectrum.vectors * (spectrum.values / spectrum.norm) for spectrum in spectra]
+        vectors_of_both = numpy.hstack([self.A.vectors, self.V.vectors])
+        if vectors_of_both.shape[1] < vectors_of_both.shape[0]:
+            # M and N are 0 on what is orthogonal to the singular vectors of A and V, so smaller
+            # matrices on the space that these span have the same largest eigenvalues.
+            basis, _ = numpy.linalg.qr(vectors_of_both)
+            roots = [basis.T @ root for root in roots]
+        M, N = (root @ root.T for root in roots)
         lower, upper = least_largest_eigenvalue(M, N)
         # The square of the distance.
         squared = max(1.0 - upper, 0.0)
@@ -317,19 +335,21 @@ class Pair:
         return sqrt(squared), min(sqrt(error), error / sqrt(squared))
 
     def change(self, rank_A: int, rank_V: int) -> Measured:
-        """Return the relative change of the function where A and V are truncated to the ranks
-        ``rank_A`` and ``rank_V``, and a bound for its error.
+        """Return the relative change of the function φ(A, V) where A and V are truncated to the
+        ranks ``rank_A`` and ``rank_V``, and a bound for its error.
 
-        In the norm that orthogonal changes of the tokens keep, ½(‖A‖²‖V‖² + ‖VA‖²) is the square of
-        the function's norm. With A = A' + E and V = V' + F the change is φ(E, V) + φ(A', F), and
-        the two are orthogonal.
+        In a norm that orthogonal changes of the tokens preserve, ½(‖A‖²‖V‖² + ‖VA‖²) is the square
+        of the norm of φ(A, V). Let A' and V' be the truncations, A = A' + E and V = V' + F. Then
+        the change is φ(E, V) + φ(A', F), and the two are orthogonal, so that squares are added.
         """
         S, T = self.A.values, self.V.values
-        G = (T[:, None] * self.cosines * S) ** 2  # its sum is ‖VA‖²
+        # The squares of the entries of VA on bases of singular vectors: their sum is ‖VA‖².
+        VA = (T[:, None] * self.cosines * S) ** 2
         s, t = S**2, T**2
-        lost = s[rank_A:].sum() * t.sum() + s[:rank_A].sum() * t[rank_V:].sum()
-        lost += G[:, rank_A:].sum() + G[rank_V:, :rank_A].sum()
-        value = sqrt(lost / (s.sum() * t.sum() + G.sum()))
+        # ‖E‖²‖V‖² + ‖A'‖²‖F‖², and then ‖VE‖² + ‖FA'‖².
+        square_of_change = s[rank_A:].sum() * t.sum() + s[:rank_A].sum() * t[rank_V:].sum()
+        square_of_change += VA[:, rank_A:].sum() + VA[rank_V:, :rank_A].sum()
+        value = sqrt(square_of_change / (s.sum() * t.sum() + VA.sum()))
         if value == 0:
             return 0.0, 0.0
         gaps = _instability(S, rank_A) + _instability(T, rank_V)
@@ -338,9 +358,9 @@ class Pair:
 
 def _instability(values: Any, rank: int) -> float:
     """Return about the factor by which a truncation to a rank changes more than the matrix: the
-    largest singular value divided by the gap behind the last one that is kept.
+    largest singular value divided by the gap between the last one that is kept and the next.
 
-    It is 0 where nothing is cut off.
+    It is 0 where all values are cut off, or only zeros are.
     """
     if not 0 < rank < len(values) or values[rank] == 0:
         return 0.0
@@ -390,26 +410,42 @@ class Numerical:
     def of(
         cls, head: ReducedHead, shape: HeadShape, ranks: Ranks, tolerance: float | None
     ) -> Numerical:
-        """Compute everything; the tolerance is the precision of the type when left out."""
+        """Compute the singular values of a head, and what follows from them.
+
+        Parameters
+        ----------
+        head : ReducedHead
+        shape : HeadShape
+        ranks : Ranks
+            Its exact ranks, or lower bounds for them.
+        tolerance : float or None
+            ``None`` for the precision of the stored type.
+        """
         exact = (ranks.r, ranks.s) if ranks.proved else (None, None)
-        matrices, bounds = head.rounded()
+        matrices, error_bounds = head.rounded()
         products = factors(matrices)
+        # The errors of factors in the order in which :func:`factors` has them: Aᵀ, or Qᵀ and K;
+        # V, or O and V. Matrices as they are in the file have no bound, as they have no error.
         errors = []
         for letters in ("AQK", "OV"):
             given = [letter for letter in letters if letter in matrices]
-            errors.append([bounds.get(letter, 0.0) for letter in given])
+            errors.append([error_bounds.get(letter, 0.0) for letter in given])
         A, V = map(Spectrum.of, products, exact, errors)
         if tolerance is None:
             tolerance = PRECISIONS[head.kind]
         effective = (A.effective_rank(tolerance), V.effective_rank(tolerance))
         pair = None
         angles: list[float | None] = []
-        if all(effective):
+        # An effective rank is 0 if the product is 0, or is lost in rounding.
+        if effective[0] > 0 and effective[1] > 0:
             pair = Pair(A, V, cosines=V.vectors.T @ A.vectors)
+            # The exact dimension m is that of the intersection of these spaces only if their
+            # dimensions are the exact ranks.
             angles = pair.angles(effective, ranks.m if effective == exact else 0)
         boundary, nearest = None, NOWHERE
-        # A product that is lost in rounding is not proved to be 0.
-        if pair is not None or (ranks.proved and not (ranks.r and ranks.s)):
+        is_proved_zero = ranks.proved and (ranks.r == 0 or ranks.s == 0)
+        # Of a product that is lost in rounding, and not proved to be 0, nothing is said.
+        if pair is not None or is_proved_zero:
             boundary = _to_boundary(pair, shape, ranks)
             nearest = _to_singular(pair, shape, boundary)
         return cls(
@@ -444,7 +480,9 @@ def _distances(spectrum: Spectrum) -> list[float | None]:
 
 
 class NearestSingular(NamedTuple):
-    """A part of the singular locus, its distance, and the change of the function on the way."""
+    """A part of the singular locus, its distance, and the relative change of the function where A
+    and V are moved to it; an empty name, and ``None`` for both numbers, where no part is known.
+    """
 
     distance: Measured | None
     name: str
@@ -459,8 +497,8 @@ def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured 
     """Return the distance to A = v qᵀ, V = h vᵀ, the functions at the boundary; ``None`` for d = 1,
     where there are none, and for softmax, of which none are known.
 
-    ``pair`` is ``None`` where A or V is 0. It is 0 where the exact ranks prove that the function is
-    at the boundary.
+    ``pair`` is ``None`` where A or V is 0: the zero function is at the boundary. The distance is 0
+    where this, or the exact ranks, prove that the function is at the boundary.
     """
     if shape.d == 1 or shape.softmax:
         return None
@@ -479,13 +517,19 @@ def _to_singular(pair: Pair | None, shape: HeadShape, boundary: Measured | None)
         return NOWHERE
     if pair is None:
         return NearestSingular((0.0, 0.0), "zero", (0.0, 0.0))
+    # The relative distance of A, and of V, to 0 is 1, and so is the change of the function.
     zero = NearestSingular((1.0, EPSILON), "zero", (1.0, EPSILON))
-    parts = [zero, *_parts(pair, shape, boundary)]
+    parts = [zero, *_parts_but_zero(pair, shape, boundary)]
+    # All of these parts have a distance; for the type checker one that is None counts as far.
     return min(parts, key=lambda part: part.distance or (1.0, 0.0))
 
 
-def _parts(pair: Pair, shape: HeadShape, boundary: Measured | None) -> Iterator[NearestSingular]:
-    """Yield the parts of the singular locus apart from zero, with their distances.
+def _parts_but_zero(
+    pair: Pair, shape: HeadShape, boundary: Measured | None
+) -> Iterator[NearestSingular]:
+    """Yield the parts of the singular locus apart from the zero function, with their distances and
+    the changes of the function on the way: for α = β = 1 the boundary, if d ≥ 3; else the pairs of
+    rank one, and those of ranks below α < d and β < min(d, d').
 
     ``boundary`` is the distance to A = v qᵀ, V = h vᵀ.
     """
@@ -493,10 +537,13 @@ def _parts(pair: Pair, shape: HeadShape, boundary: Measured | None) -> Iterator[
     alpha, beta = shape.alpha, shape.beta
     if alpha == beta == 1:
         if shape.d >= 3 and boundary is not None:
-            # The forms k and v, at the angle 2·arcsin of the distance, become one.
-            half = 2 * boundary[0] ** 2
-            change = half / sqrt((2 - half) ** 2 + half**2)
-            yield NearestSingular(boundary, "A = vqᵀ, V = hvᵀ", (change, 4 * boundary[1]))
+            # The forms k of A = k qᵀ and v of V = h vᵀ become one. The distance is the sine of half
+            # the angle θ between them, so that 1 − cos θ is twice its square.
+            distance, error = boundary
+            one_minus_cosine = 2 * distance**2
+            one_plus_cosine = 2 - one_minus_cosine
+            change = one_minus_cosine / sqrt(one_plus_cosine**2 + one_minus_cosine**2)
+            yield NearestSingular(boundary, "A = vqᵀ, V = hvᵀ", (change, 4 * error))
         return
     yield NearestSingular(max(A.distance(1), V.distance(1)), "rk A = rk V = 1", pair.change(1, 1))
     if 1 < alpha < shape.d:

@@ -28,18 +28,20 @@ _ROUNDINGS = 4
 
 @dataclass(frozen=True, slots=True)
 class TokenSpace:
-    """The numbers of the coordinates of tokens.
+    """The numbers of the coordinates of tokens that the matrices of a head see.
 
     Parameters
     ----------
     width : int
-        d, of the tokens as they are given.
+        d, the number of entries of tokens as they are given.
     dimension : int
-        Of the tokens that are seen, and 1 if there are biases.
+        The dimension of the space of tokens that are seen, plus 1 if there are biases.
     queries : int
-        Of these, the coordinates that Q sees: softmax has one more of them than of keys.
+        The number of coordinates that Q sees: with a bias of Q, in softmax attention one more than
+        K sees.
     unseen : tuple
-        The letter of a matrix, the name of a symmetry, and the number of columns in which it acts.
+        Triples of the letter K, Q or V of a matrix, the name of a symmetry by which some of its
+        columns do not change the function, and the number of these columns.
     constants : int
         1 if the layer adds a constant that is not a coordinate: the biases of V in softmax
         attention.
@@ -72,14 +74,16 @@ class Tokens:
     width : int
         d.
     norm : Norm or None
-        The norm before the layer.
+        The norm before the layer; ``None`` without one.
     gamma, beta : array or None
+        γ and β of this norm; ``None`` stands for γ = 1 and β = 0.
     active : array of int
         The coordinates with γ_i ≠ 0.
     on_hyperplane : bool
-        Whether a linear relation between these is left.
+        Whether there is one linear relation, Σx_i = 0, between these: behind a LayerNorm in which
+        no γ_i is 0.
     is_moved : bool
-        Whether β is not in the space of all γ∘x, so that it is as a bias.
+        Whether β is outside of the space of all γ∘x, so that it acts as a bias.
     """
 
     width: int
@@ -98,7 +102,7 @@ class Tokens:
         Raises
         ------
         InvalidCaseError
-            If γ or β have another length, or γ is 0.
+            If γ or β have another length, or there is only one token behind the norm, as for γ = 0.
         """
         gamma = beta = None
         if norm is not None:
@@ -113,8 +117,10 @@ class Tokens:
         active = numpy.arange(width)
         if gamma is not None:
             active = numpy.flatnonzero(gamma)
+        # Where a coordinate does not occur, the others have no relation.
         on_hyperplane = norm is not None and norm.kind == "layer" and len(active) == width
-        if len(active) <= on_hyperplane:
+        dimension = len(active) - on_hyperplane
+        if dimension <= 0:
             raise InvalidCaseError("norm", "behind this norm there is one token only")
         return cls(
             width=width,
@@ -132,11 +138,15 @@ class Tokens:
         return len(self.active) - self.on_hyperplane
 
     def modular(self, matrix: Any, columns: int) -> Any:
-        """Return the first columns of a matrix on this space, modulo the prime."""
+        """Return the first columns of the matrix W·diag(γ) on a basis of the space of all γ∘x,
+        modulo the prime; ``matrix`` is W.
+        """
         return self._on_basis(matrix, columns, modular, LARGE_PRIME)
 
     def exact(self, matrix: Any, columns: int) -> Any:
-        """Return the first columns of a matrix on this space, as fractions."""
+        """Return the first columns of the matrix W·diag(γ) on a basis of the space of all γ∘x, as
+        fractions; ``matrix`` is W.
+        """
         return self._on_basis(matrix, columns, as_fractions, None)
 
     def _on_basis(self, matrix: Any, columns: int, convert: Any, prime: int | None) -> Any:
@@ -176,14 +186,20 @@ class Tokens:
         return found if prime is None else found % prime
 
     def numeric(self, matrix: Any, bias: Any, with_constant: bool) -> tuple[Any, float]:
-        """Return a matrix on an orthonormal basis of the space of tokens, rounded, and a bound for
-        the norm of its error.
+        """Return W·diag(γ), for the matrix W, on an orthonormal basis of the space of tokens x,
+        rounded, and a bound for the norm of its error.
 
-        With ``with_constant`` its last column is Wβ + b, for the matrix W and its bias b.
+        With ``with_constant`` there is one more column Wβ + b, for the bias b of W; ``None`` is 0.
+
+        Raises
+        ------
+        InvalidCaseError
+            If an entry, or a product, is beyond double precision.
         """
         W = _floats(matrix)
         gamma = numpy.ones(self.width) if self.gamma is None else _floats(self.gamma)
         scaled = W * gamma
+        # The sum of the norms of all that is added: rounding errors are a small part of it.
         size = float(numpy.linalg.norm(scaled))
         found = scaled
         if self.norm is not None and self.norm.kind == "layer":
@@ -210,18 +226,21 @@ class Tokens:
 def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
     """Return whether β is outside of the space of all γ∘x.
 
-    ``active`` are the indices with γ_i ≠ 0. On the hyperplane Σx_i = 0 it is in that space if and
-    only if Σβ_i/γ_i = 0, which a residue that is not 0 disproves at once.
+    ``active`` are the indices with γ_i ≠ 0. With x on the hyperplane Σx_i = 0, ``on_hyperplane``, β
+    is in that space if and only if Σβ_i/γ_i = 0, which a residue that is not 0 disproves at once.
+    γ = ``None`` stands for 1, and β = ``None`` for 0.
     """
     if beta is None:
         return False
+    # β is of the form γ∘x if it is 0 wherever γ is.
     if not on_hyperplane:
         return bool(numpy.delete(beta, active).any())
     if gamma is not None:
         quotients = zip(modular(beta).tolist(), modular(gamma).tolist(), strict=True)
         try:
             total = sum(b * pow(g, -1, LARGE_PRIME) for b, g in quotients)
-        except ValueError:  # γ_i is divisible by the prime
+        except ValueError:
+            # Some γ_i is divisible by the prime, which then shows nothing.
             total = 0
         if total % LARGE_PRIME:
             return True
@@ -241,17 +260,24 @@ def _floats(array: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LazyProduct:
-    """A matrix on the coordinates of tokens, multiplied out exactly as far as it is needed.
+    """A matrix W, with its bias b, on the coordinates of tokens: (W·diag(γ) on a basis | Wβ + b),
+    of which entries are computed, exactly, when they are asked for.
 
     It has what the ranks need of an array: shape, transposition, and its first columns.
 
     Parameters
     ----------
-    matrix, bias : array
+    matrix : array
+        W, as it is in the file.
+    bias : array or None
+        b; ``None`` stands for 0.
     tokens : Tokens
+        The tokens on which W acts, with γ and β.
     rows, columns : int
-        The first ones, of the matrix that is not transposed.
+        So many first rows and columns are taken of the matrix that is not transposed. The column
+        Wβ + b is there only if ``columns`` is larger than the dimension of the space of tokens.
     is_transposed : bool
+        Whether this object is the transposed matrix: ``rows`` are its columns then.
     """
 
     matrix: Any
@@ -263,7 +289,7 @@ class LazyProduct:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of rows and columns."""
+        """The numbers of rows and columns, of the transposed matrix if this is one."""
         if self.is_transposed:
             return self.columns, self.rows
         return self.rows, self.columns
@@ -279,8 +305,9 @@ class LazyProduct:
         return replace(self, is_transposed=not self.is_transposed)
 
     def __getitem__(self, key: tuple[slice, slice]) -> Self:
-        """Return the first columns, ``[:, :n]``."""
+        """Return the first columns: only keys ``[:, :n]`` are understood."""
         _, columns = key
+        # The columns of the transposed matrix are the rows of the other.
         if self.is_transposed:
             return replace(self, rows=min(self.rows, columns.stop))
         return replace(self, columns=min(self.columns, columns.stop))
@@ -294,16 +321,19 @@ class LazyProduct:
         return self._entries(as_fractions, None)
 
     def _entries(self, convert: Any, prime: int | None) -> Any:
-        """Return the entries of W·diag(γ) on the basis of the tokens, and those of Wβ + b in the
-        last column, if there are so many columns.
+        """Return the array of all entries: W·diag(γ) on the basis of the tokens, and Wβ + b as the
+        last column if ``columns`` is so large; transposed if this is the transposed matrix.
 
-        ``convert`` and ``prime`` say of which kind they are: see :meth:`Tokens._on_basis`.
+        ``convert`` takes entries of W to residues modulo ``prime``, or to fractions where that is
+        ``None``.
         """
         matrix = self.matrix[: self.rows]
         bias = None if self.bias is None else self.bias[: self.rows]
         linear = min(self.columns, self.tokens.linear)
-        on_basis = self.tokens.exact if prime is None else self.tokens.modular
-        found = on_basis(matrix, linear)
+        if prime is None:
+            found = self.tokens.exact(matrix, linear)
+        else:
+            found = self.tokens.modular(matrix, linear)
         if self.columns > linear:
             last = self.tokens.constant(matrix, bias, convert, prime)
             found = numpy.column_stack([found, last])
@@ -317,14 +347,16 @@ class ReducedHead:
     Parameters
     ----------
     layer, head, kind
-        Those of the head in the file.
+        Those of the head in the file: two numbers from 1 on, and the type of its entries.
     matrices : dict
-        By the letters K, Q, A, V, O: arrays, or :class:`LazyProduct`, for exact ranks.
+        The matrices for exact ranks, by the letters K, Q, A, V, O. With biases or a norm K, Q and V
+        are :class:`LazyProduct`, and A is an array of fractions.
     given : dict
-        The arrays of the file.
+        The arrays of the file by the same letters.
     tokens : Tokens or None
         ``None`` without biases and norm.
     coordinates : TokenSpace or None
+        The numbers of coordinates; ``None`` without biases and norm.
     """
 
     layer: int
@@ -336,7 +368,8 @@ class ReducedHead:
     coordinates: TokenSpace | None
 
     def values_with_constant(self) -> LazyProduct:
-        """Return V, and in one more column what it adds to all of its values.
+        """Return V on the coordinates of tokens, and in one more column the constant Vβ + b, for
+        its bias b, that is added to all values.
 
         Raises
         ------
@@ -349,9 +382,10 @@ class ReducedHead:
         return replace(V, columns=V.tokens.linear + 1)
 
     def rounded(self) -> tuple[dict[str, Any], dict[str, float]]:
-        """Return the matrices on an orthonormal basis, and bounds for the norms of their errors.
+        """Return the matrices on orthonormal bases of the spaces of tokens, in floating point, and
+        bounds for the norms of their errors, both by letters.
 
-        They have none where they are the arrays of the file.
+        There is no bound, as there is no error, for a matrix that is the array of the file.
         """
         found, errors = dict(self.given), {}
         for letter, matrix in self.matrices.items():
@@ -361,22 +395,31 @@ class ReducedHead:
                     matrix.matrix, matrix.bias, with_constant=has_constant
                 )
             elif letter == "A" and self.tokens is not None:
-                found[letter], errors[letter] = _rounded_twice(
-                    self.tokens, self.given["A"], [n > self.tokens.linear for n in matrix.shape]
+                rows, columns = matrix.shape
+                found[letter], errors[letter] = _round_on_both_sides(
+                    self.given["A"],
+                    self.tokens,
+                    rows_have_constant=rows > self.tokens.linear,
+                    columns_have_constant=columns > self.tokens.linear,
                 )
         return found, errors
 
 
-def norm_before(head: HeadArrays, norm: Any) -> Norm | None:
-    """Return the norm before the layer of a head: that of the file, or one that the option ``norm``
-    says; ``None`` if there is none. A norm that is said where the file has none has γ = 1.
+def norm_before(head: HeadArrays, norm: str | None) -> Norm | None:
+    """Return the norm before the layer of a head; ``None`` if there is none.
+
+    It is that of the file where the option ``norm`` is ``None``. The options ``layer`` and ``rms``
+    say its kind, with γ = 1 where the file has no norm; ``none`` leaves it out.
     """
     found = head.norm
+    kind: Any = norm
     if found is None and norm in ("layer", "rms"):
-        return Norm(kind=norm, gamma=None, beta=None, name="", place="pre")
+        return Norm(kind=kind, gamma=None, beta=None, name="", place="pre")
     if found is None or not is_before(found.name, found.place, norm):
         return None
-    return replace(found, place="pre", kind=found.kind if norm is None else norm)
+    if norm is None:
+        kind = found.kind
+    return replace(found, place="pre", kind=kind)
 
 
 def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> ReducedHead:
@@ -392,7 +435,7 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
     norm : str or None
         ``layer``, ``rms`` or ``none`` before the layer in place of what the file says.
     """
-    given = head.biases if biases else {}
+    counted_biases = head.biases if biases else {}
     before = norm_before(head, norm)
     as_stored = ReducedHead(
         layer=head.layer,
@@ -403,84 +446,94 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
         tokens=None,
         coordinates=None,
     )
-    if before is None and not given:
+    if before is None and not counted_biases:
         return as_stored
     tokens = Tokens.of(head.matrices["V"].shape[1], before, biases)
     # The matrices that act on the coordinate 1 of tokens (x, 1): in lightning attention all, where
     # a missing bias is a zero one; in softmax attention the bias of K does nothing, and that of V
     # is a part of the constant.
-    constant: set[str] = set()
-    if not softmax and (given or tokens.is_moved):
-        constant = set("KQV")
-    elif softmax and ("Q" in given or tokens.is_moved):
-        constant = {"Q"}
-    constants = softmax and ("V" in given or tokens.is_moved)
+    with_one: set[str] = set()
+    if not softmax and (counted_biases or tokens.is_moved):
+        with_one = set("KQV")
+    elif softmax and ("Q" in counted_biases or tokens.is_moved):
+        with_one = {"Q"}
+    adds_constant = softmax and ("V" in counted_biases or tokens.is_moved)
     matrices = {}
     for letter, matrix in head.matrices.items():
         if letter == "A":
             # A = KᵀQ has the columns of K as its rows.
-            half = _with_constant(tokens, matrix, "Q" in constant)
-            matrices[letter] = _with_constant(tokens, half.T, "K" in constant).T
+            on_queries = _on_tokens(matrix, tokens, has_constant="Q" in with_one)
+            on_both = _on_tokens(on_queries.T, tokens, has_constant="K" in with_one).T
+            matrices[letter] = on_both
         elif letter == "O":
             matrices[letter] = matrix
         else:
-            columns = tokens.linear + (letter in constant)
+            columns = tokens.linear + (letter in with_one)
             # The bias is in the column of the constant, which may be left out.
-            bias = given.get(letter)
+            bias = counted_biases.get(letter)
             matrices[letter] = LazyProduct(
                 matrix=matrix, bias=bias, tokens=tokens, rows=matrix.shape[0], columns=columns
             )
-    unseen = []
+    unseen: list[tuple[str, str, int]] = []
     for letter in "KQV":
-        counted = letter in given if softmax else bool(given)
-        unseen += list(_unseen(letter, tokens, counted, letter in constant, softmax))
+        # In lightning attention all three matrices have biases if one has.
+        has_bias = letter in counted_biases if softmax else bool(counted_biases)
+        unseen += _unseen_columns(
+            letter, tokens, has_bias=has_bias, has_constant=letter in with_one, softmax=softmax
+        )
+    has_one = bool(with_one)
     coordinates = TokenSpace(
         width=tokens.width,
-        dimension=tokens.linear + bool(constant or constants),
-        queries=tokens.linear + ("Q" in constant),
+        dimension=tokens.linear + (has_one or adds_constant),
+        queries=tokens.linear + ("Q" in with_one),
         unseen=tuple(unseen),
-        constants=int(constants),
-        has_one=bool(constant),
+        constants=int(adds_constant),
+        has_one=has_one,
         has_norm=before is not None,
     )
     return replace(as_stored, matrices=matrices, tokens=tokens, coordinates=coordinates)
 
 
-def _with_constant(tokens: Tokens, matrix: Any, has_constant: bool) -> Any:
-    """Return a matrix W on the coordinates of tokens, as fractions; with ``has_constant`` it has Wβ
-    as its last column.
+def _on_tokens(matrix: Any, tokens: Tokens, *, has_constant: bool) -> Any:
+    """Return a matrix W without bias on the coordinates of tokens, W·diag(γ) on their basis, as
+    fractions; with ``has_constant`` Wβ is one more column at the end.
     """
     found = tokens.exact(matrix, tokens.linear)
     if not has_constant:
         return found
-    return numpy.column_stack([found, tokens.constant(matrix, None, as_fractions, None)])
+    constant = tokens.constant(matrix, bias=None, convert=as_fractions, prime=None)
+    return numpy.column_stack([found, constant])
 
 
-def _rounded_twice(tokens: Tokens, A: Any, constants: list[bool]) -> tuple[Any, float]:
-    """Return a given A on orthonormal bases for both of its tokens, rounded, and a bound for the
-    norm of its error.
+def _round_on_both_sides(
+    A: Any, tokens: Tokens, *, rows_have_constant: bool, columns_have_constant: bool
+) -> tuple[Any, float]:
+    """Return a given A of the scores xᵀAy on an orthonormal basis for the tokens x, which are its
+    rows, and for the tokens y, its columns; rounded, and with a bound for the norm of its error.
 
-    ``constants`` say whether its rows, and its columns, have the coordinate 1.
+    ``rows_have_constant`` and ``columns_have_constant`` say whether there is a row, and a column,
+    for the coordinate 1.
     """
-    of_rows, of_columns = constants
-    rounded, first = tokens.numeric(A, None, with_constant=of_columns)
-    rounded, second = tokens.numeric(rounded.T, None, with_constant=of_rows)
-    largest = 1.0
+    on_columns, first_error = tokens.numeric(A, None, with_constant=columns_have_constant)
+    on_both, second_error = tokens.numeric(on_columns.T, None, with_constant=rows_have_constant)
+    # The second step multiplies the first error by diag(γ), and by β for the constant.
+    bound_of_factor = 1.0
     if tokens.gamma is not None:
-        largest = float(abs(_floats(tokens.gamma)).max())
+        bound_of_factor = float(abs(_floats(tokens.gamma)).max())
     if tokens.beta is not None:
-        largest += float(numpy.linalg.norm(_floats(tokens.beta)))
-    return rounded.T, first * largest + second
+        bound_of_factor += float(numpy.linalg.norm(_floats(tokens.beta)))
+    return on_both.T, first_error * bound_of_factor + second_error
 
 
-def _unseen(
-    letter: str, tokens: Tokens, has_bias: bool, has_constant: bool, softmax: bool
+def _unseen_columns(
+    letter: str, tokens: Tokens, *, has_bias: bool, has_constant: bool, softmax: bool
 ) -> Iterator[tuple[str, str, int]]:
-    """Yield the columns of (W | b) that the function of a head does not see, each with the letter
-    of W, the name of a symmetry, and their number.
+    """Yield how many columns of (W | b), for the matrix W with this letter and its bias b, do not
+    change the function of a head: ``letter``, the name of a symmetry, and a number of columns.
 
-    ``has_bias`` is whether W has a bias, and ``has_constant`` whether it acts on the coordinate 1.
+    ``has_bias`` is whether W has a bias, and ``has_constant`` whether W acts on the coordinate 1.
     """
+    # The columns of (W | b), less the coordinates on which it acts.
     hidden = tokens.width + has_bias - tokens.linear - has_constant
     if softmax and has_bias and letter == "K":
         yield letter, KEY_BIAS, 1
@@ -488,6 +541,7 @@ def _unseen(
     if softmax and letter == "V" and (has_bias or tokens.is_moved):
         yield letter, IN_CONSTANT, 1
         hidden -= 1
+    # The others are hidden by the norm: multiples of (1, …, 1) by LayerNorm, or zeros of γ.
     if hidden and tokens.on_hyperplane:
         vector = "u" if letter == "V" else "w"
         yield letter, f"{letter} + {vector}·1ᵀ behind LayerNorm, after γ", hidden

@@ -45,30 +45,33 @@ class HeadType:
         return {"ranks": self.ranks, "exposed": self.exposed, "saddle": self.saddle}
 
     @classmethod
-    def of(cls, each: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape) -> Self:
+    def of(
+        cls, by_letter: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape
+    ) -> Self:
         """Return what the theorem says of the ranks of the matrices of a head.
 
-        The numbers are r = rk A, s = rk V (or OV), and m, the dimension of the intersection of the
-        column space of A and the row space of V.
+        ``by_letter`` has the ranks of K, Q, V and, if it is given, O. ``numbers`` is the triple
+        r = rk A, s = rk V (or OV), and m, the dimension of the intersection of the column space of
+        A and the row space of V.
         """
         r, s, _ = numbers
-        ranks = dict(each) | {"A": r}
+        ranks = dict(by_letter) | {"A": r}
         if shape.v is not None:
             ranks["OV"] = s
-        zero = not (r and s)
-        if zero and shape.softmax:
+        is_zero = r == 0 or s == 0
+        if is_zero and shape.softmax:
             return cls(ranks=ranks, exposed=None, saddle=False)
-        kind = _kind(each, numbers, shape)
+        kind = _weight_type(by_letter, numbers, shape)
         sizes = LayerSizes(shape.d, shape.d_out, shape.a)
         exposed, saddle = kind.is_exposed(sizes), kind.is_saddle(sizes, shape.v)
-        return cls(ranks=ranks, exposed=exposed, saddle=saddle, zero=zero)
+        return cls(ranks=ranks, exposed=exposed, saddle=saddle, zero=is_zero)
 
 
-def _kind(each: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape) -> WeightType:
-    """Return the type of weights of a head.
-
-    ``each`` has the ranks of the matrices by their letters, and ``numbers`` are r, s and m: see
-    :meth:`HeadType.of`.
+def _weight_type(
+    by_letter: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape
+) -> WeightType:
+    """Return the type of weights of a head, by the ranks of its matrices and the triple (r, s, m):
+    see :meth:`HeadType.of`.
     """
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
@@ -76,9 +79,10 @@ def _kind(each: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadSha
     if shape.softmax:
         # The theorem for softmax is about ranks alone, and m is that of general position.
         m = max(0, r + s - shape.d)
+    k, q = by_letter["K"], by_letter["Q"]
     if shape.v is None:
-        return WeightType(k=each["K"], q=each["Q"], r=r, s=s, m=m)
-    return WeightType(k=each["K"], q=each["Q"], r=r, s=s, m=m, o=each["O"], v=each["V"])
+        return WeightType(k=k, q=q, r=r, s=s, m=m)
+    return WeightType(k=k, q=q, r=r, s=s, m=m, o=by_letter["O"], v=by_letter["V"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,30 +103,35 @@ class HeadTypes:
     def of(
         cls, matrices: Mapping[str, Any], shape: HeadShape, ranks: Ranks, numerical: Numerical
     ) -> Self | None:
-        """Return the types of a head with K and Q; ``None`` with biases or a norm.
+        """Return the types of a head by its matrices K, Q, V and perhaps O; ``None`` where A is
+        given in place of K and Q, and with biases or a norm, which the theorem leaves out.
 
-        A space is counted as common to the column space of A and the row space of V where the
-        principal angle is at most the tolerance.
+        For the effective type, the intersection of the column space of A and the row space of V
+        has as many dimensions as there are principal angles up to the tolerance.
         """
         if not shape.factored or shape.coordinates is not None:
             return None
         tolerance = numerical.tolerance
         letters = [letter for letter in "KQVO" if letter in matrices]
-        each = {}
+        effective_ranks = {}
         for letter in letters:
-            spectrum = Spectrum.of([matrices[letter]], ranks.each[letter])
-            each[letter] = spectrum.effective_rank(tolerance)
+            spectrum = Spectrum.of([matrices[letter]], ranks.by_letter[letter])
+            effective_ranks[letter] = spectrum.effective_rank(tolerance)
         r, s = numerical.effective_rank_A, numerical.effective_rank_V
-        angles = [angle for angle in numerical.principal_angles if angle is not None]
-        # An angle that rounding does not distinguish from 0 counts, too.
-        separate = sum(angle > tolerance for angle in angles)
-        m = max(len(numerical.principal_angles) - separate, r + s - shape.d, 0)
-        effective = HeadType.of(each, (r, s, min(m, r, s)), shape)
+        # An angle that rounding does not distinguish from 0, None, counts as 0.
+        angles = [0.0 if angle is None else angle for angle in numerical.principal_angles]
+        small_angles = sum(angle <= tolerance for angle in angles)
+        # Two subspaces of dimensions r and s meet in r + s − d dimensions at least.
+        m = min(max(small_angles, r + s - shape.d, 0), r, s)
+        effective = HeadType.of(effective_ranks, (r, s, m), shape)
         exact = None
-        known = {letter: ranks.each[letter] for letter in letters}
-        if ranks.proved and None not in known.values():
-            proved = {letter: rank for letter, rank in known.items() if rank is not None}
-            exact = HeadType.of(proved, ranks.numbers, shape)
+        exact_ranks = {}
+        for letter in letters:
+            rank = ranks.by_letter[letter]
+            if rank is not None:
+                exact_ranks[letter] = rank
+        if ranks.proved and len(exact_ranks) == len(letters):
+            exact = HeadType.of(exact_ranks, ranks.numbers, shape)
         return cls(exact, effective)
 
     def words(self) -> str:
@@ -134,23 +143,23 @@ class HeadTypes:
             exact = self.exact.ranks[name] if self.exact is not None else rank
             differs = f" ({rank})" if rank != exact else ""
             parts.append(f"rk {name} = {exact}{differs}")
-        effective = self.exact is None or self.exact.ranks != self.effective.ranks
-        return f"{', '.join(parts)}: {self._conclusion('effective ' if effective else '')}"
+        return f"{', '.join(parts)}: {self._conclusion()}"
 
-    def _conclusion(self, which: str) -> str:
-        """Return what the theorem says of the effective ranks, as a clause; ``which`` is
-        ``effective`` with a space, or empty where exact ranks are the same.
+    def _conclusion(self) -> str:
+        """Return what the theorem says of the effective ranks, as a clause, in which they are
+        called effective unless they are the exact ranks.
         """
         found = self.effective
         if found.exposed is None:
             return "nothing is known where A or the values are zero"
-        which = f"such {which}"
+        are_exact = self.exact is not None and self.exact.ranks == found.ranks
+        subject = "such ranks" if are_exact else "such effective ranks"
         if found.zero:
-            which = f"the function is zero, and {which}"
+            subject = f"the function is zero, and {subject}"
         if not found.exposed:
-            return f"{which}ranks are critical for almost no target"
-        stop = f"{which}ranks are critical for an open set of targets"
-        return f"{stop}, and saddles for almost all of them" if found.saddle else stop
+            return f"{subject} are critical for almost no target"
+        conclusion = f"{subject} are critical for an open set of targets"
+        return f"{conclusion}, and saddles for almost all of them" if found.saddle else conclusion
 
     def to_json(self) -> dict[str, Any]:
         """Return both types for ``json.dumps``."""

@@ -29,14 +29,14 @@ class NetworkAtWeights:
     symmetries : Symmetries
         With the parameters and the dimension of the functions, of generic weights.
     rank : int or None
-        A lower bound for the rank of the differential at these weights; ``None`` where it is not
+        A lower bound for the rank of the differential at these weights; ``None`` where none is
         known.
     most_rank : int or None
-        An upper bound for it.
+        An upper bound for this rank; ``None`` where none is known.
     method : str
-        How the rank was computed; may be empty.
+        How ``rank`` was computed; may be empty.
     note : str
-        Why the rank is not known; or the theorem by which it is. May be empty.
+        Why ``rank`` is not known; or the theorem by which it is. May be empty.
     tokens : str
         For which numbers t of tokens all of this is proved.
     model : DeepAttention or None
@@ -89,7 +89,9 @@ class NetworkAtWeights:
         return is_regular(self.dimension, self.rank, self.most_rank)
 
     def facts(self) -> list[tuple[str, object]]:
-        """Return names and values for people, but for the symmetries."""
+        """Return facts on the network, but for its symmetries, as pairs of a name and a value;
+        ``None`` as a value stands for nothing to say.
+        """
         facts: list[tuple[str, object]] = []
         if self.model is not None:
             facts.append(("network", f"{self.model.title}{self.kind}"))
@@ -99,7 +101,7 @@ class NetworkAtWeights:
         return facts
 
     def _regular_words(self) -> str:
-        """Whether the weights are a regular point, and why."""
+        """Return whether the weights are a regular point, and why, in words."""
         if self.regular:
             theorem = f" by {self.note}" if self.note else ""
             method = f", {self.method}" if self.method else ""
@@ -111,7 +113,7 @@ class NetworkAtWeights:
         return f"not decided: {undecided}" if undecided else "not decided"
 
     def _undecided(self) -> str:
-        """Why it is not decided whether the weights are a regular point."""
+        """Return why it is not decided whether the weights are a regular point; may be empty."""
         if self.note or self.rank is None:
             return self.note
         method = f", {self.method}" if self.method else ""

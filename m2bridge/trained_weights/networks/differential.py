@@ -53,7 +53,7 @@ _DENOMINATOR = 1 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AffineLayer:
-    """A layer with biases or a norm.
+    """A layer with biases or a norm, whose matrices have biases as their last columns.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class AffineLayer:
     norm : str
         ``layer``, ``rms``, or empty.
     gamma, beta : tuple of Fraction
-        Of the norm; they are given, and are not parameters here.
+        γ and β of the norm, which are given, and are not parameters here; empty for γ = 1, β = 0.
     sharing : int
-        As many heads in a row have the same K and V, which are the same parameters.
+        The number of heads in a row with the same K and V, which are the same parameters.
     rotary : bool
         Whether A = KᵀRQ for all R that are a complex number on each of the planes of the
         coordinates i and i + a/2: rotations by positions span these R, for enough tokens.
@@ -88,7 +88,7 @@ class AffineLayer:
 
     @property
     def parameters(self) -> int:
-        """The number of parameters, each that heads share once."""
+        """The number of parameters; those of K and V that heads share are counted once."""
         number = len(self.output_bias)
         for place, head in enumerate(self.heads):
             for letter, rows in head.items():
@@ -98,11 +98,13 @@ class AffineLayer:
 
     @property
     def has_constant(self) -> bool:
-        """Whether a token has the coordinate 1, as a matrix has a bias."""
+        """Whether tokens get one more coordinate 1, as some matrix K, Q or V has a bias."""
         return any(len(head[x][0]) > self.width for head in self.heads for x in "KQV")
 
     def drawn(self, draw: Draw) -> AffineLayer:
-        """Return the layer with weights that ``draw`` returns one by one, behind the same norm."""
+        """Return a layer of the same shapes behind the same norm, with random weights: ``draw``
+        returns one entry after the other.
+        """
         heads: list[dict[str, Rows]] = []
         for number, head in enumerate(self.heads):
             matrices = {}
@@ -149,7 +151,7 @@ class _Layer:
 
     @classmethod
     def of(cls, layer: AffineLayer, numbers: NumberSystem, read: Callable[..., Any]) -> _Layer:
-        """Return the layer over a number system; ``read`` takes the number of an entry to it."""
+        """Return the layer over a number system; ``read`` takes a fraction to a number of it."""
 
         def matrix(rows: Rows) -> MatrixLike:
             """Return the matrix of these rows of fractions."""
@@ -170,7 +172,8 @@ class _Layer:
         for x in "KQV":
             columns = len(layer.heads[0][x][0])
             if columns < coordinates:
-                # Such a matrix does not see the coordinate 1: (W | 0) = W·(1 | 0).
+                # Such a matrix W does not see the coordinate 1: (W | 0) = W·(1 | 0), where (1 | 0)
+                # is the identity with one more column.
                 ones = [[int(i == j) for j in range(coordinates)] for i in range(d)]
                 padding[x] = matrix(ones)
         given = [{x: matrix(rows) for x, rows in head.items()} for head in layer.heads]
@@ -231,11 +234,16 @@ class _Layer:
             for x in group[0]:
                 parts = [head[x] for head in group]
                 # The derivative by an entry that heads share is the sum of those by theirs.
-                for part in [reduce(add, parts)] if x in "KV" else parts:
+                if x in "KV":
+                    parts = [reduce(add, parts)]
+                for part in parts:
+                    # The matrix of the point is RᵀK: its gradient is multiplied by R.
                     if x == "K" and self.rotation is not None:
                         part = self.rotation * part
-                    whole = part * self.padding[x].transpose() if x in self.padding else part
-                    entries += whole.entries()
+                    # W·(1 | 0) was differentiated in place of W.
+                    if x in self.padding:
+                        part = part * self.padding[x].transpose()
+                    entries += part.entries()
         if self.output_bias is not None:
             entries += (G * ones).entries()
         return entries
@@ -258,19 +266,20 @@ def small(random: Random) -> Fraction:
 
 
 def _residue(number: Any) -> int:
-    """A fraction modulo the prime."""
+    """Return a fraction modulo the prime."""
     number = Fraction(number)
     return int(number.numerator * pow(number.denominator, -1, LARGE_PRIME) % LARGE_PRIME)
 
 
 def _rational(number: Any) -> Any:
-    """Return a fraction as one of FLINT."""
+    """Return a fraction as a rational number of FLINT."""
     number = Fraction(number)
     return flint.fmpq(number.numerator, number.denominator)
 
 
 def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return the number of random gradients that are proved to be independent, at most ``upper``.
+    """Return the number of random gradients that are proved to be independent, at most ``upper``:
+    a lower bound for the rank of the differential. ``numbers`` are balls of FLINT.
 
     If the determinant of ``upper`` random combinations of gradients is not 0, they are independent;
     else rows are eliminated, and those count that have a pivot that is not 0.
@@ -287,10 +296,8 @@ def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upp
 
 
 def _random_minor(layers: Sequence[AffineLayer], numbers: Reals, *, skip: bool, size: int) -> Any:
-    """Return a square matrix with random gradients as rows, of which random combinations of the
-    columns are taken, so that there are ``size`` of them.
-
-    If its rows are independent, the gradients are.
+    """Return a square matrix: ``size`` random gradients as rows, with ``size`` random combinations
+    of the columns in place of these. If its rows are independent, the gradients are.
     """
     random = Random(RANK_POINT_SEED)
 
@@ -313,9 +320,10 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
     reduced: list[tuple[int, list[Any]]] = []
     dependent = 0
     for row in check_deadline_in(rows):
-        for place, other in reduced:
+        # Each reduced row has the entry 1 at the place of its pivot.
+        for place, reduced_row in reduced:
             factor = row[place]
-            row = [x - factor * y for x, y in zip(row, other, strict=True)]
+            row = [x - factor * y for x, y in zip(row, reduced_row, strict=True)]
         pivot = max(range(len(row)), key=lambda i: row[i].abs_lower())
         if row[pivot].contains(0):
             dependent += 1
@@ -353,28 +361,29 @@ def gradients_of(
     skip : bool
         Whether each layer adds its input to its output.
     numbers : NumberSystem
-        The numbers in which is computed.
+        The numbers with which is computed.
     read : callable
         Takes the fractions of the layers to these numbers.
     draw : callable
         Returns a random number.
     placed_at : callable
-        Makes the tokens of the random matrix that is drawn for them.
+        Returns the tokens for a random matrix X, such as X itself, or εX.
     """
-    given = [_Layer.of(layer, numbers, read) for layer in layers]
+    layers_over_numbers = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
     while True:
-        turned = [layer.rotated(numbers, draw) for layer in given]
+        # Rotations are drawn anew for each gradient.
+        rotated = [layer.rotated(numbers, draw) for layer in layers_over_numbers]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
         values = []
-        for layer in turned:
+        for layer in rotated:
             at_X = _layer_at(layer, X, numbers, read(layer.layer.epsilon))
             values.append(at_X)
             X = at_X.outputs + X if skip else at_X.outputs
         # The linear form on the outputs of a layer, with a column for each token.
         G = random_matrix(numbers, len(X.table()), TOKENS, draw)
         by_layer = []
-        for layer, at_X in zip(reversed(turned), reversed(values), strict=True):
+        for layer, at_X in zip(reversed(rotated), reversed(values), strict=True):
             by_heads, by_coordinates = [], []
             for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
                 by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
@@ -397,9 +406,9 @@ class _Norm:
     kind : str
         ``layer``, ``rms``, or empty.
     tokens : matrix
-        Behind it.
+        The tokens behind the norm, as columns.
     inverses : list
-        1/√(variance + ε) of each token.
+        1/√(variance + ε) of each token; empty for the identity.
     """
 
     kind: str
@@ -408,8 +417,10 @@ class _Norm:
 
     @classmethod
     def of(cls, kind: str, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _Norm:
-        """Return the norm at the columns of X."""
-        if not kind:
+        """Return the norm at the tokens that are the columns of X; ``epsilon`` is added to their
+        variances, or, for ``rms``, to their mean squares.
+        """
+        if kind == "":
             return cls(kind, X, [])
         columns, inverses = [], []
         for x in X.transpose().table():
@@ -440,7 +451,7 @@ class _Norm:
 
 
 def _without_mean(entries: Sequence[Any]) -> list[Any]:
-    """The entries less their mean."""
+    """Return the entries, less their mean."""
     mean = reduce(add, entries) / len(entries)
     return [entry - mean for entry in entries]
 

@@ -42,7 +42,7 @@ class DifferentialRanks:
     at_weights, at_random : int or None
         Lower bounds, at given and at random weights; ``None`` if not computed, or not needed.
     most_at_weights : int or None
-        An upper bound, if one is known.
+        An upper bound at the given weights; ``None`` if none is known.
     method : str
         How they were computed, or why they were not.
     """
@@ -69,13 +69,17 @@ def bounded_by_ranks(
     named: Counter[str] = Counter()
     for group in groups:
         named.update(dict(group.redundant()))
-    named.update(dict(around.named()))
+    named.update(dict(around.redundant_directions()))
     parameters = sum(group.parameters for group in groups) + around.extra_parameters().parameters
     most = parameters - named.total()
     first = shapes[0]
     if not around.rotary:
-        # With more tokens than entries T is a tensor that is symmetric in two places.
-        most = min(most, _entries_of_tensors(first) + around.output_bias * (not _has_one(first)))
+        # The function of the heads is one tensor for each output, symmetric in two places.
+        dimension_of_all = _entries_of_tensors(first)
+        # With a coordinate 1 of tokens, an output bias is a function of this kind itself.
+        if not _has_one(first):
+            dimension_of_all += around.output_bias
+        most = min(most, dimension_of_all)
     dimension = Bounds.at_most(most, "the parameters less those of the listed symmetries")
     for rank in (ranks.at_weights, ranks.at_random):
         if rank is not None:
@@ -118,7 +122,7 @@ def _smaller_known(first: int | None, second: int | None) -> int | None:
 
 
 def _has_one(shape: HeadShape) -> bool:
-    """Whether the last coordinate of tokens is 1."""
+    """Return whether tokens have 1 as their last coordinate, for biases."""
     return shape.coordinates is not None and shape.coordinates.has_one
 
 
@@ -133,10 +137,12 @@ def _entries_of_tensors(shape: HeadShape) -> int:
 def grouped_layer(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> NetworkAtWeights:
-    """Return what is known of a layer of lightning attention in which heads share K and V.
+    """Return what is known of a layer of lightning attention in which heads share K and V, or are
+    rotated by positions.
 
-    Its heads act on the coordinates of tokens that are seen; a norm before it changes nothing in
-    what they determine.
+    ``heads`` are the results on its heads, ``reduced`` the same heads with their matrices on the
+    coordinates of tokens that are seen, and ``around`` is what the layer has in addition. On these
+    coordinates a norm before the layer changes nothing of what the heads determine.
     """
     shapes = [head.shape for head in heads]
     if around.rotary and _has_one(shapes[0]):
@@ -149,7 +155,7 @@ def grouped_layer(
 def _ranks(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> DifferentialRanks:
-    """The ranks of the differential of the layer, or why they are not computed."""
+    """Return the ranks of the differential of the layer, or why they are not computed."""
     bounds = bounded_by_ranks([head.shape for head in heads], around)
     most = bounds.most_dimension
     most_here = _most_rank_of_groups(heads, reduced, around)
@@ -181,9 +187,13 @@ def _ranks(
 
 
 def _residues_of_rows(head: ReducedHead) -> dict[str, list[list[int]]]:
-    """The rows of the matrices of a head modulo the prime, as integers."""
-    matrices = residues_of(head, "KQVO")
-    return {x: [list(map(int, row)) for row in matrix.table()] for x, matrix in matrices.items()}
+    """Return the matrices K, Q, V and perhaps O of a head modulo the prime, by their letters: lists
+    of rows of integers.
+    """
+    found = {}
+    for letter, matrix in residues_of(head, "KQVO").items():
+        found[letter] = [list(map(int, row)) for row in matrix.table()]
+    return found
 
 
 def _most_rank_of_groups(
@@ -197,5 +207,5 @@ def _most_rank_of_groups(
     products = ranks_of_groups(groups, heads, reduced).upper
     if products is None or not all(head.ranks.proved for head in heads):
         return None
-    rescaled = sum(1 for head in heads if head.ranks.r or head.ranks.s)
+    rescaled = sum(head.ranks.r > 0 or head.ranks.s > 0 for head in heads)
     return products - rescaled + around.output_bias

@@ -5,6 +5,7 @@ They are compared with the redundant directions of parameters (:class:`Symmetrie
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import factorial, prod
@@ -14,7 +15,7 @@ from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.results.sheet import plural
 
 _LARGEST_SHOWN = 10**6
-"""Up to this order the number stands beside the formula; 10! has seven digits."""
+"""Up to this order a group is written with the number beside the formula, as ``4! = 24``."""
 _MOST_BITS = 3320
 """Larger orders, of a thousand digits and more, are in JSON as formulas only: Python
 writes integers of at most 4300 digits, and other readers take a few hundred."""
@@ -29,10 +30,11 @@ class FiniteGroup:
     name : str
         What its elements do.
     symbol : str
-        Such as ``S(4)``; a wreath product is ``S(3) wr S(2)``.
+        The group, such as ``S(4)``; a wreath product is ``S(3) wr S(2)``.
     formula : str
-        The order, such as ``4!``.
+        A formula for the order, such as ``4!``.
     order : int
+        The number of its elements.
 
     Examples
     --------
@@ -47,9 +49,11 @@ class FiniteGroup:
 
     @classmethod
     def permutations(cls, name: str, number: int, block: int = 1) -> Self:
-        """Return the permutations of ``number`` things that keep blocks of this size.
+        """Return the group of permutations of ``number`` things that map blocks of ``block`` things
+        to blocks; ``block`` divides ``number``.
 
-        With blocks they are a wreath product: those inside of each block, and those of the blocks.
+        It is the wreath product of the permutations inside a block with those of the blocks. Blocks
+        of one thing, or one block of all things, are no condition.
 
         Examples
         --------
@@ -70,7 +74,7 @@ class FiniteGroup:
 
     @classmethod
     def exchanges(cls, name: str, number: int) -> Self:
-        """Return ``number`` independent exchanges of two things."""
+        """Return the group that ``number`` independent exchanges of two things generate."""
         if number == 1:
             return cls(name=name, symbol="S(2)", formula="2", order=2)
         return cls(name=name, symbol=f"S(2)^{number}", formula=f"2^{number}", order=2**number)
@@ -93,26 +97,27 @@ class FiniteGroup:
 
 
 def products(groups: Iterable[FiniteGroup]) -> tuple[FiniteGroup, ...]:
-    """Return the products of the groups that have the same name."""
-    by_name: dict[str, list[FiniteGroup]] = {}
+    """Return for each name the product of the groups that have this name."""
+    groups_by_name: dict[str, list[FiniteGroup]] = {}
     for group in groups:
-        by_name.setdefault(group.name, []).append(group)
-    return tuple(_product(alike) for alike in by_name.values())
+        groups_by_name.setdefault(group.name, []).append(group)
+    return tuple(_product(same_name) for same_name in groups_by_name.values())
 
 
 def _product(groups: list[FiniteGroup]) -> FiniteGroup:
-    """The product of groups with the same name."""
+    """Return the product of one or more groups with the same name: equal factors are written as a
+    power, as ``(S(4))^2`` of order ``(4!)^2``.
+    """
     if len(groups) == 1:
         return groups[0]
-    times: dict[FiniteGroup, int] = {}
-    for group in groups:
-        times[group] = times.get(group, 0) + 1
     symbols = []
     formulas = []
-    for group, number in times.items():
-        power = f"^{number}" if number > 1 else ""
-        symbols.append(f"({group.symbol}){power}" if len(times) > 1 or power else group.symbol)
-        formulas.append(f"({group.formula}){power}" if power else group.formula)
+    for group, exponent in Counter(groups).items():
+        power = f"^{exponent}" if exponent > 1 else ""
+        # There are at least two factors, so a symbol stands in parentheses.
+        symbols.append(f"({group.symbol}){power}")
+        # A product of formulas needs none, a power does.
+        formulas.append(f"({group.formula}){power}" if exponent > 1 else group.formula)
     return FiniteGroup(
         name=groups[0].name,
         symbol=" × ".join(symbols),
@@ -122,7 +127,9 @@ def _product(groups: list[FiniteGroup]) -> FiniteGroup:
 
 
 def symmetry_names(connected: Iterable[tuple[str, int]], finite: Sequence[FiniteGroup]) -> str:
-    """Return the parts of a group with their dimensions, and the orders of finite ones."""
+    """Return the parts of a symmetry group in one line: connected ones as ``name (dimension)``,
+    then finite ones with their orders. ``connected`` has pairs of a name and a dimension.
+    """
     parts = [f"{name} ({size})" for name, size in connected]
     return ", ".join([*parts, *map(str, finite)])
 
@@ -130,26 +137,28 @@ def symmetry_names(connected: Iterable[tuple[str, int]], finite: Sequence[Finite
 def symmetries_json(
     connected: Iterable[tuple[str, int]], finite: Sequence[FiniteGroup]
 ) -> list[dict[str, Any]]:
-    """Return the parts of a group for ``json.dumps``; finite ones have dimension 0 and an order."""
+    """Return the parts of a symmetry group for ``json.dumps``; finite ones have dimension 0 and an
+    order. ``connected`` has pairs of a name and a dimension.
+    """
     parts: list[dict[str, Any]] = [{"name": name, "dimension": size} for name, size in connected]
     return parts + [group.to_json() for group in finite]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraParameters:
-    """Parameters in addition to those of heads, and the finite symmetries of all.
-
-    Of a network these are an output bias, and γ and β of a norm.
+    """The parameters that layers have in addition to those of heads, an output bias, and γ and β of
+    a norm; and the finite symmetries of heads and these.
 
     Parameters
     ----------
     parameters : int
+        Their number.
     dimension : int
-        By how much they make that of the functions larger.
+        By how much these parameters make the dimension of the functions larger.
     named : tuple
-        Names and numbers of redundant directions that come with them.
+        The redundant directions that come with them, as pairs of a name and a number.
     finite : tuple of FiniteGroup
-        Of all, such as permutations of heads.
+        The finite symmetries of the layers, such as permutations of heads.
     """
 
     parameters: int = 0
@@ -195,7 +204,9 @@ class Symmetries:
 
     @property
     def redundant(self) -> Bounds:
-        """The number of redundant directions: of the parameters less the dimension."""
+        """The number of redundant directions, the parameters less the dimension: known exactly, or
+        a lower bound, or nothing if the dimension has no upper bound.
+        """
         if self.dimension.upper is None:
             return UNKNOWN
         # With fewer functions more directions are redundant: an upper bound becomes a lower one.
@@ -206,20 +217,23 @@ class Symmetries:
 
     @property
     def others(self) -> bool | None:
-        """Whether the gauge group leaves infinitely many generic weights with the same function.
-
-        ``None`` where that is not decided.
+        """Whether there are redundant directions that the listed symmetries do not explain, so that
+        infinitely many orbits of generic weights have the same function; ``None`` if that is not
+        decided.
         """
         if self.redundant.least > self.listed.most:
             return True
-        # An orbit is in the fibre; with as many dimensions finitely many orbits fill it.
+        # An orbit is a part of the fibre, all weights with the same function. If it has as many
+        # dimensions, the fibre is finitely many orbits.
         if self.redundant.exact == self.listed.lower:
             return False
         return None
 
     @property
     def unnamed(self) -> int | None:
-        """The number of redundant directions that no listed symmetry explains, if it is known."""
+        """The number of redundant directions that no listed symmetry explains; ``None`` if it is
+        not known.
+        """
         if self.others is False:
             return 0
         if self.redundant.exact is None or self.listed.exact is None:
@@ -257,7 +271,7 @@ class Symmetries:
 
     @property
     def names(self) -> str:
-        """The parts of the group with their dimensions, and orders of finite ones."""
+        """The parts of the group in one line: ``name (dimension)``, and finite ones with orders."""
         return symmetry_names(self.named, self.finite)
 
     def to_json(self) -> dict[str, Any]:
@@ -274,31 +288,34 @@ class Symmetries:
         }
 
 
-def _listed(parts: Sequence[str]) -> str:
-    """Words with commas and an "and" before the last."""
+def _joined_by_and(parts: Sequence[str]) -> str:
+    """Return one or more texts with commas between them, and ``and`` before the last."""
     *others, last = parts
     return f"{', '.join(others)} and {last}" if others else last
 
 
 def summary_sentence(what: str, symmetries: Symmetries) -> str:
-    """Return one sentence on what a function determines, which can be quoted.
+    """Return one sentence on whether generic weights are determined by their function, up to the
+    listed symmetries, which can be quoted.
 
     Parameters
     ----------
     what : str
-        ``The network of 4 layers``.
+        The subject of the sentence, as ``The network of 4 layers``.
     symmetries : Symmetries
-        Of its generic weights.
+        The symmetries of its generic weights.
     """
     names = ", ".join(name for name, _ in symmetries.named)
     if symmetries.others is False:
         size = plural(symmetries.listed.value, "dimension")
-        parts = [f"{names} ({size})"] if names else []
+        parts = []
+        if names:
+            parts.append(f"{names} ({size})")
         parts += [f"{group.name} ({group.symbol})" for group in symmetries.finite]
         if not symmetries.complete:
             further = "further " if symmetries.finite else ""
             parts.append(f"a {further}finite ambiguity")
-        known = f"up to {_listed(parts)}" if parts else "uniquely"
+        known = f"up to {_joined_by_and(parts)}" if parts else "uniquely"
         return f"{what} is determined by its function {known}, at generic weights: proved."
     if symmetries.others:
         more = symmetries.redundant.value - int(symmetries.listed.most)

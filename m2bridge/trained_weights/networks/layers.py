@@ -62,7 +62,7 @@ class AnalysedHeads:
     ----------
     heads : list of HeadWeights
     around : dict
-        The norm and the output bias, by the number of a layer.
+        What a layer has in addition to the matrices of its heads, by its number from 1 on.
     unfinished : str
         Why heads are missing, or empty.
     """
@@ -72,64 +72,82 @@ class AnalysedHeads:
     unfinished: str
 
     def of(self, number: int) -> list[HeadWeights]:
-        """Return the heads of a layer."""
+        """Return the heads of the layer with this number, from 1 on."""
         return [head for head in self.heads if head.layer == number]
 
 
 def find_heads(
     layers: Sequence[LayerTensors], options: AnalysisOptions, a: int | None, tolerance: float | None
 ) -> AnalysedHeads:
-    """Return all heads, or those that the time suffices for, and why others are missing.
+    """Return the results on all heads, or those that the time suffices for, and why others are
+    missing.
 
     Parameters
     ----------
+    layers : sequence of LayerTensors
+        The layers in their order, which have the numbers 1, 2, ….
+    options : AnalysisOptions
     a : int or None
         The largest rank of A, where A is given.
     tolerance : float or None
         For effective ranks; ``None`` for the precision of the stored type.
+
+    Raises
+    ------
+    InvalidCaseError
+        If ``a`` is not a positive number, or is given though K and Q are.
+    TimeLimitError
+        If the time does not suffice for a single head.
     """
-    if a is not None and (a < 1 or any("A" not in layer.parts for layer in layers)):
+    all_have_A = all("A" in layer.parts for layer in layers)
+    if a is not None and (a < 1 or not all_have_A):
         raise InvalidCaseError(
             "a", "is for weights A, a number from 1 on; of K and Q it is the number of rows"
         )
-    found: list[HeadWeights] = []
-    around: dict[int, NormAndOutputBias] = {}
-    total = sum(layer.head_count(options.heads) for layer in layers)
-    each = (layer.heads(number, options.heads) for number, layer in enumerate(layers, 1))
+    results: list[HeadWeights] = []
+    around_layers: dict[int, NormAndOutputBias] = {}
+    head_count = sum(layer.head_count(options.heads) for layer in layers)
+    # An iterator of iterators: a layer is read when its first head is asked for.
+    heads_by_layer = (layer.heads(number, options.heads) for number, layer in enumerate(layers, 1))
+    all_heads = chain.from_iterable(heads_by_layer)
     try:
-        for head in with_progress(chain.from_iterable(each), total, "heads"):
-            if head.layer not in around:
-                around[head.layer] = NormAndOutputBias.of(head, options)
+        for head in with_progress(all_heads, head_count, "heads"):
+            # Each head of a layer has the norm and the output bias of the layer.
+            if head.layer not in around_layers:
+                around_layers[head.layer] = NormAndOutputBias.of(head, options)
             reduced = options.reduced(head)
-            found.append(HeadWeights.of(reduced, a, options.softmax, tolerance))
+            results.append(HeadWeights.of(reduced, a, options.softmax, tolerance))
     except TimeLimitError as limit:
-        if not found:
+        if not results:
             raise
-        return AnalysedHeads(heads=found, around=around, unfinished=str(limit))
-    undecided = [head for head in found if not head.ranks.proved]
+        return AnalysedHeads(heads=results, around=around_layers, unfinished=str(limit))
+    not_proved = [head for head in results if not head.ranks.proved]
     unfinished = ""
-    if undecided:
-        unfinished = f"the ranks of {plural(len(undecided), 'head')} are not proved"
-    return AnalysedHeads(heads=found, around=around, unfinished=unfinished)
+    if not_proved:
+        unfinished = f"the ranks of {plural(len(not_proved), 'head')} are not proved"
+    return AnalysedHeads(heads=results, around=around_layers, unfinished=unfinished)
 
 
 def analyse_layers(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> Iterator[tuple[int, NetworkAtWeights]]:
-    """Yield what is known of each layer whose weights are in the model, with its number."""
+    """Yield the number of each layer, and what is known of it alone. Layers are left out if their
+    heads differ in shape, or an A has a larger rank than the model allows.
+    """
     for number, layer in enumerate(layers, 1):
         heads = found.of(number)
         shapes = {head.shape for head in heads}
         if len(shapes) == 1 and not any(head.is_outside for head in heads):
-            yield number, _layer_alone(number, layer, found, options)
+            yield number, _analyse_layer(number, layer, found, options)
 
 
-def _layer_alone(
+def _analyse_layer(
     number: int, layer: LayerTensors, found: AnalysedHeads, options: AnalysisOptions
 ) -> NetworkAtWeights:
-    """Return what is known of a layer alone, with its number, by the method that applies to it: by
-    theorems for heads side by side and for softmax, else by the rank of the differential where it
-    is small enough, or by bounds that need no weights.
+    """Return what is known of the layer with this number, without the others, by the method that
+    applies to it: by theorems where outputs of heads are concatenated, and for softmax with biases,
+    shared or rotated keys; else by the rank of the differential where the layer is small enough, or
+    by bounds that need no weights.
     """
     heads, around = found.of(number), found.around[number]
     shapes = [head.shape for head in heads]
@@ -146,7 +164,7 @@ def _layer_alone(
     if around.is_grouped:
         return grouped_layer(heads, list(options.reduced_heads(number, layer)), around)
     if _is_differentiated(shapes):
-        return _at_weights({number: layer}, found, replace(options, skip=False))
+        return _analyse_network({number: layer}, found, replace(options, skip=False))
     return symmetries_of_layer(shapes, options, _extra_parameters([number], found))
 
 
@@ -156,10 +174,12 @@ def find_behind_norms(
     options: AnalysisOptions,
     alone: dict[int, NetworkAtWeights],
 ) -> Iterator[tuple[int, LayerThenNorm]]:
-    """Yield the layers with the LayerNorm after them, where what the norm hides is known.
+    """Yield the number of each layer before a LayerNorm, and what is known of layer and norm
+    together; layers of which that is not known are left out.
 
     LayerNorm subtracts the mean of the outputs, so a layer before it has the functions of a layer
-    with one output less; both dimensions are needed.
+    with one output less; both dimensions are needed. ``alone`` has what is known of each layer by
+    its number.
     """
     for number, own in alone.items():
         around = found.around[number]
@@ -170,16 +190,19 @@ def find_behind_norms(
         # The dimension of the layer of one output less is not computed.
         if around.is_grouped and not first.softmax:
             continue
-        less = _dimension_without_mean(layers[number - 1], number, found, options)
+        without = _dimension_without_mean(layers[number - 1], number, found, options)
         dimension = own.dimension.exact
-        if dimension is not None and less is not None:
-            yield number, LayerThenNorm.of(dimension, less, around.output_bias > 0)
+        if dimension is not None and without is not None:
+            has_output_bias = around.output_bias > 0
+            yield number, LayerThenNorm.of(dimension, without, has_output_bias)
 
 
 def _dimension_without_mean(
     layer: LayerTensors, number: int, found: AnalysedHeads, options: AnalysisOptions
 ) -> int | None:
-    """The dimension of the layer whose outputs are the differences to the last one."""
+    """Return the dimension of the layer whose outputs are the differences to the last one; ``None``
+    if it is not known.
+    """
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
     known = layer_without_weights(shapes, around, options).dimension
@@ -190,25 +213,28 @@ def _dimension_without_mean(
             network_model([shapes], replace(options, skip=False)),
             [shapes],
             regular=False,
-            matrices=lambda letters: iter([_without_mean(layer, number, options, letters)]),
+            matrices=lambda letters: iter(
+                [_matrices_without_mean(layer, number, options, letters)]
+            ),
             extra=around.extra_parameters(),
         )
         known = network.dimension
     return known.exact
 
 
-def _without_mean(
+def _matrices_without_mean(
     layer: LayerTensors, number: int, options: AnalysisOptions, letters: str
 ) -> list[dict[str, Any]]:
-    """Return the matrices of each head of a layer modulo the prime, by those of the ``letters``,
-    with the differences of the outputs to the last one as outputs.
+    """Return for each head of a layer the matrices with these ``letters``, modulo the prime, of the
+    layer whose outputs are the differences to the last one.
     """
     heads = []
     for head in options.reduced_heads(number, layer):
         matrices = residues_of(head, letters)
-        last = "O" if "O" in head.matrices else "V"
-        if last in matrices:
-            matrices[last] = without_last_row(matrices[last])
+        # The matrix whose rows are the outputs.
+        letter = "O" if "O" in head.matrices else "V"
+        if letter in matrices:
+            matrices[letter] = without_last_row(matrices[letter])
         heads.append(matrices)
     return heads
 
@@ -219,13 +245,13 @@ def _are_separate(heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]) 
 
     That a rank is not 0 is proved by a lower bound for it.
     """
-    return all(head.ranks.s for head in heads) and _are_independent(reduced)
+    return all(head.ranks.s > 0 for head in heads) and _are_independent(reduced)
 
 
 def _rank_of_products(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> Bounds:
-    """The rank of the differential of weights ↦ all A and V, as far as it is known."""
+    """Return bounds for the rank of the differential of the map from weights to all A and V."""
     if around.is_grouped:
         shapes = [head.shape for head in heads]
         return ranks_of_groups(head_groups(shapes, around), heads, reduced)
@@ -238,23 +264,24 @@ def _rank_of_products(
 def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     """Return whether the matrices A of all heads are proved to be linearly independent.
 
-    It is proved by the values xᵀAy at random pairs (x, y) modulo the prime: their rank is at most
-    that of the matrices.
+    The matrix of the values xᵀAy, with a row for each A and a column for each of some random pairs
+    (x, y), has at most the rank of the A; and modulo the prime at most its rank over QQ. So if the
+    rank modulo the prime is the number of heads, they are independent.
     """
-    draw = Random(1).randrange  # the same each time
+    draw = Random(1).randrange  # the same numbers each time
     first = heads[0].matrices
     if "A" in first:
-        keys, queries = first["A"].shape
+        size_of_x, size_of_y = first["A"].shape
     else:
-        keys, queries = first["K"].shape[1], first["Q"].shape[1]
-    number = len(heads) + _SPARE_ROWS
+        size_of_x, size_of_y = first["K"].shape[1], first["Q"].shape[1]
+    pairs = len(heads) + _SPARE_ROWS
 
-    def random(rows: int) -> Any:
-        """Return random vectors with so many entries, as columns."""
-        entries = [draw(LARGE_PRIME) for _ in range(rows * number)]
-        return flint.nmod_mat(rows, number, entries, LARGE_PRIME)
+    def random_vectors(size: int) -> Any:
+        """Return a random vector with ``size`` entries for each pair, as columns."""
+        entries = [draw(LARGE_PRIME) for _ in range(size * pairs)]
+        return flint.nmod_mat(size, pairs, entries, LARGE_PRIME)
 
-    X, Y = random(keys), random(queries)
+    X, Y = random_vectors(size_of_x), random_vectors(size_of_y)
     rows = []
     for head in heads:
         matrices = residues_of(head, "KQA")
@@ -284,17 +311,20 @@ def find_network(
     ``alone`` has what is known of each layer alone, by its number.
     """
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
+    # The numbers of entries of the tokens before each layer, and of the outputs.
     widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
-    if any(h.is_outside or h.shape.width != widths[h.layer - 1] for h in found.heads):
+    if any(head.is_outside for head in found.heads):
+        return None
+    if any(head.shape.width != widths[head.layer - 1] for head in found.heads):
         return None
     have_as_many_heads = len({len(layer) for layer in shapes}) == 1
     if not (have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])):
         return None
-    # Whether there are biases or norms, by which a layer is no longer one of its matrices alone.
-    has_more = any(layer[0].coordinates is not None for layer in shapes)
-    has_more = has_more or not all(around.is_empty for around in found.around.values())
+    # By biases or norms a layer is no longer one of its matrices alone.
+    has_biases_or_norms = any(layer[0].coordinates is not None for layer in shapes)
+    has_biases_or_norms |= not all(around.is_empty for around in found.around.values())
     is_grouped = any(around.is_grouped for around in found.around.values())
-    if (has_more or is_grouped) and len(layers) > 1:
+    if (has_biases_or_norms or is_grouped) and len(layers) > 1:
         if len(alone) < len(layers):
             return None
         several = []
@@ -313,26 +343,30 @@ def find_network(
     # From here on there is one layer, or there are several of matrices of heads alone.
     if is_grouped and 1 in alone:
         own = alone[1]
-        return own if has_more else replace(own, model=network_model(shapes, options))
-    if has_more and is_affine_softmax(shapes[0][0], found.around[1]):
+        if has_biases_or_norms:
+            return own
+        return replace(own, model=network_model(shapes, options))
+    if has_biases_or_norms and is_affine_softmax(shapes[0][0], found.around[1]):
         return alone.get(1)
     # A skip connection around one layer with biases or a norm changes nothing of what is known.
-    skip = options.skip and not has_more
+    skip = options.skip and not has_biases_or_norms
     if len(layers) == 1 and not skip and 1 in alone and _is_differentiated(shapes[0]):
         return alone[1]  # computed in the same way
-    return _at_weights(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
+    return _analyse_network(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
 
 
 def _is_differentiated(shapes: Sequence[HeadShape]) -> bool:
-    """Whether a layer has several heads, with few enough parameters for its Jacobian matrix."""
+    """Return whether a layer has several heads, and few enough parameters for its Jacobian matrix;
+    of one head a theorem says more.
+    """
     return len(shapes) > 1 and sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS
 
 
-def _at_weights(
+def _analyse_network(
     layers: dict[int, LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> NetworkAtWeights:
-    """Return what is known of the network of these layers, by their numbers, at its weights; of one
-    layer with its norm and output bias.
+    """Return what is known at its weights of the network of these layers, which ``layers`` has by
+    their numbers: several layers without biases and norms, or one with its norm and output bias.
     """
     heads = [head for number in layers for head in found.of(number)]
     shapes = [[head.shape for head in found.of(number)] for number in layers]
@@ -354,11 +388,12 @@ def _at_weights(
 
 
 def _most_rank_behind_zero(numbers: Sequence[int], found: AnalysedHeads) -> int | None:
-    """Return an upper bound for the rank of the differential where a layer, without skip
-    connections, is zero; ``None`` if none is.
+    """Return an upper bound for the rank of the differential of a network without skip connections
+    in which the function of a layer is zero; ``None`` if none is.
 
-    Its derivatives by tokens are zero, so that layers before it are not seen; and layers behind it
-    have the token 0, which they keep.
+    The derivatives of this layer by tokens are zero, so that changes of the layers before it do not
+    change the outputs; and layers behind it have the token 0, which they map to 0. So only changes
+    of this layer count.
     """
     bounds = []
     for number in numbers:
@@ -370,7 +405,10 @@ def _most_rank_behind_zero(numbers: Sequence[int], found: AnalysedHeads) -> int 
 
 
 def _extra_parameters(numbers: Sequence[int], found: AnalysedHeads) -> ExtraParameters:
-    """What layers have in addition to their heads; here only a single one has anything."""
+    """Return what the layers with these ``numbers`` have in addition to their heads, and their
+    finite symmetries. Several layers have nothing here: those with biases or norms are treated in
+    ``network_with_norms``.
+    """
     groups: list[FiniteGroup] = []
     for number in numbers:
         shapes = [head.shape for head in found.of(number)]
@@ -396,7 +434,7 @@ def find_remarks(
     layers : sequence of LayerTensors
     found : AnalysedHeads
     heads : int or None
-        The number that was given.
+        The number of heads of each layer that was given; ``None`` if none was.
     separate : bool
         Whether the layers form no network.
     rotary : bool
@@ -429,7 +467,8 @@ def _remarks_on_arrays(
     first = layers[0].parts
     shape = found.heads[0].shape
     is_one_head = heads is None and all(len(part.shape) == 2 for part in first.values())
-    # One head seldom has as many rows as tokens have entries.
+    # Nobody said that there is one head, and one head seldom has as many rows as tokens have
+    # entries.
     if is_one_head and "K" in first and shape.a >= shape.width > 1:
         yield (
             "each layer is taken for one head: where it has more, give their number (option heads)"
@@ -461,7 +500,9 @@ def _remarks_on_arrays(
 
 
 def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str]:
-    """Whether rotary positions are counted."""
+    """Yield a remark on rotary positions where they are counted, or where the model has them,
+    ``rotary``, and they are left out.
+    """
     if any(around.rotary for around in found.around.values()):
         yield (
             "with rotary positions results on layers hold for all but finitely many numbers of"
@@ -476,16 +517,20 @@ def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str
 
 
 def _is_cut_by_assumption(layer: LayerTensors) -> bool:
-    """Whether the sizes of Q, K and V in one array are not seen: it is not three squares."""
+    """Return whether it is assumed how many rows of one matrix with Q, K and V each of these has:
+    only a matrix of three squares shows it.
+    """
     shape = layer.parts["V"].shape
     return layer.is_stacked and len(shape) == 2 and max(shape) != 3 * min(shape)
 
 
 def _missing_numbers(layers: Sequence[LayerTensors]) -> list[int]:
-    """Return the numbers between those in the names of layers that none of them has."""
-    numbers = [[int(part) for part in re.findall(r"\d+", layer.name)] for layer in layers]
+    """Return the numbers between the first and the last one in names of layers that no layer has:
+    5 for ``layers.4.attn`` and ``layers.6.attn``.
+    """
+    numbers_in_names = [re.findall(r"\d+", layer.name) for layer in layers]
     # Where names have several numbers, which of them counts layers is not known.
-    if any(len(own) != 1 for own in numbers):
+    if any(len(numbers) != 1 for numbers in numbers_in_names):
         return []
-    own = {number for (number,) in numbers}
-    return [number for number in range(min(own), max(own)) if number not in own]
+    present = {int(number) for (number,) in numbers_in_names}
+    return [number for number in range(min(present), max(present)) if number not in present]

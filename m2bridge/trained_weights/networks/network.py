@@ -51,10 +51,10 @@ from m2bridge.trained_weights.networks.groups import ExtraParameters, Symmetries
 # The largest width of several layers of softmax; ranks of their matrices take seconds each.
 MAX_WIDTH = 2048
 
-# The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O.
 Matrices = Mapping[str, Any]
-# For each layer the numbers of each of its heads.
+"""The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O."""
 Heads = Sequence[Sequence[Any]]
+"""For each layer the sizes of each of its heads, :class:`~.ranks.HeadShape`."""
 
 
 def symmetries_of(
@@ -67,10 +67,11 @@ def symmetries_of(
     shapes : sequence of sequence
         For each layer the sizes of its heads, :class:`HeadShape`.
     dimension : Bounds
-        That of the functions of the network, in which ``extra`` is counted already.
+        The dimension of the functions of the network, in which ``extra`` is counted already.
     extra : ExtraParameters
         What layers have in addition to heads, and finite symmetries.
     """
+    # For each layer the largest rank of V, or of OV.
     betas = [layer[0].beta for layer in shapes]
     named: Counter[str] = Counter()
     for layer in shapes:
@@ -103,16 +104,18 @@ def _symmetries_of_heads(layer: Sequence[Any]) -> Counter[str]:
     inverse of g on the A_h, of which rescalings are a part.
     """
     heads, first = len(layer), layer[0]
-    mixed = heads > 1 and first.can_be_mixed
+    are_mixed = heads > 1 and first.can_be_mixed
     named: Counter[str] = Counter()
     for head in layer:
-        for name, size in head.redundant(with_rescaling=not mixed):
+        for name, size in head.redundant(with_rescaling=not are_mixed):
             named[name] += size
-    if mixed:
-        # g keeps all V and all A if it is 1 on the span of these and zero to that of those.
-        left = max(0, heads - first.d * first.d_out)
-        right = max(0, heads - first.d**2)
-        named[f"GL({heads}) that mixes heads"] += heads**2 - left * right
+    if are_mixed:
+        # A matrix g changes no V and no A if g − 1 maps into the relations of the V_h and is zero
+        # on the span of the A_h: these g have as many dimensions as this product.
+        relations_of_V = max(0, heads - first.d * first.d_out)
+        relations_of_A = max(0, heads - first.d**2)
+        stabilizer = relations_of_V * relations_of_A
+        named[f"GL({heads}) that mixes heads"] += heads**2 - stabilizer
     return named
 
 
@@ -124,14 +127,17 @@ def parameter_count(shapes: Heads) -> int:
 def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters) -> Symmetries:
     """Return the symmetries of a network with these heads, by bounds that need no weights.
 
-    ``extra`` is what layers have in addition to their heads, as norms and output biases.
+    ``shapes`` has the sizes of the heads of each layer, and ``extra`` is what layers have in
+    addition to their heads, as norms and output biases.
     """
+    # For each layer the largest rank of V, or of OV.
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
     dimension = intersect_bounds(ranks, *model.upper_bounds(0))
     # Theorem H: where generic heads are separate, the upper bound by ranks is attained.
     if are_separate(model, betas):
         dimension = intersect_bounds(dimension, Bounds.at_least(ranks.upper))
+    # Of a single head the dimension is known by a theorem.
     if model.layers == model.heads == 1:
         dimension = Bounds.exactly(shapes[0][0].dimension)
     more = _dimension_of_extra(model, shapes, dimension, extra)
@@ -139,9 +145,10 @@ def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters
 
 
 def _constants_are_functions_of_heads(model: DeepAttention, shapes: Heads) -> bool:
-    """Whether heads of one layer may add constants, as an output bias does.
+    """Return whether heads of one layer may add constants, as an output bias does.
 
-    In lightning attention these are functions Σ_s T(x_s, x_s, x_j) of tokens with a coordinate 1.
+    That is so in lightning attention on tokens with a coordinate 1: the functions of heads are
+    Σ_s T(x_s, x_s, x_j) with tensors T, and constants are among them.
     """
     coordinates = shapes[0][0].coordinates
     if model.softmax or model.layers > 1 or coordinates is None:
@@ -153,11 +160,12 @@ def _dimension_of_extra(
     model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> int:
     """Return by how much output biases make the dimension larger than ``dimension``, that of the
-    heads, for one number t of tokens.
+    functions of the heads, for one number t of tokens.
 
-    Heads and an output bias together have no more functions than there are tensors T. That they
-    have so many is proved for separate heads (docs/weights-mathematics.md, Output biases), and
-    seen by a rank in :func:`at_weights` where that is computed.
+    Where constants are functions Σ_s T(x_s, x_s, x_j) of tensors T, as the functions of heads are,
+    heads and output bias together have at most the dimension of the space of tensors. That the
+    output bias adds as much as this allows is proved for separate heads
+    (docs/weights-mathematics.md, Output biases); else a rank in :func:`at_weights` shows it.
     """
     if not _constants_are_functions_of_heads(model, shapes) or dimension.lower is None:
         return extra.dimension
@@ -167,7 +175,7 @@ def _dimension_of_extra(
 
 
 def _plus(known: Bounds, number: int) -> Bounds:
-    """Return bounds for the dimension that is known, plus ``number``."""
+    """Return bounds for a dimension, ``known``, plus a ``number``; their reason says so."""
     if not number:
         return known
     lower = None if known.lower is None else known.lower + number
@@ -190,14 +198,14 @@ def at_weights(
     ----------
     model : DeepAttention
     shapes : sequence of sequence
-        For each head of each layer the numbers d, d_out, a, beta, v, factored and parameters, and
-        the coordinates of its tokens.
+        For each layer the sizes of its heads, :class:`HeadShape`.
     regular : bool
         Whether the weights of each head alone are proved to be a regular point.
     matrices : callable
         Yields for each layer the matrices of each head with these letters, modulo the prime.
     extra : ExtraParameters
-        Its directions are independent of those of the heads, unless these have all functions.
+        The parameters in addition to those of heads. What they change is independent of what the
+        heads change, unless the functions of heads are all there are.
     most_rank : int, optional
         The sum of the ranks of the differentials of all heads, each alone, or more.
     most_behind_zero : int, optional
@@ -219,11 +227,12 @@ def at_weights(
         model, shapes, matrices, upper, output_bias=extra.dimension, by_theorem=separate and regular
     )
     tokens = found.tokens
-    unbounded = betas == [min(d, after) for d, after, _ in model.layer_sizes]
+    has_bounded_values = betas != [min(d, after) for d, after, _ in model.layer_sizes]
     generic = ranks.value if separate else None
-    small = model.is_plain or parameters <= MAX_DIFFERENTIATED_PARAMETERS
+    is_small = model.is_plain or parameters <= MAX_DIFFERENTIATED_PARAMETERS
+    is_known = upper in (found.of_heads, generic)
     # Ranks at other weights can be larger; with values of bounded rank they are of another model.
-    if upper not in (found.of_heads, generic) and unbounded and small:
+    if not is_known and not has_bounded_values and is_small:
         # needs SymPy, which is slow to import
         from m2bridge.maps.dimension import dimension
 
@@ -265,9 +274,9 @@ class _RanksAtWeights:
     generic_of_all : int or None
         At random weights, with an output bias.
     note : str
-        Why they are not known, or the theorem by which they are; may be empty.
+        Why the ranks are not known, or the theorem by which they are; may be empty.
     tokens : str
-        For which numbers of tokens they hold.
+        For which numbers t of tokens these bounds hold.
     """
 
     of_heads: int | None = None
@@ -335,13 +344,15 @@ def _with_output_bias(
 ) -> Bounds:
     """Return bounds for the dimension of heads and output bias together.
 
-    ``by_heads`` is the dimension of the heads alone, and ``separate`` whether a theorem shows that
-    functions of generic heads are independent.
+    ``by_heads`` is the dimension of the functions of the heads alone, ``found`` has ranks with and
+    without the output bias, and ``separate`` is whether a theorem shows that the functions of
+    generic heads are independent.
     """
     known = _plus(by_heads, _dimension_of_extra(model, shapes, by_heads, extra))
     if found.generic_of_all is not None and found.of_all is not None:
-        below = max(found.of_all, found.generic_of_all)
-        return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(below))
+        # The rank at any weights is a lower bound for the dimension.
+        largest_rank = max(found.of_all, found.generic_of_all)
+        return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(largest_rank))
     if model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
         # For separate heads, and for a single one, it is proved that the constants are new.
         return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
@@ -351,10 +362,12 @@ def _with_output_bias(
 def _free_base_changes(
     model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
 ) -> int:
-    """The dimension of the changes of base that move the functions of the heads at these weights.
+    """Return the dimension of the changes of base between layers, all of which move the functions
+    of the heads at these weights: the sum of the squares of widths between layers, or less.
 
-    Where the outputs of all heads of a layer span its space, none keeps all of them. With A = 0 a
-    head of lightning attention has no outputs, whatever its values are.
+    Where the outputs of all heads of a layer span the space of tokens behind it, each change of
+    base of this space changes some of them. With A = 0 a head of lightning attention has no
+    outputs, whatever its values are.
     """
     hidden = model.widths[1:-1]
     if model.skip or not hidden or max(hidden) > MAX_WIDTH:
@@ -372,21 +385,25 @@ def _free_base_changes(
 
 
 def _has_scores(head: Matrices, draw: Draw) -> bool:
-    """Whether xᵀAy is not 0 for a random x and y, which proves that A is not 0."""
+    """Return whether xᵀAy is not 0 for random vectors x and y modulo the prime, which proves that A
+    is not 0.
+    """
     d = head["V"].ncols()
     x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))
     return any(_bilinear_form(head, x, y))
 
 
 def _values(head: Matrices) -> Any:
-    """V, or OV where there is an output matrix."""
+    """Return the matrix of the values of a head: V, or OV where there is an output matrix."""
     if "O" in head:
         return head["O"] * head["V"]
     return head["V"]
 
 
 def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
-    """Return the names of the factors of the gauge group, each once, with how often it occurs."""
+    """Return the names of the factors of the gauge group, each once, with how often it occurs, as
+    ``GL(2) on K and Q (4 times)``.
+    """
     heads = list(chain(*shapes))
     factors = [f"GL({head.a}) on K and Q" for head in heads if head.factored]
     factors += [f"GL({head.v}) on O and V" for head in heads if head.v is not None]
@@ -402,7 +419,11 @@ def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
 
 
 def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int) -> int:
-    """The rank of the differential modulo the prime; for softmax by all orders of power series."""
+    """Return the rank of the differential modulo the prime, at most ``upper``; for softmax by power
+    series of enough orders.
+
+    ``layers`` has the matrices of each head of each layer.
+    """
 
     def in_series(numbers: NumberSystem, head: Matrices) -> Matrices:
         """Return the matrices of a head over a number system."""
@@ -421,7 +442,7 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
 
 
 def _integers(matrix: Any) -> list[list[int]]:
-    """The rows of a matrix modulo the prime, as integers."""
+    """Return the rows of a matrix modulo the prime, as lists of integers."""
     return [list(map(int, row)) for row in matrix.table()]
 
 
@@ -446,26 +467,28 @@ def _ranks_with_output_bias(
     if "A" in heads[0] or not width:
         return rank, None
     given = [{x: _integers(matrix) for x, matrix in head.items()} for head in heads]
+    # The derivatives do not depend on the output bias: it may be 0.
     layer = AffineLayer(
         width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
     )
-    other = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
+    random_layer = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
     return (
-        rank_modulo_prime(False, [layer], rank + outputs),
-        rank_modulo_prime(False, [other], most + outputs),
+        rank_modulo_prime(False, [layer], upper=rank + outputs),
+        rank_modulo_prime(False, [random_layer], upper=most + outputs),
     )
 
 
 def separate_at_weights(
     model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
 ) -> bool:
-    """Return whether Theorem H holds at these weights, by ranks modulo the prime.
+    """Return whether the hypotheses of Theorem H hold at these weights, by ranks modulo the prime,
+    which prove it.
 
-    No value matrix may be zero.
-
-    The sum B_k of the values of layer k, plus 1 with skip connections, is onto for k < l and
-    one-to-one for k > 1. The quadratic forms of the heads, on the tokens that one head of the layer
-    before has as outputs, are independent.
+    ``matrices`` yields for each layer the matrices of each head with given letters. The hypotheses
+    are, for layers k = 1, …, l: the sum B_k of the value matrices of layer k, plus 1 with skip
+    connections, is onto for k < l and one-to-one for k > 1; and the quadratic forms of the heads of
+    layer k are independent on the tokens that some head of layer k − 1 has as outputs. No value
+    matrix may be zero, which the caller checks.
     """
     last = model.layers - 1
     numbers = Residues(LARGE_PRIME)

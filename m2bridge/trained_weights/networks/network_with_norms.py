@@ -47,7 +47,7 @@ LAYER_NORM = "LayerNorm"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Between:
-    """A symmetry between two layers.
+    """A group of symmetries between two layers, or between all that follow one another.
 
     Parameters
     ----------
@@ -55,9 +55,10 @@ class Between:
     size : int
         The dimension of the group.
     free : int
-        The dimension of its orbits on the functions of the layers, for generic weights, or less.
+        A lower bound for the dimension of its orbits on the functions of the layers, for generic
+        weights.
     by_biases : bool
-        Whether it moves output biases.
+        Whether the symmetries change output biases.
     """
 
     name: str
@@ -91,7 +92,7 @@ class AnalysedLayer:
 
     @property
     def shapes(self) -> list[HeadShape]:
-        """The numbers of its heads."""
+        """The sizes of its heads."""
         return [head.shape for head in self.heads]
 
     @property
@@ -101,12 +102,15 @@ class AnalysedLayer:
 
     @property
     def has_biases(self) -> bool:
-        """Whether a translation of its tokens is as other biases; softmax needs that of Q."""
+        """Whether a translation of its tokens can be undone by its biases; in softmax attention it
+        can if Q has a bias.
+        """
+        # With biases, Q, or all of K, Q and V, see the coordinate 1 besides the entries of a token.
         shape = self.shapes[0]
         return max(shape.queries, shape.d) > shape.width
 
     @property
-    def of_heads(self) -> int:
+    def sum_over_heads(self) -> int:
         """The sum of the dimensions of its groups of heads, each alone, and of the constants."""
         groups = head_groups(self.shapes, self.around)
         return sum(group.dimension for group in groups) + self.alone.constant
@@ -128,30 +132,33 @@ class AnalysedLayer:
         """
         if self.around.is_grouped and self.alone.dimension.exact is None:
             return False
-        return self.alone.most_dimension == self.of_heads
+        return self.alone.most_dimension == self.sum_over_heads
 
-    def span(self) -> int:
+    def dimension_of_span(self) -> int:
         """Return a lower bound for the dimension of the span of differences of its generic outputs.
 
         Where a rank or a theorem shows that heads are independent, all of them count, and else one
         of them (docs/weights-mathematics.md, What the outputs of a layer span).
         """
-        independent = self.alone.dimension.exact == self.of_heads
-        # Where heads share K and V, the A_h of each group have to be independent too.
         first = self.shapes[0]
-        independent = independent and self.around.sharing <= first.alpha * first.queries
-        heads = len(self.heads) if independent else 1
-        return min(self.outputs, heads * self.shapes[0].beta)
+        are_groups_independent = self.alone.dimension.exact == self.sum_over_heads
+        # Where heads share K and V, the A_h of each group have to be independent too.
+        are_independent_in_groups = self.around.sharing <= first.alpha * first.queries
+        counted_heads = 1
+        if are_groups_independent and are_independent_in_groups:
+            counted_heads = len(self.heads)
+        return min(self.outputs, counted_heads * first.beta)
 
 
 def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -> NetworkAtWeights:
-    """Return what is known of the network of these layers.
+    """Return what is known of the network of these layers, which follow one another.
 
-    Its dimension is at most the sum of those of the layers, less the dimension in which groups
-    between the layers act freely; and at least the rank of the differential at any weights.
+    The dimension of its functions is at most the sum of those of the layers, less the dimension in
+    which groups between the layers act freely; and at least the rank of the differential at any
+    weights.
     """
     shapes = [layer.shapes for layer in layers]
-    # It refuses skip connections between layers of different widths.
+    # This refuses skip connections between layers of different widths.
     model = network_model(shapes, options, width=shapes[0][0].width)
     passed = []
     between = []
@@ -160,18 +167,18 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         narrow = layer
         if after.around.norm == LAYER_NORM and not options.skip:
             narrow = layer.less_one_output()
-            size = layer.of_heads - narrow.of_heads
-            known = layer.is_sum_of_heads and narrow.is_sum_of_heads
-            between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if known else 0))
+            size = layer.sum_over_heads - narrow.sum_over_heads
+            is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
+            between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if is_free else 0))
         passed.append(narrow)
-    acting = list(_between(layers, passed, options))
+    acting = list(_symmetries_between(layers, passed, options))
     between += acting
     most = sum(layer.alone.most_dimension for layer in [*passed, layers[-1]])
     most -= sum(part.free for part in acting)
-    less = sum(layer.alone.most_dimension for layer in layers) - most
+    difference = sum(layer.alone.most_dimension for layer in layers) - most
     reason = "the sum of the layers"
-    if less:
-        reason += f", less {less} for symmetries between them"
+    if difference:
+        reason += f", less {difference} for symmetries between them"
     ranks = _ranks(layers, acting, options, most)
     dimension = Bounds.at_most(most, reason)
     for lower in (ranks.at_weights, ranks.at_random):
@@ -217,10 +224,11 @@ def _kind(layers: Sequence[AnalysedLayer]) -> str:
 def _with_symmetries(
     layers: Sequence[AnalysedLayer], between: Sequence[Between], dimension: Bounds, why: str
 ) -> Symmetries:
-    """Return the symmetries of the network, those of layers and ``between`` them, compared with its
-    redundant directions.
+    """Return the symmetries of the network, those of its layers and those ``between`` them,
+    compared with its redundant directions.
 
-    ``dimension`` is that of the network, and ``why`` says why it is not known, or is empty.
+    ``dimension`` is the dimension of the functions of the network, and ``why`` the reason for which
+    ranks are not computed; it may be empty.
     """
     named: Counter[str] = Counter()
     finite: list[FiniteGroup] = []
@@ -244,7 +252,7 @@ def _with_symmetries(
     )
 
 
-def _between(
+def _symmetries_between(
     layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], options: AnalysisOptions
 ) -> Iterator[Between]:
     """Yield the symmetries between layers: changes of base or rotations, and translations.
@@ -252,12 +260,15 @@ def _between(
     ``passed`` are the layers but the last one, with one output less where a LayerNorm follows that
     takes the mean away.
 
-    A change of base keeps what the layer before it does exactly if it keeps the span of its
-    outputs. Translations always act freely.
+    Before a layer without norm, the group is GL(d), and before one with a norm whose matrices can
+    undo linear maps it is O(d), which preserves norms. An element changes the function of the layer
+    before it unless it is the identity on the span of the outputs of this layer: that gives the
+    dimension ``free`` of orbits. Translations always act freely.
     """
     hidden = [layer.outputs for layer in passed]
     for layer, after in zip(passed, layers[1:], strict=True):
-        d, span = layer.outputs, layer.span()
+        d, span = layer.outputs, layer.dimension_of_span()
+        # A skip connection is the identity, which a change of base of one layer would not preserve.
         if options.skip:
             continue
         if not after.around.norm:
@@ -267,7 +278,8 @@ def _between(
             free = size - _rotations(d - span)
             yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
     has_norms = any(layer.around.norm for layer in layers)
-    if not all(layer.around.output_bias for layer in layers):
+    # A translation of tokens changes the output bias of the layer before them.
+    if not all(layer.around.output_bias > 0 for layer in layers):
         return
     if not has_norms and all(layer.has_biases for layer in layers[1:]):
         size = sum(hidden)
@@ -280,7 +292,7 @@ def _between(
 
 
 def _rotations(d: int) -> int:
-    """The dimension of the group of rotations in d dimensions."""
+    """Return the dimension of the group of rotations in d dimensions."""
     return d * (d - 1) // 2
 
 
@@ -289,7 +301,8 @@ def _ranks(
 ) -> DifferentialRanks:
     """Return the ranks of the differential of the network, or why they are not computed.
 
-    ``acting`` are the symmetries between layers, and ``most`` is an upper bound for the rank.
+    ``acting`` are the symmetries between layers, and ``most`` is an upper bound for the rank at any
+    weights.
     """
     if any("A" in layer.tensors.parts for layer in layers):
         return DifferentialRanks(
@@ -304,7 +317,7 @@ def _ranks(
         check_size(parameters)
         most_here = _most_rank(layers, acting, options)
         rank, generic, method = differential_ranks(
-            [AffineLayer(**_entries(layer)) for layer in layers],
+            list(map(_affine_layer, layers)),
             skip=options.skip,
             softmax=options.softmax,
             most=most,
@@ -321,10 +334,8 @@ def _ranks(
     )
 
 
-def _entries(layer: AnalysedLayer) -> dict[str, Any]:
-    """Return the fields of :class:`AffineLayer` of a layer: its entries as fractions, with biases
-    as columns beside their matrices.
-    """
+def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
+    """Return the layer with its entries as fractions, and biases as last columns of matrices."""
     options = layer.options
     heads = []
     norm: Norm | None = None
@@ -351,16 +362,16 @@ def _entries(layer: AnalysedLayer) -> dict[str, Any]:
         gamma = as_fractions(norm.gamma).tolist()
     if norm is not None and norm.beta is not None and options.biases:
         beta = as_fractions(norm.beta).tolist()
-    return {
-        "width": layer.shapes[0].width,
-        "heads": tuple(heads),
-        "output_bias": tuple(output_bias),
-        "norm": norm.kind if norm is not None else "",
-        "gamma": tuple(gamma),
-        "beta": tuple(beta),
-        "sharing": layer.around.sharing,
-        "epsilon": options.epsilon,
-    }
+    return AffineLayer(
+        width=layer.shapes[0].width,
+        heads=tuple(heads),
+        output_bias=tuple(output_bias),
+        norm=norm.kind if norm is not None else "",
+        gamma=tuple(gamma),
+        beta=tuple(beta),
+        sharing=layer.around.sharing,
+        epsilon=options.epsilon,
+    )
 
 
 def _most_rank(
@@ -372,6 +383,7 @@ def _most_rank(
     Symmetries between the layers move the functions of the heads, and not that of the network.
     """
     most = 0
+    # The last layer has none after it: ``None``.
     for layer, after in zip_longest(layers, layers[1:]):
         # Parameters that heads share are a part of those that they have each alone.
         of_layer = sum_of_known(head.most_rank for head in layer.heads)
@@ -379,7 +391,9 @@ def _most_rank(
             return None
         if layer.alone.constant:
             of_layer += layer.outputs
-        moved = 0 if after is None or options.skip else _moved(layer, after)
+        moved = 0
+        if after is not None and not options.skip:
+            moved = _moved_directions(layer, after)
         of_layer -= moved
         # What is known of the layer as a whole may be less than the sum over its heads.
         of_whole_layer = layer.alone.most_rank
@@ -397,11 +411,12 @@ def _most_rank(
     return most
 
 
-def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
-    """Return the number of directions in which symmetries between a layer and the one after it move
-    the functions of its heads.
+def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
+    """Return the number of directions in which symmetries between a layer and the one ``after`` it
+    change the functions of its heads.
 
-    They are counted at the weights, modulo the prime: rather too few than too many.
+    They are counted at the weights, by ranks modulo the prime, which are too small rather than too
+    large.
     """
     takes_mean_away = after.around.norm == LAYER_NORM
     moved = 0
@@ -412,13 +427,14 @@ def _moved(layer: AnalysedLayer, after: AnalysedLayer) -> int:
         if not layer.options.softmax and not _product_A(matrices).rank():
             continue
         values = matrices["V"]
-        free = values.ncols()
+        # The dimension of all uᵀV: V + 1·uᵀ has any uᵀ, and (O + 1·uᵀ)V those in the rows of V.
+        directions_of_u = values.ncols()
         if "O" in matrices:
-            free = values.rank()
+            directions_of_u = values.rank()
             values = matrices["O"] * values
         if takes_mean_away:
             # O + 1·uᵀ changes nothing that passes the norm.
-            moved += free
+            moved += directions_of_u
             values = without_last_row(values)
         columns += values.transpose().table()
     span = rank_mod(columns, LARGE_PRIME) if columns else 0

@@ -62,12 +62,13 @@ class _BadPrimeError(ArithmeticError):
 
 @dataclass(frozen=True, slots=True)
 class _Germ:
-    """A series in ε modulo a prime, with the operations of a norm.
+    """A series in ε modulo a prime, cut off after some coefficients, with the operations that a
+    norm needs.
 
     Parameters
     ----------
     series : nmod_poly
-        Its coefficients.
+        The polynomial in ε of the coefficients that are kept.
     length : int
         The number of coefficients that are kept.
     prime : int
@@ -77,24 +78,26 @@ class _Germ:
     length: int
     prime: int
 
-    def _with(self, series: Any) -> _Germ:
+    def _with_series(self, series: Any) -> _Germ:
         """Return a germ of another series, of the same length and modulo the same prime."""
         return _Germ(series, self.length, self.prime)
 
     def __add__(self, other: Any) -> _Germ:
-        return self._with(self.series + (other.series if isinstance(other, _Germ) else other))
+        return self._with_series(
+            self.series + (other.series if isinstance(other, _Germ) else other)
+        )
 
     def __sub__(self, other: _Germ) -> _Germ:
-        return self._with(self.series - other.series)
+        return self._with_series(self.series - other.series)
 
     def __mul__(self, other: _Germ) -> _Germ:
-        return self._with(self.series.mul_low(other.series, self.length))
+        return self._with_series(self.series.mul_low(other.series, self.length))
 
     def __truediv__(self, number: int) -> _Germ:
-        return self._with(self.series * pow(number, -1, self.prime))
+        return self._with_series(self.series * pow(number, -1, self.prime))
 
     def __rtruediv__(self, number: int) -> _Germ:
-        return self._with(self.series.inverse_series_trunc(self.length) * number)
+        return self._with_series(self.series.inverse_series_trunc(self.length) * number)
 
     def sqrt(self) -> _Germ:
         """Return the root whose constant term is the least residue; _NoRootError if there is
@@ -103,18 +106,20 @@ class _Germ:
         constant = int(self.series[0])
         if not constant:
             raise _BadPrimeError
+        # Euler's criterion for squares modulo a prime.
         if pow(constant, (self.prime - 1) // 2, self.prime) != 1:
             raise _NoRootError
         root = int(flint.nmod(constant, self.prime).sqrt())
-        value = flint.nmod_poly([min(root, self.prime - root)], self.prime)
+        least_root = min(root, self.prime - root)
+        value = flint.nmod_poly([least_root], self.prime)
         half = pow(2, -1, self.prime)
         terms = 1
         while terms < self.length:
-            # Newton's iteration: each step doubles the number of correct terms.
+            # Newton's iteration value ↦ (value + series/value)/2 doubles the correct terms.
             terms = min(2 * terms, self.length)
             quotient = self.series.mul_low(value.inverse_series_trunc(terms), terms)
             value = (value + quotient) * half
-        return self._with(value)
+        return self._with_series(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,43 +133,56 @@ class _GermMatrix(SeriesMatrix):
 
 @dataclass(frozen=True, slots=True)
 class _NearZero(PowerSeries):
-    """GF(p)[ε]/(ε^length), with softmax or without, at tokens that are equal for ε = 0."""
+    """The number system GF(p)[ε]/(ε^length) for layers with softmax or without, at tokens that are
+    equal for ε = 0.
+    """
 
     softmax: bool = True
 
     def matrix(self, rows: Rows) -> _GermMatrix:
-        """Return the matrix with these entries, residues or germs."""
+        """Return the matrix with these entries: all of them germs, or all of them residues, which
+        are constant series.
+        """
         if isinstance(rows[0][0], _Germ):
-            orders = range(self.length)
-            found = []
-            for order in orders:
-                entries = [[entry.series[order] for entry in row] for row in rows]
-                found.append(flint.nmod_mat(entries, self.prime))
-            return _GermMatrix(found, self.length, self.prime)
+            # One matrix of residues for each power of ε.
+            coefficients = []
+            for order in range(self.length):
+                entries = [[germ.series[order] for germ in row] for row in rows]
+                coefficients.append(flint.nmod_mat(entries, self.prime))
+            return _GermMatrix(coefficients, self.length, self.prime)
         constant = flint.nmod_mat([list(row) for row in rows], self.prime)
         return _GermMatrix([constant], self.length, self.prime)
 
     def near_zero(self, X: SeriesMatrix) -> SeriesMatrix:
-        """Return ε times a constant matrix."""
+        """Return εX for a matrix X of constants, which has one coefficient."""
         (constant,) = X.coefficients
         return replace(X, coefficients=[constant * 0, constant][: self.length])
 
     def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
-        """Return σ(Z), which is not changed where all scores of a column change by one number."""
+        """Return the normalized scores σ(Z) of the matrix Z of ``scores``; Z without softmax.
+
+        The first row is subtracted from all rows: that does not change σ(Z), and removes the
+        constant terms, of which there are no exponentials modulo a prime.
+        """
         if not self.softmax:
             return scores
-        first, *_ = rows = scores.rows
-        less = [[x - y for x, y in zip(row, first, strict=True)] for row in rows]
-        return PowerSeries.normalized(self, SeriesMatrix.of(less, self.length, self.prime))
+        rows = scores.rows
+        first = rows[0]
+        differences = [[x - y for x, y in zip(row, first, strict=True)] for row in rows]
+        return PowerSeries.normalized(self, SeriesMatrix.of(differences, self.length, self.prime))
 
     def scores_pullback(self, normalized: SeriesMatrix, covector: SeriesMatrix) -> SeriesMatrix:
-        """Return the covector on the scores Z."""
+        """Return the covector on the scores Z that a ``covector`` on the ``normalized`` scores σ(Z)
+        is pulled back to: the same without softmax.
+        """
         if not self.softmax:
             return covector
         return PowerSeries.scores_pullback(self, normalized, covector)
 
     def _shifted(self, series: Any) -> Any:
-        """Return the series: tokens are not divided by ε."""
+        """Return the series of a score as it is: :class:`PowerSeries` multiplies it by its variable
+        here, and scores of tokens εx have ε already.
+        """
         return series
 
 
@@ -202,20 +220,21 @@ def ranks(
     most, most_at_weights : int
         Upper bounds for the rank at any weights, and at these.
     """
-    rank_at, method = _method(layers, skip=skip, softmax=softmax)
-    rank = rank_at(layers, most_at_weights)
+    compute_rank, method = _choose_method(layers, skip=skip, softmax=softmax)
+    rank = compute_rank(layers, most_at_weights)
+    # No weights have a larger rank: it is the dimension.
     if rank == most:
         return rank, None, method
     random = Random(RANK_POINT_SEED)
-    drawn = [layer.drawn(partial(small, random)) for layer in layers]
-    return rank, rank_at(drawn, most), method
+    random_layers = [layer.drawn(partial(small, random)) for layer in layers]
+    return rank, compute_rank(random_layers, most), method
 
 
-def _method(
+def _choose_method(
     layers: Sequence[AffineLayer], *, skip: bool, softmax: bool
 ) -> tuple[Callable[[Sequence[AffineLayer], int], int], str]:
-    """Return the function that computes a lower bound for the rank of the differential of layers,
-    given them and an upper bound, and words for how it does.
+    """Return the function that computes a lower bound for the rank of the differential, and words
+    for how it does. It is called with the layers and an upper bound for the rank.
     """
     if not (softmax or any(layer.norm for layer in layers)):
         return partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
@@ -235,13 +254,14 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
         If there are too many coefficients, or no prime is found with all roots.
     """
     parameters = sum(layer.parameters for layer in layers)
+    # Without skip connections the outputs of lightning attention are of order 3^l for l layers.
     orders = _FIRST_ORDERS if skip else int(3 ** len(layers)) + 1
     if orders * parameters * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
             "the rank of several layers with softmax or norms takes too many coefficients of series"
             f" for {parameters} parameters"
         )
-    if not upper:
+    if upper == 0:
         return 0
     prime = _prime_with_roots(layers, skip=skip, softmax=softmax)
     rank = 0
@@ -257,11 +277,15 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
 def _gradients_near_zero(
     layers: Sequence[AffineLayer], length: int, prime: int, *, skip: bool, softmax: bool
 ) -> Iterator[list[Any]]:
-    """Yield gradients by the parameters at random tokens εx, as lists of series in ε of this
-    length, modulo the prime.
+    """Yield gradients by the parameters at random tokens εx, without end, as lists of series in ε
+    with ``length`` coefficients modulo the prime.
 
-    _NoRootError if a norm takes the root of a number that is no square modulo the prime,
-    _BadPrimeError if of 0.
+    Raises
+    ------
+    _NoRootError
+        If a norm takes the root of a number that is no square modulo the prime.
+    _BadPrimeError
+        If a norm takes the root of 0, or the prime divides a denominator.
     """
     numbers = _NearZero(prime, length, (1,) * TOKENS, softmax)
     draw = partial(Random(RANK_POINT_SEED).randrange, prime)
@@ -284,10 +308,11 @@ def _residue(number: Any, *, prime: int) -> int:
 
 
 def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: bool) -> int:
-    """Return a prime modulo which all constants r_k of norms are squares, where it is proved that
-    each is not a square in the field of the roots before it: that is shown by a prime modulo which
-    r_k is not a square, and those before it are (docs/weights-mathematics.md, Ranks near the token
-    0).
+    """Return a prime modulo which the constant r_k of the norm of each layer k is a square.
+
+    It is returned only if other primes prove that no new r_k is a square in the field of the roots
+    of those before it: for each of these r_k one modulo which r_k is not a square, and those before
+    it are (docs/weights-mathematics.md, Ranks near the token 0).
 
     Raises
     ------
@@ -301,9 +326,9 @@ def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: boo
     for _ in check_deadline_in(range(_MAX_PRIMES)):
         # A prime that divides a constant or a denominator shows nothing.
         with suppress(_BadPrimeError):
-            without_root = _first_without_root(layers, prime, skip=skip, softmax=softmax)
-            if without_root is not None:
-                proved.add(without_root)
+            number = _first_without_root(layers, prime, skip=skip, softmax=softmax)
+            if number is not None:
+                proved.add(number)
             elif with_all_roots is None:
                 with_all_roots = prime
         if with_all_roots is not None and to_prove <= proved:
@@ -313,18 +338,20 @@ def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: boo
 
 
 def _new_roots(layers: Sequence[AffineLayer]) -> set[int]:
-    """Return the numbers of layers, from 0 on, whose norm has a root of its own.
+    """Return the numbers of layers, from 0 on, whose norm takes a root that no earlier norm takes.
 
-    Before a layer adds a constant to the token 0 all variances are 0, and the roots are equal, as
-    ε is one number for all layers: that of config.json.
+    Until a layer adds a constant to the token 0 all variances are 0, and the norms take the same
+    root, that of the number added to the variance, which is one for all layers.
     """
     new: set[int] = set()
-    is_zero = True
+    token_is_zero = True
     for number, layer in enumerate(layers):
-        if layer.norm and (not is_zero or not new):
+        if layer.norm and (not token_is_zero or not new):
             new.add(number)
-        values = any(len(head["V"][0]) > layer.width for head in layer.heads)
-        is_zero = is_zero and not (any(layer.beta) or any(layer.output_bias) or values)
+        # V has one more column if it has a bias.
+        has_bias_of_V = any(len(head["V"][0]) > layer.width for head in layer.heads)
+        adds_constant = any(layer.beta) or any(layer.output_bias) or has_bias_of_V
+        token_is_zero = token_is_zero and not adds_constant
     return new
 
 
@@ -345,6 +372,7 @@ def _first_without_root(
     for number in range(len(layers)):
         first_layers = layers[: number + 1]
         gradients = _gradients_near_zero(first_layers, 1, prime, skip=skip, softmax=softmax)
+        # The first gradient takes all roots.
         try:
             next(gradients)
         except _NoRootError:
@@ -354,7 +382,7 @@ def _first_without_root(
 
 
 def _prime_before(prime: int) -> int:
-    """The largest prime below this one."""
+    """Return the largest prime below this one."""
     prime -= 1
     while not flint.fmpz(prime).is_prime():
         prime -= 1

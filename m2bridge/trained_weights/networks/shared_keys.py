@@ -31,7 +31,7 @@ ENOUGH_TOKENS = "all but finitely many t"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadGroup:
-    """The numbers of heads that share keys and values.
+    """The sizes and dimensions of m heads that share keys and values.
 
     Parameters
     ----------
@@ -49,30 +49,38 @@ class HeadGroup:
 
     @property
     def rows_of_V(self) -> int:
-        """The number of entries of the values."""
+        """The number of rows of V: v, or d' without an output matrix."""
         return self.shape.d_out if self.shape.v is None else self.shape.v
 
     @property
     def parameters(self) -> int:
         """The number of entries of K and V, and of the Q and O of all heads."""
         shape, m = self.shape, self.heads
-        keys, queries, values = map(shape.given, "KQV")
-        attention = shape.a * (keys + m * queries) if shape.has_factors else keys * queries
-        outputs = 0 if shape.v is None else m * shape.v * shape.d_out
-        return attention + self.rows_of_V * values + outputs
+        columns_of_K, columns_of_Q, columns_of_V = map(shape.given, "KQV")
+        # Only a single head has a given A, of as many rows as K has columns.
+        attention = columns_of_K * columns_of_Q
+        if shape.has_factors:
+            attention = shape.a * (columns_of_K + m * columns_of_Q)
+        entries_of_O = 0 if shape.v is None else m * shape.v * shape.d_out
+        return attention + self.rows_of_V * columns_of_V + entries_of_O
 
     @property
     def keys(self) -> int:
         """The number of columns of K that are seen, with its bias where positions are rotary."""
-        bias = sum(size for name, size in self.shape.unseen("K") if name == KEY_BIAS)
-        return self.shape.d + (bias if self.rotary else 0)
+        if not self.rotary:
+            return self.shape.d
+        # Rotations differ from place to place, so that softmax sees the bias of K.
+        bias = sum(columns for name, columns in self.shape.unseen("K") if name == KEY_BIAS)
+        return self.shape.d + bias
 
     @property
     def attention(self) -> int:
-        """The dimension of all (A_1, …, A_m).
+        """The dimension of the set of all (A_1, …, A_m).
 
-        With rotary positions K and Q_h are complex vectors for each plane in which tokens are
-        rotated, and the function determines their products, complex matrices of rank one.
+        Without rotary positions the matrices beside each other are a product of bounded rank.
+        With them K and Q_h are complex vectors for each of the a/2 planes in which tokens are
+        rotated, and the function determines their products, complex matrices of rank one: the
+        entries of the factors less two real dimensions for each plane.
         """
         shape = self.shape
         queries = self.heads * shape.queries
@@ -82,7 +90,7 @@ class HeadGroup:
 
     @property
     def values(self) -> int:
-        """The dimension of all (V_1, …, V_m)."""
+        """The dimension of the set of all (V_1, …, V_m); without output matrices all are one V."""
         shape = self.shape
         if shape.v is None:
             return shape.d_out * shape.d
@@ -90,17 +98,21 @@ class HeadGroup:
         return determinantal_dimension(outputs, shape.d, min(shape.v, shape.d, outputs))
 
     @property
-    def mixed(self) -> int:
-        """The dimension of the orbits of the matrices that mix the heads of the group.
+    def dimension_of_mixings(self) -> int:
+        """The dimension of the orbits of the group GL(m) of matrices that mix the heads.
 
-        In lightning attention Σ_h O_h V x · (Kx)ᵀQ_h y is a function of Σ_h O_h ⊗ Q_h. It is kept
-        by g that acts on the Q_h, with its inverse on the O_h. For one head it is the rescaling.
+        In lightning attention Σ_h O_h V x · (Kx)ᵀQ_h y is a function of Σ_h O_h ⊗ Q_h. A matrix g
+        in GL(m) that acts on the Q_h, with its inverse on the O_h, preserves this sum. For one head
+        it is the rescaling of A against V. Softmax has none of these symmetries.
         """
         shape, m = self.shape, self.heads
         if shape.softmax:
             return 0
+        # Without output matrices outputs of heads are not added, and only a rescaling is left.
         if shape.v is None:
             return 1
+        # The stabilizer of generic weights has of_A·of_V dimensions: the numbers of independent
+        # linear relations among the A_h, and among the V_h.
         of_A = max(0, m - shape.alpha * shape.queries)
         of_V = max(0, m - min(shape.v, shape.d) * shape.d_out)
         return m * m - of_A * of_V
@@ -111,11 +123,13 @@ class HeadGroup:
 
         For softmax it is the dimension where the A_h are independent, as heads are seen each alone.
         """
-        return self.attention + self.values - self.mixed
+        return self.attention + self.values - self.dimension_of_mixings
 
     @property
     def is_free(self) -> bool:
-        """Whether any A_h and V_h of m heads are those of a group: sharing costs nothing."""
+        """Whether any m matrices A_h and any m matrices V_h are those of such a group, so that
+        sharing K and V restricts nothing.
+        """
         shape, m = self.shape, self.heads
         if m == 1:
             return True
@@ -123,7 +137,8 @@ class HeadGroup:
         return any_A and shape.v is not None and shape.v >= min(shape.d, m * shape.d_out)
 
     def redundant(self, *, are_added: bool = True) -> list[tuple[str, int]]:
-        """Return the directions of generic weights in which the function does not change, by name.
+        """Return the directions of generic weights in which the function does not change, as pairs
+        of a name and a number of dimensions.
 
         Parameters
         ----------
@@ -150,20 +165,22 @@ class HeadGroup:
         name = "rescaling of A against V"
         if self.heads > 1 and shape.v is not None:
             name = f"GL({self.heads}) that mixes heads with the same K and V"
-        found.append((name, self.mixed))
+        found.append((name, self.dimension_of_mixings))
         if not shape.has_factors:
             return [*found, *shape.redundant_columns()]
         for letter, rows in (("V", self.rows_of_V), ("K", shape.a), ("Q", shape.a * self.heads)):
-            for name, size in shape.unseen(letter):
-                is_seen = name == KEY_BIAS and self.rotary
-                is_seen = is_seen or (name == IN_CONSTANT and not are_added)
-                found.append((name, 0 if is_seen else rows * size))
+            for name, columns in shape.unseen(letter):
+                is_seen_key_bias = name == KEY_BIAS and self.rotary
+                is_seen_constant = name == IN_CONSTANT and not are_added
+                if not (is_seen_key_bias or is_seen_constant):
+                    found.append((name, rows * columns))
         return [(name, size) for name, size in found if size]
 
     def rank_of_products(
         self, heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]
     ) -> Bounds:
-        """Return the rank of the differential of (K, Q_h, V, O_h) ↦ (A_h, V_h) at weights.
+        """Return bounds for the rank of the differential of (K, Q_h, V, O_h) ↦ (A_h, V_h) at the
+        weights of a group of heads.
 
         Parameters
         ----------
@@ -172,7 +189,7 @@ class HeadGroup:
         reduced : sequence of ReducedHead
             These heads with their matrices.
         """
-        ranks = {letter: heads[0].ranks.each.get(letter) for letter in "KV"}
+        ranks = {letter: heads[0].ranks.by_letter.get(letter) for letter in "KV"}
         ranks |= {letter: _rank_together(letter, heads, reduced) for letter in "QO"}
         attention = self._rank_of_attention(ranks)
         values = self._rank_of_values(ranks)
@@ -184,30 +201,32 @@ class HeadGroup:
     def _rank_of_attention(self, ranks: dict[str, int | None]) -> Bounds:
         """Return bounds for the rank of the differential of (K, Q_1, …, Q_m) ↦ (KᵀQ_1, …, KᵀQ_m).
 
-        ``ranks`` has those of K, and of all Q_h beside each other, by the letters K and Q.
+        ``ranks`` has those of K, and of all Q_h beside each other, by the letters K and Q; ``None``
+        for one that is not known.
         """
-        keys, queries = ranks["K"], ranks["Q"]
+        rank_K, rank_Q = ranks["K"], ranks["Q"]
         if self.rotary:
-            # No complex row of K or of all Q_h is 0 then.
-            proved = keys == queries == self.shape.a
-            return Bounds(self.attention if proved else None, self.attention)
-        if keys is None or queries is None:
+            # With full rank no complex row of K or of all Q_h is 0, and the rank is the largest.
+            is_largest = rank_K == rank_Q == self.shape.a
+            return Bounds(self.attention if is_largest else None, self.attention)
+        if rank_K is None or rank_Q is None:
             return Bounds(None, self.attention)
-        columns = self.heads * self.shape.queries
-        return Bounds.exactly(columns * keys + self.shape.d * queries - keys * queries)
+        rows, columns = self.shape.d, self.heads * self.shape.queries
+        return Bounds.exactly(columns * rank_K + rows * rank_Q - rank_K * rank_Q)
 
     def _rank_of_values(self, ranks: dict[str, int | None]) -> Bounds:
         """Return bounds for the rank of the differential of (O_1, …, O_m, V) ↦ (O_1 V, …, O_m V).
 
-        ``ranks`` has those of V, and of all O_h on top of each other, by the letters V and O.
+        ``ranks`` has those of V, and of all O_h on top of each other, by the letters V and O;
+        ``None`` for one that is not known, or for O if there is no output matrix.
         """
-        outputs, values = ranks["O"], ranks["V"]
+        rank_O, rank_V = ranks["O"], ranks["V"]
         if self.shape.v is None:
             return Bounds.exactly(self.values)
-        if outputs is None or values is None:
+        if rank_O is None or rank_V is None:
             return Bounds(None, self.values)
-        rows = self.heads * self.shape.d_out
-        return Bounds.exactly(self.shape.d * outputs + rows * values - outputs * values)
+        rows, columns = self.heads * self.shape.d_out, self.shape.d
+        return Bounds.exactly(columns * rank_O + rows * rank_V - rank_O * rank_V)
 
 
 def _rank_together(
@@ -216,13 +235,14 @@ def _rank_together(
     """Return the rank of all Q_h beside each other, or of all O_h on top of each other, as
     ``letter`` is Q or O; ``None`` if there is no such matrix, or the rank is not known.
 
-    ``reduced`` are the heads with their matrices, of which ranks of single ones are known already.
+    ``heads`` have the ranks of the single matrices, and ``reduced`` are these heads with their
+    matrices.
     """
     if letter not in reduced[0].matrices:
         return None
     shape = heads[0].shape
     full_rank = shape.a if letter == "Q" else shape.v
-    ranks = [head.ranks.each.get(letter) for head in heads]
+    ranks = [head.ranks.by_letter.get(letter) for head in heads]
     # One matrix of full rank makes that of all together full, too.
     if full_rank in ranks or len(ranks) == 1:
         return max((rank for rank in ranks if rank is not None), default=None)
@@ -238,10 +258,10 @@ def ranks_of_groups(
     groups: Sequence[HeadGroup], heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]
 ) -> Bounds:
     """Return bounds for the rank of the differential of the map from the weights of a layer to all
-    A_h and V_h.
+    A_h and V_h: sums over the groups.
 
     ``heads`` are all heads of the layer in their order, and ``reduced`` these heads with their
-    matrices; each group has as many in a row.
+    matrices. All groups are of the same size, and the heads of a group stand one after the other.
     """
     lower: list[int | None] = []
     upper: list[int | None] = []

@@ -49,14 +49,15 @@ class AnalysisOptions:
     Parameters
     ----------
     heads : int or None
-        Of each layer.
+        The number of heads of each layer; ``None`` where shapes show it.
     normalization : str
         ``none`` or ``softmax``.
     skip : bool
+        Whether each layer adds its input to its output.
     biases : bool
-        Whether they are counted.
+        Whether biases are counted.
     norm : str or None
-        ``layer``, ``rms`` or ``none`` in place of what the file has.
+        ``layer``, ``rms`` or ``none`` in place of the norm that the file has; ``None`` for that.
     rotary : bool
         Whether queries and keys are rotated by positions.
     epsilon : Fraction
@@ -73,20 +74,25 @@ class AnalysisOptions:
 
     @classmethod
     def of(cls, choice: ModelChoice, *, heads: int | None, biases: bool, norm: str | None) -> Self:
-        """Return how layers are read as those of a model; the options have the last word."""
+        """Return how layers are read as those of a model; the options have the last word, ``norm``
+        if it is not ``None``.
+        """
+        # The 1 + γ of ``rms1`` is in γ already when layers are read.
+        if norm == "rms1":
+            norm = "rms"
         return cls(
             heads=heads,
             normalization="softmax" if choice.softmax else "none",
             skip=choice.skip,
             biases=biases,
-            norm="rms" if norm == "rms1" else norm or choice.norm_of_ones or None,
+            norm=norm or choice.norm_of_ones or None,  # what is empty says nothing
             rotary=choice.rotary,
             epsilon=choice.epsilon or EPSILON,
         )
 
     @property
     def softmax(self) -> bool:
-        """Whether scores are normalized."""
+        """Whether scores are normalized by softmax."""
         return self.normalization == "softmax"
 
     def reduced(self, head: HeadArrays) -> ReducedHead:
@@ -109,15 +115,17 @@ class NormAndOutputBias:
     norm_after : str
         ``LayerNorm`` or ``RMSNorm`` after the layer, or empty.
     hides_mean : bool
-        Whether that is a LayerNorm, which hides the sum of the outputs, and no γ_i = 0 hides more.
+        Whether the norm after the layer is a LayerNorm, which hides the sum of the outputs, and no
+        γ_i = 0 in it hides more.
     output_bias : int
-        The number of its entries.
+        The number of entries of the output bias; 0 without one.
     gamma, beta : int
-        The numbers of entries that the matrices K, Q, V and their biases can replace.
+        The numbers of entries of γ and β of the norm before, if K, Q, V and their biases can undo
+        any change of them; 0 where they cannot, and γ or β is taken as it is.
     missing : str
-        Which of Q, K, V have no bias where others have one.
+        Which of Q, K, V have no bias where others have one, as ``Q, K``; empty if none.
     sharing : int
-        As many heads have the same K and V.
+        The number of heads in a row with the same K and V; 1 if none are shared.
     absorbs_linear_maps : bool
         Whether K, Q and V, with their biases, can undo any linear change of the tokens behind the
         norm, before its γ and β.
@@ -156,6 +164,8 @@ class NormAndOutputBias:
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
             elif norm.beta.any():
+                # Matrices that undo a linear change of x change what they do to β, and there are no
+                # biases to mend that.
                 absorbs_linear_maps = False
         # Where K, Q and V cannot undo changes of γ, it is taken as it is.
         if absorbs_linear_maps and norm is not None and norm.gamma is not None:
@@ -176,6 +186,7 @@ class NormAndOutputBias:
             missing=missing,
             sharing=head.sharing,
             absorbs_linear_maps=absorbs_linear_maps,
+            # Rotations act on pairs of rows of K and Q.
             rotary=options.rotary and "K" in head.matrices and len(head.matrices["K"]) % 2 == 0,
         )
 
@@ -186,11 +197,15 @@ class NormAndOutputBias:
 
     @property
     def is_grouped(self) -> bool:
-        """Whether heads are no longer determined each alone, or by A = KᵀQ alone."""
+        """Whether heads share K and V, so that they are not determined each alone, or are rotated
+        by positions, so that not A = KᵀQ alone is determined.
+        """
         return self.sharing > 1 or self.rotary
 
-    def named(self) -> tuple[tuple[str, int], ...]:
-        """Return the redundant directions of γ and β, by name."""
+    def redundant_directions(self) -> tuple[tuple[str, int], ...]:
+        """Return the redundant directions that come with γ and β, as pairs of a name and a number
+        of dimensions: one for each entry that is counted.
+        """
         found = (
             ("γ of the norm against K, Q and V", self.gamma),
             ("β of the norm against the biases of Q, K and V", self.beta),
@@ -198,16 +213,23 @@ class NormAndOutputBias:
         return tuple((name, size) for name, size in found if size)
 
     def extra_parameters(self, finite: tuple[FiniteGroup, ...] = ()) -> ExtraParameters:
-        """Return what the layer has in addition to its heads, with its finite symmetries."""
+        """Return the parameters that the layer has in addition to its heads: the output bias, γ and
+        β. ``finite`` are the finite symmetries of the layer.
+
+        Only the output bias makes the dimension of the functions larger: what a counted entry of γ
+        or β does, K, Q, V and their biases can do.
+        """
         return ExtraParameters(
             parameters=self.output_bias + self.gamma + self.beta,
             dimension=self.output_bias,
-            named=self.named(),
+            named=self.redundant_directions(),
             finite=finite,
         )
 
     def remarks(self) -> Iterator[str]:
-        """Yield remarks on what is assumed, and on a norm after the layer."""
+        """Yield remarks, as sentences: on missing biases, for which 0 is taken, and on a norm after
+        the layer.
+        """
         if self.missing:
             yield (
                 f"there is no bias of {self.missing}: 0 is taken as one, and what is said is of the"
@@ -228,7 +250,8 @@ def network_model(
 ) -> DeepAttention:
     """Return the network of layers with these heads, without biases and norms, for two tokens.
 
-    Its tokens have ``width`` entries, or as many coordinates as the first layer sees of them.
+    ``shapes`` has the sizes of the heads of each layer, which are equal in a layer. Tokens have
+    ``width`` entries, or, if it is ``None``, as many coordinates as the first layer sees of them.
     """
     widths = [width or shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
     a = [layer[0].a for layer in shapes]
@@ -240,16 +263,18 @@ def network_model(
 def symmetries_of_layer(
     shapes: Sequence[HeadShape], options: AnalysisOptions, extra: ExtraParameters
 ) -> NetworkAtWeights:
-    """Return what is known of one layer of these heads by bounds that need no weights."""
+    """Return what is known of one layer of these heads by bounds that need no weights; ``extra`` is
+    what the layer has in addition to its heads.
+    """
+    # A skip connection around one layer adds a fixed function: nothing of the dimension changes.
     model = network_model([shapes], replace(options, skip=False))
     symmetries = known_symmetries(model, [shapes], extra)
     return NetworkAtWeights(symmetries=symmetries, constant=extra.dimension)
 
 
 def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> NetworkAtWeights:
-    """Return what is known of a layer without output matrix: its heads are known each alone.
-
-    Heads that share K and V are groups.
+    """Return what is known of a layer without output matrix, whose outputs are those of its heads
+    beside each other: the function of each head, or group of heads that share K and V, is known.
     """
     groups = head_groups(shapes, around)
     named: Counter[str] = Counter()
@@ -258,6 +283,7 @@ def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -
     parameters = sum(group.parameters for group in groups)
     dimension = Bounds.exactly(parameters - named.total())
     coordinates = shapes[0].coordinates
+    # With biases or a norm it is not proved then that these symmetries are all.
     if around.rotary and coordinates is not None and not shapes[0].softmax:
         dimension = Bounds.at_most(dimension.upper, "the symmetries of the heads")
     symmetries = Symmetries(
@@ -272,18 +298,22 @@ def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -
 
 
 def head_groups(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> list[HeadGroup]:
-    """Return the groups of heads of a layer that share K and V; each head alone if none do."""
+    """Return the groups of heads of a layer that share K and V, one after the other; a group for
+    each head if none do. All heads have equal shapes, so the groups are equal.
+    """
     sharing = around.sharing
     group = HeadGroup(shape=shapes[0], heads=sharing, rotary=around.rotary)
     return [group] * (len(shapes) // sharing)
 
 
 def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
-    """Whether the matrices A_h of generic heads are linearly independent.
+    """Return whether the matrices A_h = KᵀQ_h of generic heads, in groups of ``sharing``, are
+    linearly independent.
 
-    By Rado's theorem these generic matrices KᵀQ_h, of spaces of the dimension min(a, d)·q for each
-    group, are so exactly if neither a group nor the layer has more heads than their sum has
-    dimensions (docs/weights-mathematics.md, Heads that share keys and values).
+    The A_h of a group are in a space of dimension min(a, d)·q, where q is the number of columns of
+    Q, and all A_h are in one of dimension d·q. By Rado's theorem generic A_h are independent if
+    and only if no group, and not the layer, has more heads than its space has dimensions
+    (docs/weights-mathematics.md, Heads that share keys and values).
     """
     first = shapes[0]
     return sharing <= first.alpha * first.queries and len(shapes) <= first.d * first.queries
@@ -297,16 +327,16 @@ def finite_symmetries(
     Parameters
     ----------
     shapes : sequence of HeadShape
-        Equal ones.
+        The sizes of the heads, which are equal.
     sharing : int
-        As many heads in a row have the same K and V: permutations keep these groups.
+        The number of heads in a row with the same K and V: permutations preserve these groups.
     are_added : bool
-        Whether the outputs of the heads are; else each head has its place.
+        Whether the outputs of the heads are added; else each head has its place.
     """
     first, heads = shapes[0], len(shapes)
     found = []
     is_free = HeadGroup(shape=first, heads=sharing, rotary=False).is_free
-    # Where heads can be mixed, permutations are in GL(H).
+    # Where heads can be mixed, permutations are in GL(H), which is listed already.
     if heads > 1 and are_added and not (first.can_be_mixed and is_free):
         block = 1 if is_free else sharing
         found.append(FiniteGroup.permutations("permutations of heads", heads, block=block))
@@ -323,8 +353,10 @@ def without_mean(
     """Return the shapes and surroundings of the layer whose outputs are the differences to the last
     one: it has one output less, as LayerNorm sees no more of them.
     """
-    less = [replace(shape, d_out=shape.d_out - 1) for shape in shapes]
-    return less, replace(around, output_bias=max(0, around.output_bias - 1))
+    shapes_without_mean = [replace(shape, d_out=shape.d_out - 1) for shape in shapes]
+    # An output bias has an entry less, too; 0 stands for none.
+    output_bias = max(0, around.output_bias - 1)
+    return shapes_without_mean, replace(around, output_bias=output_bias)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,10 +380,11 @@ class SoftmaxWeights:
 
     @property
     def rank(self) -> Bounds:
-        """The rank of the differential of the function of the layer.
+        """Bounds for the rank of the differential of the function of the layer.
 
-        The function depends on all A_h and V_h and on the constant only. Where the A_h are
-        independent and no V_h is 0, its differential in these is injective.
+        The function depends on all A_h and V_h and on the constant only, so that sums of ranks are
+        upper bounds. Where the A_h are independent and no V_h is 0, its differential in these is
+        injective, and sums of lower bounds are lower bounds.
         """
         lower = upper = None
         if self.products.upper is not None and self.constants.upper is not None:
@@ -366,14 +399,14 @@ NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNO
 
 
 def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
-    """Return whether a layer of softmax is more than its heads with A_h and V_h, each alone.
-
-    So it is with a bias of Q, with constants, and where heads share K and V or are rotated.
+    """Return whether a layer is one of softmax with more than matrices A_h and V_h of heads, each
+    alone: with a bias of Q, with constants, or with heads that share K and V or are rotated.
     """
     if not shape.softmax:
         return False
     coordinates = shape.coordinates
-    has_bias = coordinates is not None and bool(coordinates.constants or shape.queries > shape.d)
+    # A bias of Q is one more coordinate that Q sees and K does not.
+    has_bias = coordinates is not None and (coordinates.constants > 0 or shape.queries > shape.d)
     return has_bias or bool(around.output_bias) or around.is_grouped
 
 
@@ -382,13 +415,15 @@ def softmax_layer(
 ) -> NetworkAtWeights:
     """Return what is known of a layer of softmax with biases, rotary positions, or shared K and V.
 
+    ``at_weights`` has the ranks at its weights, of which nothing is known by default.
+
     Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
     determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
     alone, apart from the biases of V, of which only the sum with the output bias is seen
     (``docs/weights-mathematics.md``, Biases in softmax attention).
     """
     groups = head_groups(shapes, around)
-    constant = _constants(shapes, around)
+    constant = _dimension_of_constants(shapes, around)
     most = sum(group.dimension for group in groups) + constant
     # More matrices A_h than their space has dimensions are never independent.
     if determine_their_heads(shapes, around.sharing):
@@ -399,6 +434,7 @@ def softmax_layer(
     named: Counter[str] = Counter()
     for group in groups:
         named.update(dict(group.redundant()))
+    # Biases of V, and the output bias, less what is seen of them: the constant.
     hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
     if hidden < 0:
         # More rows of V than columns: some changes of O and V that preserve OV move the constant.
@@ -406,7 +442,7 @@ def softmax_layer(
         named["O, V and the bias of V with the same OV and constant"] = of_products + hidden
         hidden = 0
     named["biases of V and of the output with the same constant"] = hidden
-    named.update(dict(around.named()))
+    named.update(dict(around.redundant_directions()))
     symmetries = Symmetries(
         parameters=sum(group.parameters for group in groups) + around.extra_parameters().parameters,
         dimension=dimension,
@@ -426,7 +462,7 @@ def softmax_layer(
     )
 
 
-def _constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
+def _dimension_of_constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
     """Return the dimension of the constants b + Σ O_h b_h that generic layers of softmax add.
 
     Here b is the output bias, and b_h the bias of V in head h. Without b the constants are sums of
@@ -449,19 +485,21 @@ def _constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
 
 
 def _adds_constant(shape: HeadShape) -> bool:
-    """Whether V has a bias, or β is one."""
+    """Return whether a head of softmax adds a constant: V has a bias, or β acts as one."""
     return shape.coordinates is not None and bool(shape.coordinates.constants)
 
 
 def constants_at_weights(
     heads: Sequence[ReducedHead], shapes: Sequence[HeadShape], around: NormAndOutputBias
 ) -> Bounds:
-    """Return the dimension of what the constant of a layer of softmax does at its weights.
+    """Return bounds for the number of dimensions by which the constant c = b + Σ O_h b_h of a layer
+    of softmax makes the rank of the differential at its weights larger.
 
-    These are the derivatives of c = b + Σ O_h b_h in the directions that keep all O_h V_h. Without
-    an output bias they are the columns of all O_h, and everything if some b_h is not in the column
-    space of its V_h (docs/weights-mathematics.md, Constants of a layer of softmax). At special
-    weights they are fewer than at generic ones, or more.
+    It is the dimension of the space of derivatives of c in the directions that preserve all O_h
+    V_h. With an output bias b, and if some b_h is not in the column space of its V_h, the space has
+    all d' dimensions. Else it is spanned by the columns of all O_h (docs/weights-mathematics.md,
+    Constants of a layer of softmax). At special weights this number may be less or more than at
+    generic ones.
     """
     first = shapes[0]
     if around.output_bias:
@@ -475,18 +513,20 @@ def constants_at_weights(
     for start in range(0, len(heads), around.sharing):
         matrices = [head.matrices["O"] for head in heads[start : start + around.sharing]]
         sums.append(matrices[0] if len(matrices) == 1 else sum(map(as_fractions, matrices)))
+    # The columns of all O_h, or of their sums, are derivatives in any case.
     fewest = exact_rank(numpy.concatenate(sums, axis=1))
     if fewest == first.d_out:
         return Bounds.exactly(first.d_out)
     for head in heads:
-        linear = exact_rank(head.matrices["V"])
+        rank_V = exact_rank(head.matrices["V"])
         # Where V_h is onto, every b_h is in its column space.
-        if linear == first.v:
+        if rank_V == first.v:
             continue
-        whole = exact_rank(head.values_with_constant())
-        if linear is None or whole is None:
+        rank_with_bias = exact_rank(head.values_with_constant())
+        # An exact rank is None where it takes too long.
+        if rank_V is None or rank_with_bias is None:
             return Bounds(fewest, first.d_out)
-        if whole > linear:
+        if rank_with_bias > rank_V:
             return Bounds.exactly(first.d_out)
     return Bounds(fewest, first.d_out if fewest is None else fewest)
 
@@ -498,22 +538,26 @@ class LayerThenNorm:
     Parameters
     ----------
     dimension : int
-        Of the functions of the layer and the norm together.
+        The dimension of the functions of the layer and the norm together.
     hidden : tuple
-        Names and numbers of the directions that change the function of the layer, and not this one.
+        Pairs of a name and a number of directions that change the function of the layer, but not
+        that of the layer and the norm together.
     """
 
     dimension: int
     hidden: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, dimension: int, less: int, has_output_bias: bool) -> Self:
-        """Return what follows from the dimensions of the layer and of that of d' − 1 outputs."""
-        of_bias = int(has_output_bias)
-        hidden = [("O + 1·uᵀ before LayerNorm", dimension - less - of_bias)]
+    def of(cls, dimension: int, dimension_without_mean: int, has_output_bias: bool) -> Self:
+        """Return what follows from the dimension of the layer, and of the layer without mean, which
+        has d' − 1 outputs: see :func:`without_mean`.
+        """
+        hidden_of_bias = int(has_output_bias)
+        hidden_of_O = dimension - dimension_without_mean - hidden_of_bias
+        hidden = [("O + 1·uᵀ before LayerNorm", hidden_of_O)]
         if has_output_bias:
-            hidden.append(("output bias + c·1 before LayerNorm", of_bias))
-        return cls(dimension=less, hidden=tuple(hidden))
+            hidden.append(("output bias + c·1 before LayerNorm", hidden_of_bias))
+        return cls(dimension=dimension_without_mean, hidden=tuple(hidden))
 
     def words(self) -> str:
         """Return the dimension, and the directions that the norm hides, in words."""
