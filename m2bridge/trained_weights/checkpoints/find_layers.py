@@ -206,7 +206,7 @@ def _with_its_heads(
 
 def _beginning(layer: LayerTensors) -> str:
     """Return what the names of all arrays of the module of a layer begin with in the file: that of
-    V up to the end of the name of the layer, as ``encoder/layer_0/``.
+    V up to the end of the name of the layer, as ``encoder.layer_0.``.
     """
     name = layer.parts["V"].name
     # The names of layers have dots for the slashes of a file. A name that is not found, as it has
