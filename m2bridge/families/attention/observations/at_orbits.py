@@ -32,7 +32,7 @@ BOUNDARY_OBSERVABLES = ("boundary", "boundary_critical")
 """The observables of orbits that need the explicit family of boundary points."""
 
 POLAR_DEGREES_TOO_LARGE = "the polar degrees are too many or too large to be computed for a verdict"
-NO_POLAR_THEOREM = (
+POLAR_CONDITIONS_NOT_OBSERVED = (
     "the conditions under which polar degrees are integrals were not observed"
     " (docs/polar-degrees.md#theorem-polar)"
 )
@@ -113,6 +113,8 @@ class OrbitFacts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observations(Observed):
     """The observations of one case.
+
+    If a limit was reached before all orbits were observed, :attr:`missing` are the other ones.
 
     Parameters
     ----------
@@ -205,13 +207,14 @@ class Observations(Observed):
 
     def unknown(self, observable: str) -> str:
         """Return why the value of an observable of the closure is not known, in words."""
-        if self.missing:
+        if self.missing:  # some orbits were not observed
             return f"not known without all orbits; {self.unfinished}"
         if observable != "polar_degrees":
             return "not decided by this method"
-        if is_computed_for_verdicts(self.model):
-            return NO_POLAR_THEOREM
-        return POLAR_DEGREES_TOO_LARGE
+        if not is_computed_for_verdicts(self.model):
+            return POLAR_DEGREES_TOO_LARGE
+        # They are small enough to be computed, so only the conditions of the theorem were missing.
+        return POLAR_CONDITIONS_NOT_OBSERVED
 
     def all_orbits(self) -> tuple[Orbit, ...]:
         """Return all orbits of nonzero functions, observed or not."""
