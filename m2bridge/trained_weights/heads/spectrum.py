@@ -126,9 +126,7 @@ class Spectrum:
     rank: int | None
 
     @classmethod
-    def of(
-        cls, product: list[Any], rank: int | None, errors: Sequence[float] = (0.0, 0.0)
-    ) -> Spectrum:
+    def of(cls, product: list[Any], rank: int | None, errors: Sequence[float] = ()) -> Spectrum:
         """Return the spectrum of a matrix, or of a product of two, which is not multiplied out
         unless nearly everything cancels in it.
 
@@ -139,7 +137,8 @@ class Spectrum:
         rank : int or None
             The exact rank of the product, if it is proved.
         errors : sequence of float
-            For each factor a bound for the norm of its error; by default there are no errors.
+            For each of these matrices a bound for the norm of its error; empty, or all 0, where
+            they have none.
         """
         # Powers of two are taken out, so that no entry and no square of one is too large or small.
         scaled = [_scaled(matrix) for matrix in product]
@@ -156,10 +155,9 @@ class Spectrum:
                 return cls.of([left @ right], rank)
         error = _error_of_rounding(matrices, norms)
         if any(errors):
-            # for one matrix the default has an error too many
             errors_of_scaled = [
-                float(numpy.ldexp(error_of_factor, -exponent))
-                for error_of_factor, exponent in zip(errors, exponents, strict=False)
+                float(numpy.ldexp(error_of_matrix, -exponent))
+                for error_of_matrix, exponent in zip(errors, exponents, strict=True)
             ]
             error += _error_of_product(norms, errors_of_scaled)
         # Singular values beyond the exact rank are 0, and what is computed of them is rounding.
