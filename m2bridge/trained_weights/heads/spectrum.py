@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, inf, isfinite, log10, prod, sqrt
-from operator import add
 from typing import Any, NamedTuple
 
 import numpy
@@ -264,7 +263,8 @@ def _error_of_product(norms: list[float], errors: list[float]) -> float:
     """Return a bound for the norm of the error of a product whose factors have these norms, and
     errors of at most these norms: the product of norms with errors, less that without.
     """
-    return prod(map(add, norms, errors)) - prod(norms)
+    norms_with_errors = [norm + error for norm, error in zip(norms, errors, strict=True)]
+    return prod(norms_with_errors) - prod(norms)
 
 
 def _is_small(product: list[Any]) -> bool:
