@@ -140,7 +140,7 @@ class Worker(Generic[KeyT, ResultT]):
         Whether it has begun the first of them; only then can this item be the cause of its end.
     since : float
         When it began the item, on the monotonic clock.
-    proved : bool
+    has_ever_begun : bool
         Whether it has ever begun an item.
     """
 
@@ -155,7 +155,7 @@ class Worker(Generic[KeyT, ResultT]):
             except (EOFError, OSError) as reason:
                 raise BatchError(f"a worker process cannot be started: {reason}") from None
         theirs.close()
-        self.ready = self.at_work = self.proved = False
+        self.ready = self.at_work = self.has_ever_begun = False
         self.items: deque[KeyT] = deque()
         self.since = 0.0
 
@@ -260,7 +260,7 @@ class Pool(Generic[KeyT, ResultT]):
                 if self._seconds_left(worker) >= 0:
                     continue
                 worker.process.kill()
-                yield from self._handle_exit(worker, late=True)
+                yield from self._handle_exit(worker, beyond_limit=True)
 
     def _spawn(self) -> None:
         """Start as many workers as there are waiting groups of items for, and as are allowed."""
@@ -298,6 +298,8 @@ class Pool(Generic[KeyT, ResultT]):
     ) -> Iterator[tuple[KeyT, ResultT]]:
         """Act on the next message of a worker; if it is a result, yield the item with it.
 
+        If the message is that the worker begins an item, ``started`` is called with the item.
+
         Raises
         ------
         M2BridgeError
@@ -307,11 +309,11 @@ class Pool(Generic[KeyT, ResultT]):
         if isinstance(message, M2BridgeError):
             raise message
         if message is None:  # the process has ended, and closed its pipe
-            yield from self._handle_exit(worker, late=False)
+            yield from self._handle_exit(worker, beyond_limit=False)
         elif isinstance(message, Ready):
             worker.ready = True
         elif isinstance(message, Begun):
-            worker.at_work = worker.proved = True
+            worker.at_work = worker.has_ever_begun = True
             worker.since = time.monotonic()
             self._false_starts = 0
             started(worker.items[0])
@@ -319,21 +321,27 @@ class Pool(Generic[KeyT, ResultT]):
             worker.at_work = False
             item = worker.items.popleft()
             if message.exhausted:
-                # A new worker takes the items that this one has not begun.
-                self._put_back(worker)
-                worker.stop()
-                self._workers.remove(worker)
-                self._leaving = [left for left in self._leaving if left.process.is_alive()]
-                self._leaving.append(worker)
+                self._retire(worker)
             yield item, message.result
 
+    def _retire(self, worker: Worker[KeyT, ResultT]) -> None:
+        """Let an exhausted worker end, and a new one perform the items that it has not begun.
+
+        It is kept in ``_leaving`` until it has ended, since the pool waits for it on exit.
+        """
+        self._put_back(worker)
+        worker.stop()
+        self._workers.remove(worker)
+        self._leaving = [left for left in self._leaving if left.process.is_alive()]
+        self._leaving.append(worker)
+
     def _handle_exit(
-        self, worker: Worker[KeyT, ResultT], *, late: bool
+        self, worker: Worker[KeyT, ResultT], *, beyond_limit: bool
     ) -> Iterator[tuple[KeyT, ResultT]]:
         """Remove a worker that has ended, and let others perform its items.
 
-        The item at which it ended is yielded as lost if it was ``late``, that is beyond its limit,
-        or if a worker has ended at it before.
+        The item at which it ended is yielded as lost if the worker was killed because the item was
+        not done in time (``beyond_limit``), or if a worker has ended at this item before.
 
         Raises
         ------
@@ -343,7 +351,7 @@ class Pool(Generic[KeyT, ResultT]):
         self._workers.remove(worker)
         worker.connection.close()
         status = worker.end(1.0)
-        if not worker.proved:
+        if not worker.has_ever_begun:
             self._false_starts += 1
             if self._false_starts >= MAX_FALSE_STARTS:
                 raise BatchError(
@@ -355,7 +363,7 @@ class Pool(Generic[KeyT, ResultT]):
         item = worker.items.popleft()
         self._put_back(worker)
         self._deaths[item] += 1
-        if late:
+        if beyond_limit:
             yield item, self._batch.outcome_of_lost(item, status=None)
         elif self._deaths[item] > 1:
             yield item, self._batch.outcome_of_lost(item, status)

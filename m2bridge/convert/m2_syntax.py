@@ -231,12 +231,16 @@ def term(monomial: tuple[int, ...], number: str, names: Sequence[str]) -> str:
 def coefficient_writer(domain: Any) -> Callable[[Any], str]:
     """The function that writes coefficients of a domain of SymPy as code.
 
-    Residues are the integers nearest to 0, as in Macaulay2.
+    The domain is ZZ, QQ, GF(p), an algebraic extension of QQ or GF(p), or the field QQ(a, b) of
+    fractions in parameters. Elements of GF(p) are written as the integers nearest to 0 that stand
+    for them, as in Macaulay2.
     """
+    # An extension field is either an algebraic extension or QQ(a, b).
     if isinstance(domain, ExtensionDomain | FractionField):
         return _extension_writer(extension_field_of(domain))
     if domain.is_FiniteField:
         return lambda value: str(domain.to_int(value))
+    # QQ or ZZ
     return rational
 
 

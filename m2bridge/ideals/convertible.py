@@ -30,15 +30,14 @@ class ConvertibleIdeal(GeneratingSet):
         """
         symbols = list(map(Symbol, self.ring.variables))
         field = self.ring.field
+        # for each generator its coefficients by exponents
+        polynomials: list[dict[Any, Any]] = list(map(dict, self.generators_or_zero))
+        # The domain of QQ, GF(p) and QQ(a, b) is one of SymPy's own. That of an algebraic
+        # extension, the only kind of field with a minimal polynomial, is a class of m2bridge.
         domain = field.domain
-        polynomials = list(map(dict, self.generators_or_zero))
-        if isinstance(field, ExtensionField):
+        if isinstance(field, ExtensionField) and field.minimal_polynomial:
             domain = field.sympy_domain
-            if field.minimal_polynomial:  # elements of another domain have to be converted
-                polynomials = [
-                    {monomial: domain(c.to_list()) for monomial, c in terms.items()}
-                    for terms in polynomials
-                ]
+            polynomials = [_in_algebraic_field(domain, terms) for terms in polynomials]
         return [Poly.from_dict(terms, *symbols, domain=domain) for terms in polynomials]
 
     def to_flint(self) -> list[flint.fmpq_mpoly] | list[flint.nmod_mpoly]:
@@ -103,3 +102,15 @@ class ConvertibleIdeal(GeneratingSet):
         """
         data = self.to_mrdi(namespace)
         Path(path).write_text(json.dumps(data, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _in_algebraic_field(domain: Any, terms: dict[Any, Any]) -> dict[Any, Any]:
+    """The terms of a polynomial, with its coefficients as elements of SymPy's QQ(a).
+
+    ``terms`` maps exponents to elements of the same field as m2bridge has it. Both are polynomials
+    in a, whose coefficients are listed from the highest power of a to 1.
+    """
+    converted = {}
+    for exponents, coefficient in terms.items():
+        converted[exponents] = domain(coefficient.to_list())
+    return converted

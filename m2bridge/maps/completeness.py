@@ -2,7 +2,8 @@
 
 The generators of low degree are those of :mod:`m2bridge.maps.equations`. That they are all is
 proved by a core, a smaller case that decides; by elimination modulo a prime; by the one minimal
-prime of the equations; or by the height, where the closure is a hypersurface. The proofs are in
+prime of the equations; or by the height, where the closure is a hypersurface. The height is also
+used the other way round: fewer equations than the codimension are not all. The proofs are in
 docs/computing-closures.md and docs/representations.md, each in short at its function.
 """
 
@@ -238,7 +239,7 @@ def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
     return ""
 
 
-def reason_by_height(low: Implicitization, model: Model, name: str) -> str:
+def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) -> str:
     """Return the proof, in words, that a closure has generators of higher degree than was searched.
 
     Empty if that is not shown. There are further generators if fewer than the codimension were
@@ -250,21 +251,20 @@ def reason_by_height(low: Implicitization, model: Model, name: str) -> str:
     low : Implicitization
         The generators of low degree.
     model : Model
-        The model of the closure.
-    name : str
-        The closure in words, such as ``the closure of one output``.
+    closure_in_words : str
+        Such as ``the closure of one output``.
     """
-    dimension = upper_bound(model, differentiable(model))
+    # the coordinates that are independent modulo the linear equations
+    coordinates = len(linear_part(low.source).basis)
+    dimension_at_most = upper_bound(model, differentiable(model)).value
     # in the space that the linear equations define
-    codimension = len(linear_part(low.source).basis) - dimension.value
-    nonlinear = 0  # the number of generators found, without the linear ones
-    for degree, count in low.generator_counts.items():
-        if degree > 1:
-            nonlinear += count
-    if nonlinear >= codimension:
+    codimension_at_least = coordinates - dimension_at_most
+    # the number of generators found, without the linear ones
+    nonlinear = sum(count for degree, count in low.generator_counts.items() if degree > 1)
+    if nonlinear >= codimension_at_least:
         return ""
-    generators = plural(nonlinear, "generator")
-    return f"{name}, of codimension ≥ {codimension}, has {generators} of degree ≤ {low.max_degree}"
+    found = f"{plural(nonlinear, 'generator')} of degree ≤ {low.max_degree}"
+    return f"{closure_in_words}, of codimension ≥ {codimension_at_least}, has {found}"
 
 
 def _without_elimination(equations: Equations, coordinates: int) -> Equations:

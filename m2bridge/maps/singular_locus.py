@@ -360,9 +360,11 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
 
 
 def _singular_locus_of_reducible(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
-    """Return findings by the Jacobian criterion for a reducible variety, at the components of it.
+    """Return what the Jacobian criterion finds on a reducible variety.
 
-    ``ideal`` is the ideal of the variety, and ``dimension`` the dimension of the variety.
+    That is the components of its singular locus; or, if a limit was reached, those that are proved
+    until then (``proved``) and a bound for the dimension of the others (``rest_dimension``).
+    ``ideal`` is the ideal of the variety, and ``dimension`` its affine dimension.
     """
     locus = ideal.singular_locus()
     components = None

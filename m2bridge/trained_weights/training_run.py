@@ -114,7 +114,7 @@ class TrainingRun(PictureResult):
         return "K" in self.singular_values
 
     def effective_ranks(self, letter: str) -> Any:
-        """Return the effective rank of K, Q, A or V, by its letter, at each step."""
+        """Return the effective rank of K, Q, A or V, by its letter: an array, one for each step."""
         values = self.singular_values[letter]
         return (values > self.tolerance * values.max()).sum(axis=1)
 
@@ -195,10 +195,17 @@ class TrainingRun(PictureResult):
         return Sheet(title, [Facts(facts), Table(header, rows, legend), Picture(self.page_svg)])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stages, and all numbers of each step, for ``json.dumps``."""
+        """Return the stages, and all numbers of each step, for ``json.dumps``.
+
+        Of each matrix there is a list of effective ranks, one for each step; ``distances`` has for
+        each step a list of the distances to rank at most 0, 1, 2, ….
+        """
         stages = [self._stage_json(stage) for stage in self.stages]
-        found = result_json({"source": self.source or None}, "RR", None, 0.0)
-        return found | {
+        # Nothing is computed by Macaulay2, and the time is not measured.
+        common_fields = result_json(
+            case={"source": self.source or None}, field="RR", engine=None, seconds=0.0
+        )
+        return common_fields | {
             "tolerance": self.tolerance,
             "stages": stages,
             "steps": self.steps.tolist(),

@@ -282,7 +282,7 @@ def test_a_limit_leaves_what_was_found_before_it(session: Macaulay2) -> None:
     )
     assert generic_orbit(model) in {fact.orbit for fact in seen.orbits}
     assert len(seen.orbits) == 37, "of 40 answers, three are not about orbits"
-    assert len(seen.orbits) + len(seen.missing) == len(orbits(model))
+    assert len(seen.orbits) + len(seen.missing_orbits) == len(orbits(model))
     verdicts = {verdict.name: verdict.decision for verdict in found.verdicts}
     assert verdicts["3.4 (iii)"] is Decision.REFUTED
     assert verdicts["singular-locus"] is verdicts["A.2 (special fibres)"] is Decision.UNDECIDED

@@ -297,9 +297,9 @@ def _proved_for_all_degrees(
     ring = representations.coordinate_ring(core)
     if monomial_count(core_coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
         return None, False
-    if ring.sections_from > last + 1:
-        # Below the degree ``sections_from`` the Hilbert function is not the number of sections, and
-        # the equations have its values up to the degree ``last`` only.
+    if ring.all_sections_from > last + 1:
+        # Below the degree ``all_sections_from`` the Hilbert function is not the number of sections,
+        # and the equations have its values up to the degree ``last`` only.
         return None, False
     series = representations.hilbert_series(model)
     generators = representations.representations(model)

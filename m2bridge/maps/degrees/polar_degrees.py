@@ -386,17 +386,21 @@ def _by_conormal(
 
 def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
     """Return the Macaulay2 program for the conormal variety of an ideal over QQ, modulo a prime
-    number that it is given.
+    number p that is given to the program when it runs.
 
     ``prime`` says whether the ideal is known to be prime; else it is decomposed.
     """
-    variables = ", ".join(m2_syntax.all_to_macaulay2(ideal.ring.variables))
-    # the program takes the generators modulo its prime, which must divide no denominator
+    # The program reduces the generators modulo p. Denominators are cleared, so that it can do so
+    # for every p.
     integral = map(integer_coefficients, ideal.generators_or_zero)
     generators = tuple(map(ideal.ring.sympy_ring.from_dict, integral))
+    integral_ideal = GeneratingSet(ideal.ring, generators)
+    variables = ", ".join(m2_syntax.all_to_macaulay2(ideal.ring.variables))
     values = {
         "title": title,
+        # for the template a text is true unless it is empty
         "prime": "true" if prime else "",
+        # In the program ``coefficients'`` is ZZ/p.
         "ring": f"coefficients'[{variables}]",
     }
-    return question("polar_conormal", {"givenIdeal": GeneratingSet(ideal.ring, generators)}, values)
+    return question(name="polar_conormal", ideals={"givenIdeal": integral_ideal}, values=values)

@@ -182,7 +182,7 @@ class HeadWeights:
         if self.is_zero:
             of_products = self._rank_at_zero_function
         else:
-            of_products = sum_of_known([self._rank_of_A, self._rank_of_V])
+            of_products = sum_or_none([self._rank_of_A, self._rank_of_V])
         if of_products is None:
             return most
         has_rescaling = not (self.shape.softmax or self.is_zero)
@@ -202,7 +202,7 @@ class HeadWeights:
         # Where an A of bounded rank is given, the ranks of its factors K and Q are not known.
         ranks_are_exact = shape.factored or not shape.has_factors
         if shape.softmax and self.ranks.proved and ranks_are_exact and not self.is_zero:
-            return sum_of_known([self._rank_of_A, self._rank_of_V])
+            return sum_or_none([self._rank_of_A, self._rank_of_V])
         return None
 
     @property
@@ -232,7 +232,7 @@ class HeadWeights:
             ranks.append(self._rank_of_A)
         if self.ranks.r > 0 or self.shape.softmax:
             ranks.append(self._rank_of_V)
-        return sum_of_known(ranks)
+        return sum_or_none(ranks)
 
     @property
     def point(self) -> str:
@@ -346,7 +346,7 @@ class HeadWeights:
         }
 
 
-def sum_of_known(numbers: Iterable[int | None]) -> int | None:
+def sum_or_none(numbers: Iterable[int | None]) -> int | None:
     """Return the sum of numbers; ``None`` if one of them is ``None``, for a number that is not
     known. The sum of none is 0.
     """

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, inf, isfinite, log10, prod, sqrt
-from operator import add
 from typing import Any, NamedTuple
 
 import numpy
@@ -126,64 +125,50 @@ class Spectrum:
     rank: int | None
 
     @classmethod
-    def of(
-        cls, product: list[Any], rank: int | None, errors: Sequence[float] = (0.0, 0.0)
-    ) -> Spectrum:
+    def of(cls, product: list[Any], rank: int | None, errors: Sequence[float] = ()) -> Spectrum:
         """Return the spectrum of a matrix, or of a product of two, which is not multiplied out
         unless nearly everything cancels in it.
 
         Parameters
         ----------
         product : list of array
-            One matrix, or two factors.
+            One matrix, m × d, or two factors, m × n and n × d.
         rank : int or None
             The exact rank of the product, if it is proved.
         errors : sequence of float
-            For each factor a bound for the norm of its error.
+            For each of these matrices a bound for the norm of its error; empty, or all 0, where
+            they have none.
         """
         # Powers of two are taken out, so that no entry and no square of one is too large or small.
         scaled = [_scaled(matrix) for matrix in product]
         matrices = [matrix for matrix, _ in scaled]
-        exponent = sum(shift for _, shift in scaled)
-        basis, triangle = numpy.linalg.qr(matrices[-1].T)
-        # The product is P · core · basisᵀ, where P and ``basis`` have orthonormal columns. So the
-        # core, a small matrix, has its singular values.
-        core = triangle.T
-        if len(matrices) == 2:
-            core = numpy.linalg.qr(matrices[0], mode="r") @ core
-        _, values, vectors = numpy.linalg.svd(core, full_matrices=False)
-        norm = float(values[0])
-        norms = [norm]
-        if len(matrices) == 2:
-            norms = [float(numpy.linalg.norm(factor, 2)) for factor in matrices]
-            norm = prod(norms)
-            is_cancelled = bool(rank) and values[0] <= _CANCELLED * norm
-            has_exact_factors = not any(errors)
-            if is_cancelled and has_exact_factors and _is_small(product):
-                # The product is proved not to be 0, and nearly everything cancels in it: so few
-                # digits of the rounded product would be right that it is multiplied exactly.
+        exponents = [exponent for _, exponent in scaled]
+        values, vectors = _singular_values_and_vectors(matrices)
+        norms = _norms(matrices, values)
+        if len(product) == 2 and rank and not any(errors):
+            # The product is proved not to be 0. If nearly everything cancels in it, so few digits
+            # of the rounded product would be right that it is multiplied exactly.
+            is_cancelled = values[0] <= _CANCELLED * prod(norms)
+            if is_cancelled and _is_small(product):
                 left, right = (numpy.frompyfunc(Fraction, 1, 1)(matrix) for matrix in product)
                 return cls.of([left @ right], rank)
-        size = max(max(factor.shape) for factor in matrices)
-        error = 2 * sqrt(size) * EPSILON * norm
+        error = _error_of_rounding(matrices, norms)
         if any(errors):
-            # The errors of the scaled factors; for one matrix the default has an error too many.
-            errors_of_factors = [
-                float(numpy.ldexp(error_of_factor, -shift))
-                for error_of_factor, (_, shift) in zip(errors, scaled, strict=False)
+            errors_of_scaled = [
+                float(numpy.ldexp(error_of_matrix, -exponent))
+                for error_of_matrix, exponent in zip(errors, exponents, strict=True)
             ]
-            # The product of norms with errors, less that without.
-            error += prod(map(add, norms, errors_of_factors)) - norm
+            error += _error_of_product(norms, errors_of_scaled)
         # Singular values beyond the exact rank are 0, and what is computed of them is rounding.
         if rank is not None:
             values[rank:] = 0
         # The largest becomes about 1, so that no square of the others underflows.
-        shift = int(numpy.frexp(values[0])[1])
+        exponent_of_largest = int(numpy.frexp(values[0])[1])
         return cls(
-            values=numpy.ldexp(values, -shift),
-            vectors=basis @ vectors.T,
-            error=float(numpy.ldexp(error, -shift)),
-            exponent=exponent + shift,
+            values=numpy.ldexp(values, -exponent_of_largest),
+            vectors=vectors,
+            error=float(numpy.ldexp(error, -exponent_of_largest)),
+            exponent=sum(exponents) + exponent_of_largest,
             rank=rank,
         )
 
@@ -232,6 +217,54 @@ class Spectrum:
             proved_zero = self.rank is not None and i >= self.rank
             shown.append(0.0 if proved_zero else rounded(value * scale, self.error * scale))
         return shown
+
+
+def _singular_values_and_vectors(matrices: list[Any]) -> tuple[Any, Any]:
+    """Return the singular values of a matrix, or of the product of two, in decreasing order, and
+    the right singular vectors as columns. A product of two is not multiplied out.
+
+    ``matrices`` has one matrix, m × d, or two factors, m × n and n × d.
+    """
+    basis, triangle = numpy.linalg.qr(matrices[-1].T)
+    # The product is P · core · basisᵀ, where P and ``basis`` have orthonormal columns. So the core,
+    # a small matrix, has its singular values.
+    core = triangle.T
+    if len(matrices) == 2:
+        core = numpy.linalg.qr(matrices[0], mode="r") @ core
+    _, values, rows = numpy.linalg.svd(core, full_matrices=False)
+    return values, basis @ rows.T
+
+
+def _norms(matrices: list[Any], values: Any) -> list[float]:
+    """Return the spectral norm of one matrix, or those of two factors.
+
+    ``values`` are the singular values of the matrix, or of the product of the factors.
+    """
+    if len(matrices) == 1:
+        return [float(values[0])]
+    return [float(numpy.linalg.norm(factor, 2)) for factor in matrices]
+
+
+def _error_of_rounding(matrices: list[Any], norms: list[float]) -> float:
+    """Return a bound for the error that rounding makes in each singular value of a matrix, or of a
+    product of two.
+
+    By Weyl's inequality the error is at most the norm of the change of the matrix that rounding
+    amounts to. For QR decompositions and singular values that is a small multiple of EPSILON times
+    the norm (Higham, *Accuracy and Stability of Numerical Algorithms*, Theorem 19.4), here times
+    the product of the ``norms`` of the ``matrices``. The multiple is taken to be 2√size, where
+    ``size`` is the largest number of rows or columns; bounds for the worst case are larger.
+    """
+    size = max(max(factor.shape) for factor in matrices)
+    return 2 * sqrt(size) * EPSILON * prod(norms)
+
+
+def _error_of_product(norms: list[float], errors: list[float]) -> float:
+    """Return a bound for the norm of the error of a product whose factors have these norms, and
+    errors of at most these norms: the product of norms with errors, less that without.
+    """
+    norms_with_errors = [norm + error for norm, error in zip(norms, errors, strict=True)]
+    return prod(norms_with_errors) - prod(norms)
 
 
 def _is_small(product: list[Any]) -> bool:

@@ -23,7 +23,7 @@ from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
 from m2bridge.trained_weights.checkpoints.names import alike
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
-from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
+from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
 from m2bridge.trained_weights.heads.token_space import ReducedHead
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
@@ -256,8 +256,8 @@ def _rank_of_products(
         shapes = [head.shape for head in heads]
         return ranks_of_groups(head_groups(shapes, around), heads, reduced)
     return Bounds(
-        sum_of_known(head.least_rank for head in heads),
-        sum_of_known(head.most_rank for head in heads),
+        sum_or_none(head.least_rank for head in heads),
+        sum_or_none(head.most_rank for head in heads),
     )
 
 
@@ -381,26 +381,28 @@ def _analyse_network(
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
-        most_rank=sum_of_known(head.most_rank for head in heads),
-        most_behind_zero=_most_rank_behind_zero(list(layers), found),
+        most_rank=sum_or_none(head.most_rank for head in heads),
+        most_rank_with_zero_layer=_rank_bound_from_zero_layers(list(layers), found),
         extra=_extra_parameters(list(layers), found),
     )
 
 
-def _most_rank_behind_zero(numbers: Sequence[int], found: AnalysedHeads) -> int | None:
+def _rank_bound_from_zero_layers(layer_numbers: Sequence[int], found: AnalysedHeads) -> int | None:
     """Return an upper bound for the rank of the differential of a network without skip connections
-    in which the function of a layer is zero; ``None`` if none is.
+    in which some layers are the zero function; ``None`` if no layer with a known bound is.
 
-    The derivatives of this layer by tokens are zero, so that changes of the layers before it do not
-    change the outputs; and layers behind it have the token 0, which they map to 0. So only changes
-    of this layer count.
+    Let one layer be zero. Its derivatives by tokens are zero, so that changes of the layers before
+    it do not change the outputs; and the layers after it get the token 0, which they map to 0. So
+    only changes of this layer count, and the rank is at most the sum of the ranks of its heads.
     """
     bounds = []
-    for number in numbers:
+    for number in layer_numbers:
         heads = found.of(number)
-        rank = sum_of_known(head.most_rank for head in heads)
-        if rank is not None and all(head.is_zero for head in heads):
-            bounds.append(rank)
+        # for each head an upper bound for the rank of its differential, where one is known
+        rank_of_layer = sum_or_none(head.most_rank for head in heads)
+        is_zero_layer = all(head.is_zero for head in heads)
+        if is_zero_layer and rank_of_layer is not None:
+            bounds.append(rank_of_layer)
     return min(bounds, default=None)
 
 

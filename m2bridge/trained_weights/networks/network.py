@@ -190,7 +190,7 @@ def at_weights(
     matrices: Callable[[str], Iterator[Sequence[Matrices]]],
     extra: ExtraParameters,
     most_rank: int | None = None,
-    most_behind_zero: int | None = None,
+    most_rank_with_zero_layer: int | None = None,
 ) -> NetworkAtWeights:
     """Return what is known of a network at given weights.
 
@@ -208,7 +208,7 @@ def at_weights(
         heads change, unless the functions of heads are all there are.
     most_rank : int, optional
         The sum of the ranks of the differentials of all heads, each alone, or more.
-    most_behind_zero : int, optional
+    most_rank_with_zero_layer : int, optional
         An upper bound for the rank of the differential of the network without skip connections, as
         one of its layers is zero.
 
@@ -246,8 +246,8 @@ def at_weights(
     if most_rank is not None and found.of_heads != upper:
         with suppress(TimeLimitError):
             most_rank -= _free_base_changes(model, matrices)
-    if most_rank is not None and most_behind_zero is not None and not model.skip:
-        most_rank = min(most_rank, most_behind_zero)
+    if most_rank is not None and most_rank_with_zero_layer is not None and not model.skip:
+        most_rank = min(most_rank, most_rank_with_zero_layer)
     if most_rank is not None:
         most_rank += extra.dimension
     dimension_of_all = _with_output_bias(model, shapes, known, extra, found, separate=separate)

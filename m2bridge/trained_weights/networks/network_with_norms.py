@@ -22,7 +22,7 @@ from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
-from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
+from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
 from m2bridge.trained_weights.heads.token_space import norm_before
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
@@ -386,7 +386,7 @@ def _most_rank(
     # The last layer has none after it: ``None``.
     for layer, after in zip_longest(layers, layers[1:]):
         # Parameters that heads share are a part of those that they have each alone.
-        of_layer = sum_of_known(head.most_rank for head in layer.heads)
+        of_layer = sum_or_none(head.most_rank for head in layer.heads)
         if of_layer is None:
             return None
         if layer.alone.constant:

@@ -16,7 +16,7 @@ import numpy
 from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.results.known import Bounds
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions
-from m2bridge.trained_weights.heads.findings import HeadWeights, sum_of_known
+from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
 from m2bridge.trained_weights.heads.token_space import (
     IN_CONSTANT,
@@ -194,8 +194,8 @@ class HeadGroup:
         attention = self._rank_of_attention(ranks)
         values = self._rank_of_values(ranks)
         return Bounds(
-            sum_of_known([attention.lower, values.lower]),
-            sum_of_known([attention.upper, values.upper]),
+            sum_or_none([attention.lower, values.lower]),
+            sum_or_none([attention.upper, values.upper]),
         )
 
     def _rank_of_attention(self, ranks: dict[str, int | None]) -> Bounds:
@@ -271,4 +271,4 @@ def ranks_of_groups(
         found = group.rank_of_products(heads[own], reduced[own])
         lower.append(found.lower)
         upper.append(found.upper)
-    return Bounds(sum_of_known(lower), sum_of_known(upper))
+    return Bounds(sum_or_none(lower), sum_or_none(upper))

@@ -465,9 +465,12 @@ def softmax_layer(
 def _dimension_of_constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
     """Return the dimension of the constants b + Σ O_h b_h that generic layers of softmax add.
 
-    Here b is the output bias, and b_h the bias of V in head h. Without b the constants are sums of
-    the columns of the O_h, of which there are v for each head.
+    Here b is the output bias, with d' entries, b_h the bias of V in head h, with v entries, and O_h
+    a d' × v matrix. Without b the constants are linear combinations of the columns of the O_h, of
+    which there are v for each head, or for each group of ``around.sharing`` heads that share V.
+    ``shapes`` are those of the heads, which are all equal.
     """
+    # As the shapes are equal, that of the first head says all.
     first = shapes[0]
     if around.output_bias:
         return first.d_out
@@ -480,8 +483,10 @@ def _dimension_of_constants(shapes: Sequence[HeadShape], around: NormAndOutputBi
     # does not belong in general, without changing O_hV: every constant occurs.
     if first.v > first.d:
         return first.d_out
-    # Heads that share V and its bias b add (O_1 + … + O_m)b.
-    return min(len(shapes) // around.sharing * first.v, first.d_out)
+    # A group of heads that share V and its bias b_V adds (O_1 + … + O_m) b_V: v columns for each
+    # group, which are independent in general, as far as d' entries allow.
+    groups = len(shapes) // around.sharing
+    return min(groups * first.v, first.d_out)
 
 
 def _adds_constant(shape: HeadShape) -> bool:

@@ -231,7 +231,7 @@ class ClosureOfSizes:
         function = f"{equations}, where e = {self.core.columns}"
         return Facts([*numbers, ("Hilbert function", function)])
 
-    def less_than_sections(self, n: int) -> list[Representation]:
+    def missing_in_degree(self, n: int) -> list[Representation]:
         """The representations in the sections of O(n) that no form of degree n restricts to.
 
         h(n) is the dimension of the sections of O(n) on the projective closure, and H(n) that of
@@ -245,16 +245,23 @@ class ClosureOfSizes:
         ]
 
     def hilbert_equations(self) -> list[str]:
-        """Return the Hilbert function: an equation for each small n, and one for all larger n."""
-        start = self.ring.sections_from
-        if start == 0:
+        """Return the Hilbert function H: an equation for each small n, and one for all larger n.
+
+        They express H(n) by h(n), the dimension of the sections of O(n) on the projective closure,
+        for which :data:`SECTIONS` is a formula. It exceeds H(n) by the dimension of
+        :meth:`missing_in_degree`, which is zero for all large n.
+        """
+        # the least degree from which on H(n) = h(n)
+        first_equal = self.ring.all_sections_from
+        if first_equal == 0:
             return ["H(n) = h(n) for all n ≥ 0"]
         equations = []
-        for n in range(start):
-            missing = self.less_than_sections(n)
-            less = "".join(f" − dim {representation}" for representation in missing)
-            equations.append(f"H({n}) = h({n}){less}")
-        return [*equations, f"H(n) = h(n) for n ≥ {start}"]
+        for n in range(first_equal):
+            subtracted = ""
+            for missing in self.missing_in_degree(n):
+                subtracted += f" − dim {missing}"
+            equations.append(f"H({n}) = h({n}){subtracted}")
+        return [*equations, f"H(n) = h(n) for n ≥ {first_equal}"]
 
     def to_certificate(self) -> dict[str, Any]:
         """Return the entry of a certificate about these closures.
@@ -270,7 +277,7 @@ class ClosureOfSizes:
             "core": asdict(self.core),
             "bound": self.ring.bound,
             "hilbert_function": values,
-            "sections_from": self.ring.sections_from,
+            "sections_from": self.ring.all_sections_from,
             "representations": [
                 _representation_of_any_size(*kind).type_json() for kind in self.generators
             ],
@@ -288,7 +295,7 @@ class ClosureOfSizes:
             "dimension": str(self.dimension),
             "degree": str(self.degree),
             "bound": self.ring.bound,
-            "sections_from": self.ring.sections_from,
+            "sections_from": self.ring.all_sections_from,
             "less_than_sections": [
                 _representation_of_any_size(*kind).type_json() for kind in self.ring.missing
             ],

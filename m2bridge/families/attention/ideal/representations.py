@@ -52,13 +52,13 @@ class CoordinateRing:
     size : CoreSize
     multiplicities : tuple of dict
         Multiplicities of types in C_0, …, C_{B−1}; the ideal is generated in degrees ≤ B.
-    sections_from : int
+    all_sections_from : int
         The degree from which on C_n = Γ_n.
     """
 
     size: CoreSize
     multiplicities: tuple[Mapping[PartitionTriple, int], ...]
-    sections_from: int
+    all_sections_from: int
 
     @property
     def bound(self) -> int:
@@ -72,10 +72,10 @@ class CoordinateRing:
     def missing(self) -> list[Type]:
         """The types of Γ_n / C_n for all n: of sections that are not in the coordinate ring.
 
-        There are none from the degree ``sections_from`` on.
+        There are none from the degree ``all_sections_from`` on.
         """
         missing_types = []
-        for n, in_ring in enumerate(self.multiplicities[: self.sections_from]):
+        for n, in_ring in enumerate(self.multiplicities[: self.all_sections_from]):
             for shapes, in_sections in section_multiplicities(self.size, n).items():
                 missing = in_sections - in_ring.get(shapes, 0)
                 if missing:
@@ -130,17 +130,17 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
     """
     if size.variables == 1:
         # d = 1: every point of W is a function, so there are no equations, and C_n = Γ_n for all n
-        return CoordinateRing(size, ({SCALARS: 1},), sections_from=0)
+        return CoordinateRing(size, ({SCALARS: 1},), all_sections_from=0)
     spaces = multiplicity_spaces(size, size.dimensions)
     decisive_degree = size.decisive_degree
     # the multiplicities in C_0, C_1, …
     rings: list[Mapping[PartitionTriple, int]] = [spaces.ring(0)]
     # the degree after the last one in which sections are missing; 0 while none are
-    sections_from = 0
+    all_sections_from = 0
     # From the decisive degree on, equality in one degree is equality in all later ones. So degrees
     # are computed up to this one, and further while sections are missing in the last one computed,
     # len(rings) − 1.
-    while len(rings) <= decisive_degree or sections_from == len(rings):
+    while len(rings) <= decisive_degree or all_sections_from == len(rings):
         n = len(rings)
         if n > decisive_degree + MAX_FURTHER_DEGREES:
             raise MethodUnavailableError(
@@ -148,8 +148,8 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
             )
         rings.append(spaces.ring(n))
         if rings[n] != section_multiplicities(size, n):
-            sections_from = n + 1
-    return CoordinateRing(size, tuple(rings), sections_from)
+            all_sections_from = n + 1
+    return CoordinateRing(size, tuple(rings), all_sections_from)
 
 
 @lru_cache(maxsize=64)
@@ -274,7 +274,7 @@ def hilbert_series(shape: LayerSizes) -> HilbertSeries:
     ring = coordinate_ring(CoreSize.of(shape))
     dimension = dimension_formula(shape)
     # The number of sections is a polynomial for n ≥ 1 only.
-    polynomial_from = max(ring.sections_from, 1)
+    polynomial_from = max(ring.all_sections_from, 1)
     count = dimension + polynomial_from
     values = [ring.hilbert_function(shape, n) for n in range(count)]
     return HilbertSeries.from_values(values, dimension)

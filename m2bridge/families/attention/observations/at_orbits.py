@@ -32,7 +32,7 @@ BOUNDARY_OBSERVABLES = ("boundary", "boundary_critical")
 """The observables of orbits that need the explicit family of boundary points."""
 
 POLAR_DEGREES_TOO_LARGE = "the polar degrees are too many or too large to be computed for a verdict"
-NO_POLAR_THEOREM = (
+POLAR_CONDITIONS_NOT_OBSERVED = (
     "the conditions under which polar degrees are integrals were not observed"
     " (docs/polar-degrees.md#theorem-polar)"
 )
@@ -114,6 +114,8 @@ class OrbitFacts:
 class Observations(Observed):
     """The observations of one case.
 
+    If a limit was reached before all orbits were observed, the others are :attr:`missing_orbits`.
+
     Parameters
     ----------
     model : LayerSizes
@@ -181,7 +183,7 @@ class Observations(Observed):
         return self.generic_fibre.length == 1
 
     @property
-    def missing(self) -> tuple[Orbit, ...]:
+    def missing_orbits(self) -> tuple[Orbit, ...]:
         """The orbits that were not observed; none without a limit."""
         seen = {fact.orbit for fact in self.orbits}
         return tuple(orbit for orbit in self.all_orbits() if orbit not in seen)
@@ -205,13 +207,14 @@ class Observations(Observed):
 
     def unknown(self, observable: str) -> str:
         """Return why the value of an observable of the closure is not known, in words."""
-        if self.missing:
+        if self.missing_orbits:  # some orbits were not observed
             return f"not known without all orbits; {self.unfinished}"
         if observable != "polar_degrees":
             return "not decided by this method"
-        if is_computed_for_verdicts(self.model):
-            return NO_POLAR_THEOREM
-        return POLAR_DEGREES_TOO_LARGE
+        if not is_computed_for_verdicts(self.model):
+            return POLAR_DEGREES_TOO_LARGE
+        # They are small enough to be computed, so only the conditions of the theorem were missing.
+        return POLAR_CONDITIONS_NOT_OBSERVED
 
     def all_orbits(self) -> tuple[Orbit, ...]:
         """Return all orbits of nonzero functions, observed or not."""
@@ -384,7 +387,7 @@ def _special_fibre_points(case: Observations) -> int | None:
     Else return 0: a fibre with fewer points, as where the map is two-to-one, is not special, since
     the statement says "more". ``None`` if some orbit was not observed.
     """
-    if case.missing:
+    if case.missing_orbits:
         # a fibre that was not observed may have more points
         return None
     largest_count = max(fact.fibre.points for fact in case.orbits)
@@ -457,7 +460,7 @@ def _applies_to_two_to_one(case: Observations) -> bool:
     at most two. Its conditions are that the base locus is empty, and the generic fibre consists of
     two reduced points.
     """
-    if case.missing or not case.closed or is_birational(case.model):
+    if case.missing_orbits or not case.closed or is_birational(case.model):
         return False
     return case.generic_fibre.points == case.generic_fibre.length == 2
 
@@ -471,7 +474,7 @@ def _applies_to_birational(case: Observations) -> bool:
     (α − r)(d − α), for each point of the finite fibre. For a fibre of p points and length l the
     dimension of the kernel is at most l − p plus that of the Grassmannian.
     """
-    if case.missing or not case.closed or not case.is_birational:
+    if case.missing_orbits or not case.closed or not case.is_birational:
         return False
     alpha = case.model.alpha
     for fact in case.orbits:

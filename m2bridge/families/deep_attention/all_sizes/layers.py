@@ -35,7 +35,8 @@ from m2bridge.families.deep_attention.expansion import WordSum
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.limits import check_deadline_in
 
-# Pairs of a condition and the number where it holds, in the language of isl; the conditions exclude
+# Pairs (condition, formula): a number is given by the formula where the condition holds. Both are
+# texts in the language of isl, in the variables of the end or of a layer; the conditions exclude
 # each other.
 Pieces = Sequence[tuple[str, str]]
 # Values of the variables of the end or of a layer.
@@ -119,13 +120,13 @@ class Space:
         # empty before the first piece
         domain = self.where("1 = 0")
         piece_texts = []
-        for condition, number in pieces:
+        for condition, formula in pieces:
             piece = self.where(condition)
             # isl would add the numbers where two pieces meet.
             if not domain.is_disjoint(piece):
                 raise ContradictionError(f"two numbers are given where {condition}")
             domain = domain.union(piece)
-            piece_texts.append(f"[{self.names}] -> {number} : {condition or '1 = 1'}")
+            piece_texts.append(f"[{self.names}] -> {formula} : {condition or '1 = 1'}")
         polynomial = isl.PwQPolynomial(f"{{ {'; '.join(piece_texts)} }}")
         return PiecewisePolynomial(domain, polynomial.intersect_domain(domain))
 
@@ -159,9 +160,9 @@ FORMS: Pieces = (
 
 
 def _less_scalings(pieces: Pieces, condition: str, scalings: int) -> Iterator[tuple[str, str]]:
-    """Yield the pieces restricted to a condition, with numbers that are less by ``scalings``."""
-    for where, number in pieces:
-        yield f"({where}) and {condition}", f"{number} - {scalings}"
+    """Yield the pieces restricted to a condition, with formulas that are less by ``scalings``."""
+    for where, formula in pieces:
+        yield f"({where}) and {condition}", f"{formula} - {scalings}"
 
 
 # By what is counted: virtual weights, or functions of lightning or softmax attention. A layer of
@@ -240,10 +241,10 @@ class DimensionFormula:
     ----------
     counts : str
         The dimension that is counted, a key of :data:`LAYERS`.
-    end, layer : pairs of condition and number
+    end, layer : pairs of condition and formula
     end_assumed, layer_assumed : str
         The conditions on the variables that follow from the hypotheses of the statement.
-    spans : pairs of condition and number
+    spans : pairs of condition and formula
         The definition of s_k for k ≥ 2 in the statement, if it has one.
     """
 
@@ -261,25 +262,36 @@ _SEVERAL = "t >= 2"
 
 
 def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
-    """Yield (s_k − s_{k+1})(n − s_k) + α_k(2s_k − α_k), less ``scalings``, on a condition.
+    """Yield what layer k adds to a dimension if its whole attention matrix counts, as pieces.
 
-    It is yielded as pieces on LAYER, one for each formula for s_k; ``scalings`` is 0 or 1.
+    It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace of dimension s_k that contains a
+    given one of dimension s_{k+1}, plus α_k(2s_k − α_k) for that of an s_k × s_k matrix of rank at
+    most α_k, less ``scalings``, 0 or 1.
+
+    The pieces are pairs (condition, formula) in the variables of LAYER, where x is α_k and s is
+    s_{k+1}: one for each formula for s_k, restricted to ``condition``.
     """
     for where, s_k in _SPANS:
-        number = f"({s_k} - s)*(n - {s_k}) + x*(2*{s_k} - x) - {scalings}"
-        yield f"{where} and {condition}", number
+        subspaces = f"({s_k} - s)*(n - {s_k})"
+        matrices = f"x*(2*{s_k} - x)"
+        yield f"{where} and {condition}", f"{subspaces} + {matrices} - {scalings}"
 
 
 def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
-    """Yield (s_k − s_{k+1})(n − s_k) + ρ_k(2s_k − ρ_k + 1)/2, less ``scalings``, on a condition.
+    """Yield what layer k adds to a dimension if only the quadratic form of its attention matrix
+    counts, as pieces.
 
-    It is yielded as pieces on LAYER, one for each formula for s_k and ρ_k = min(2α_k, s_k).
+    It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace as in :func:`whole_matrices`, plus
+    ρ_k(2s_k − ρ_k + 1)/2 for that of a symmetric s_k × s_k matrix of rank at most
+    ρ_k = min(2α_k, s_k), less ``scalings``, 0 or 1. The pieces are pairs of the same kind, one for
+    each pair of formulas for s_k and ρ_k.
     """
     for where, s_k in _SPANS:
-        space = f"({s_k} - s)*(n - {s_k})"
+        subspaces = f"({s_k} - s)*(n - {s_k})"
         for rho, where_rho in (("2*x", f"2*x <= {s_k}"), (s_k, f"2*x > {s_k}")):
-            number = f"{space} + 1/2 * {rho}*(2*{s_k} - {rho} + 1) - {scalings}"
-            yield f"{where} and {where_rho} and {condition}", number
+            matrices = f"1/2 * {rho}*(2*{s_k} - {rho} + 1)"
+            formula = f"{subspaces} + {matrices} - {scalings}"
+            yield f"{where} and {where_rho} and {condition}", formula
 
 
 def equation(scalings: int) -> Pieces:

@@ -307,7 +307,7 @@ def test_the_coordinate_ring_is_less_than_the_sections_in_low_degrees() -> None:
         (2, ((1, 1), (1, 1), (2, 1, 1)), 1),
         (3, ((2, 1), (2, 1), (3, 2, 1)), 1),
     ]
-    assert coordinate_ring(CoreSize(3, 2, 2)).sections_from == 4
+    assert coordinate_ring(CoreSize(3, 2, 2)).all_sections_from == 4
 
 
 def test_hilbert_series_of_cases_by_elimination() -> None:
@@ -676,16 +676,16 @@ def test_there_is_one_equation_for_each_value_of_the_hilbert_function(core: Core
     part = ClosureOfSizes((), coordinate_ring(core))
     *single, general = part.hilbert_equations()
     assert [equation.split(" = ")[0] for equation in single] == [
-        f"H({n})" for n in range(part.ring.sections_from)
+        f"H({n})" for n in range(part.ring.all_sections_from)
     ]
-    assert general == f"H(n) = h(n) for n ≥ {part.ring.sections_from}"
+    assert general == f"H(n) = h(n) for n ≥ {part.ring.all_sections_from}"
     model = SingleLayerAttention(core.variables, 2, 2)
     assert implicitize(graded_source(model), 3).hilbert_function == tuple(
-        sections_of(model, n) - sum(_at(model, one) for one in part.less_than_sections(n))
+        sections_of(model, n) - sum(_at(model, one) for one in part.missing_in_degree(n))
         for n in range(4)
     )
     for n, equation in enumerate(single):
-        assert equation.count(" − dim ") == len(part.less_than_sections(n))
+        assert equation.count(" − dim ") == len(part.missing_in_degree(n))
     assert all(f"{equation}; " in str(part.facts()) for equation in single)
 
 
@@ -696,7 +696,7 @@ def _at(model: SingleLayerAttention, one: Representation) -> int:
 def test_the_third_value_at_4_2_2() -> None:
     part = ClosureOfSizes((), coordinate_ring(CoreSize(4, 2, 2)))
     model = SingleLayerAttention(4, 2, 2)
-    missing = [_at(model, one) for one in part.less_than_sections(3)]
+    missing = [_at(model, one) for one in part.missing_in_degree(3)]
     assert (sections_of(model, 3), sorted(missing), sections_of(model, 3) - sum(missing)) == (
         72000,
         [240, 2560],

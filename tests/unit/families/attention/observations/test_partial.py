@@ -133,7 +133,7 @@ def test_a_limit_after_the_last_answer_takes_nothing_away(
         assert before == after or before.statement.key == "polar"
     assert found[-2].unfinished == ""
     assert found[-2].observations is not None
-    assert found[-2].observations.missing == ()
+    assert found[-2].observations.missing_orbits == ()
 
 
 @pytest.mark.parametrize("case", few(CASES, 2))
@@ -164,7 +164,7 @@ def test_what_is_shown_of_the_orbits_that_were_done(
                 whole.degree,
                 whole.closed,
             )
-        assert {*seen.missing, *(fact.orbit for fact in seen.orbits)} == set(orbits(model))
+        assert {*seen.missing_orbits, *(fact.orbit for fact in seen.orbits)} == set(orbits(model))
         assert f"({len(seen.orbits)} of {len(orbits(model))} orbits were done)" in check.unfinished
         assert all("orbits were done" in remark for remark in seen.remarks if remark != BY_SECTION)
     first = next(
@@ -209,7 +209,7 @@ def test_a_refutation_needs_one_orbit(recorded: Engine) -> None:
         "fibre schemes at one point of every orbit that was done, over QQ (Macaulay2)"
         in third.computed
     )
-    assert len(refuted.observations.missing) == 4  # type: ignore[union-attr]
+    assert len(refuted.observations.missing_orbits) == 4  # type: ignore[union-attr]
 
 
 def test_what_can_still_be_said_is_about_the_orbits_that_were_done(recorded: Engine) -> None:
