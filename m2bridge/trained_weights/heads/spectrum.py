@@ -246,8 +246,8 @@ def _norms(matrices: list[Any], values: Any) -> list[float]:
 
 
 def _error_of_rounding(matrices: list[Any], norms: list[float]) -> float:
-    """Return a bound for the error that rounding makes in each singular value of a matrix, or of a
-    product of two.
+    """Return an estimate of the error that rounding makes in each singular value of a matrix, or of
+    a product of two.
 
     By Weyl's inequality the error is at most the norm of the change of the matrix that rounding
     amounts to. For QR decompositions and singular values that is a small multiple of EPSILON times
