@@ -203,9 +203,9 @@ def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
     return Table(ORBIT_TABLE_HEADER, tuple(lines))
 
 
-def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
-    """The facts about each orbit in the evidence of this name, ``orbits`` or
-    ``tangent_dimensions``, of all certificates that have it.
+def orbit_facts(certificates: Iterable[Certificate], evidence_key: str) -> FactsByOrbit:
+    """The facts about each orbit that the evidence of certificates has under a key, ``orbits`` or
+    ``tangent_dimensions``. Certificates without this key say nothing.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
     """
     orbits: FactsByOrbit = {}
     for certificate in certificates:
-        for facts in certificate.evidence.get(name, ()):
+        for facts in certificate.evidence.get(evidence_key, ()):
             if orbits.setdefault(tuple(facts["orbit"]), facts) != facts:
                 raise ContradictionError(
                     f"certificates of {certificate.name} do not agree about orbit {facts['orbit']}"

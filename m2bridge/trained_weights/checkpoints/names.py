@@ -389,7 +389,7 @@ def _layout_of_given(
         given = replace(given, cut=known.cut, readings=known.readings, as_rows=known.as_rows)
     # The names of TransformerLens, with its indices.
     if all(letters[letter].endswith(f"W_{letter}") for letter in "QKV"):
-        given = replace(given, three=ORDERS["heads-d-a"])
+        given = replace(given, index_orders=ORDERS["heads-d-a"])
     return said.applied(given)
 
 

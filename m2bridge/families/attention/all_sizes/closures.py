@@ -395,10 +395,10 @@ def closures_of_all_sizes(
     for core in cores:
         check_kind("cores", core, CoreSize, "a tuple of CoreSizes")
     with limited(timeout):
-        found, limit = performed_within_limit(
-            (str(size), partial(_closure_of_sizes, size, vectors)) for size in cores
+        found, limit_message = performed_within_limit(
+            (str(core), partial(_closure_of_sizes, core, vectors)) for core in cores
         )
-        return AllClosures(found, clock().seconds, limit)
+        return AllClosures(ranges=found, seconds=clock().seconds, unfinished=limit_message)
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:

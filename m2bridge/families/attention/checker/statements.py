@@ -133,13 +133,15 @@ def singular_locus(orbit: Orbit, case: Case) -> bool:
 def fibre_of_rank_one(orbit: Orbit, case: Case) -> list[Json]:
     """The fibre by Theorem 3.2 where A and V have rank one, as certificates have weights.
 
-    It is A = k qᵀ, V = h vᵀ, here with q = h = e_1, and A = v qᵀ, V = h kᵀ: one point if k = v.
+    It has the points (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), which are equal if k = v. The representative
+    of an orbit has q = h = e_1. Its matrices have no sizes, so ``as_json`` fills in zeros by those
+    of the case.
     """
-    point = representative(orbit)
-    exchanged = exchange_vectors(point)
-    if exchanged == point:
-        return as_json([point], case)
-    return as_json([point, exchanged], case)
+    pair = representative(orbit)
+    exchanged = exchange_vectors(pair)
+    if exchanged == pair:
+        return as_json([pair], case)
+    return as_json([pair, exchanged], case)
 
 
 def fibre_of_other_ranks(orbit: Orbit, case: Case) -> list[Json]:
