@@ -272,7 +272,9 @@ def slice_surface(
     exceptional = () if criterion is None else criterion.zero
     answer = answer_to(slice_script(result, space, exceptional))
     _check_one_surface(answer)
-    components = _SliceComponents(result.model, space, criterion, answer)
+    components = _SliceComponents(
+        model=result.model, space=space, criterion=criterion, answer=answer
+    )
     pieces: list[Piece] = []
     unfinished = ""
     try:

@@ -268,7 +268,9 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue
         if names[None] in texts:  # one of the undecided orbits may be singular and larger
             largest_dimension = f"at least {largest_dimension}"
         texts["largest dimension of a singular orbit"] = largest_dimension
-    return tuple(AtlasValue(name, text, sources[0]) for name, text in texts.items())
+    return tuple(
+        AtlasValue(name=name, text=text, source=sources[0]) for name, text in texts.items()
+    )
 
 
 def atlas(folder: Path) -> Atlas:
@@ -384,7 +386,7 @@ def _value(
         return AtlasValue(name, "", reason=missing[question])
     about_closure = [file for file in values if certificates[file].question == CLOSURE]
     source = min(about_closure or values)
-    return AtlasValue(name, str(values[source]), source)
+    return AtlasValue(name=name, text=str(values[source]), source=source)
 
 
 def _degree_limit_reason(certificates: Iterable[Certificate]) -> str:

@@ -552,13 +552,13 @@ def _about_types(certificate: Certificate, predicted: Any, number_from_length: A
 
 
 CHECKER = FamilyChecker(
-    "convolutional-network",
-    name,
-    {
+    family="convolutional-network",
+    name=name,
+    questions={
         "dimension": about_dimension,
         "degree": about_degree,
         "fibres": about_fibres,
         "singular": about_singular,
     },
-    (WORDS,),
+    wordings=(WORDS,),
 )

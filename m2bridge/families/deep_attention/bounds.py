@@ -451,7 +451,7 @@ def rank_by_series(
     rank = 0
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
-        numbers = PowerSeries(LARGE_PRIME, orders, multiplicities)
+        numbers = PowerSeries(prime=LARGE_PRIME, length=orders, multiplicities=multiplicities)
         rows = gradients_at(weights_over(numbers), network, numbers, tokens, random_residues())
         rank = growing_rank(rows, orders, upper=upper)
         if rank == upper:

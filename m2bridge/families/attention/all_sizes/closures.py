@@ -414,7 +414,7 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
             for vector in vectors_of_type
         )
         written.append(tuple(both_forms))
-    return ClosureOfSizes(types, coordinate_ring(size), tuple(written))
+    return ClosureOfSizes(generators=types, ring=coordinate_ring(size), vectors=tuple(written))
 
 
 def _schur_dimension(shape: tuple[int, ...], size: Expr) -> Expr:

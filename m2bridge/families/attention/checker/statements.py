@@ -430,7 +430,9 @@ def _verdict_at_orbits(
             observed = _observed_at_orbit(
                 words.observable, facts, has_family=evidence["boundary_family"]
             )
-        comparison = ComparisonAtOrbit(facts, predict(orbit, case), observed)
+        comparison = ComparisonAtOrbit(
+            facts=facts, predicted=predict(orbit, case), observed=observed
+        )
         comparisons.append(comparison)
     failing = [comparison for comparison in comparisons if comparison.fails]
     undecided = [comparison for comparison in comparisons if comparison.observed is None]

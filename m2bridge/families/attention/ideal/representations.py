@@ -149,7 +149,7 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
         rings.append(spaces.ring(n))
         if rings[n] != section_multiplicities(size, n):
             sections_from = n + 1
-    return CoordinateRing(size, tuple(rings), sections_from)
+    return CoordinateRing(size=size, multiplicities=tuple(rings), sections_from=sections_from)
 
 
 @lru_cache(maxsize=64)
