@@ -347,7 +347,8 @@ def _column_of_each_box(shape: PartitionTuple) -> tuple[int, ...]:
 
 
 def _factors_with_two_orders(shape: PartitionTuple, places: Any) -> Any:
-    """Return for each factor of W whether both orders of its factors of Y are summed.
+    """Return an array that says for each factor of W whether both orders of its factors of Y are
+    summed.
 
     Where both factors of Y are in columns of length 1, the two orders have the same value, and one
     is enough.
