@@ -212,9 +212,9 @@ def oriented(
     stacked = query is not None and "K" in parts and query.name == parts["K"].name
     if stacked and query is not None and len(query.shape) == 2:
         # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
-        has_columns = layout.columns if layout.columns_said else is_transposed(query)
+        has_columns = layout.columns if layout.columns_said else in_out_by_shape(query)
         if has_columns is None:
-            has_columns = _has_rows_of_tokens(query, parts.get("O"))
+            has_columns = _in_out_by_output(query, parts.get("O"))
         if has_columns is None:
             has_columns = _has_columns(query, layout)
         # The output matrix is stored as the others are: a square one does not show it.
@@ -246,9 +246,9 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
     return layout.columns is not is_kernel
 
 
-def _has_rows_of_tokens(stacked: Tensor, output: Tensor | None) -> bool | None:
-    """Return whether one matrix with Q, K and V has a row for each entry of a token, shape (in,
-    out), and not a column, by the side that is as long as those of a square output matrix O.
+def _in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
+    """Return whether one matrix with Q, K and V has the shape (in, out), a row for each entry of a
+    token, by the side that is as long as those of a square output matrix O.
 
     ``None`` if O is missing or not square, or if no side or both sides are as long.
     """
@@ -349,7 +349,7 @@ def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
     return found
 
 
-def is_transposed(part: Tensor) -> bool | None:
+def in_out_by_shape(part: Tensor) -> bool | None:
     """Return whether one array with Q, K and V is stored as (in, out), with the three beside each
     other, by its shape: true for (d, 3d), false for (3d, d), where they are on top of each other,
     and ``None`` for other shapes, which do not show it.

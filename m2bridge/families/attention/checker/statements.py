@@ -282,11 +282,11 @@ def _observed_in_case(
     if observable == "special_fibre_points":
         return _points_of_special_fibres(evidence)
     if observable == "smooth_manifold":
-        return _is_manifold(case, evidence)
+        return _decide_manifold(case, evidence)
     if observable == "polar_degrees":
         return _polar_degrees(case, evidence, with_slices=with_slices)
     if observable == "polar_integrals":
-        return _has_stated_polar_degrees(case, evidence)
+        return _decide_stated_polar_degrees(case, evidence)
     in_evidence: int | None = evidence[observable]
     return in_evidence
 
@@ -332,7 +332,7 @@ def _polar_degrees(
     return found
 
 
-def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
+def _decide_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
     """The observed value of the old observable "polar_integrals", which former certificates have.
 
     None where theorem-polar does not apply. Where it does, the theorem itself says that polar
@@ -348,7 +348,7 @@ def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
     return of_several(stated, observed) != "REFUTED"
 
 
-def _is_manifold(case: Case, evidence: Json) -> bool | None:
+def _decide_manifold(case: Case, evidence: Json) -> bool | None:
     """Whether the neuromanifold is a C¹ manifold near zero; None if that is not known.
 
     The neuromanifold, the set of all functions of the case, is a cone. A cone is a C¹ manifold near
