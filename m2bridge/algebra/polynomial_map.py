@@ -453,7 +453,9 @@ def reduce_linearly(
             dependencies[block[place]] = {j: entry for j, entry in entries if entry}
     basis.sort()
     return LinearReduction(
-        parametrization.restricted_to(basis), tuple(basis), tuple(sorted(dependencies.items()))
+        reduced=parametrization.restricted_to(basis),
+        basis=tuple(basis),
+        dependencies=tuple(sorted(dependencies.items())),
     )
 
 

@@ -111,7 +111,12 @@ class Settings(Batch[Task, TaskResult]):
                     memory=self.memory,
                     macaulay2=macaulay2,
                 )
-            return TaskResult(task, count_answers(self.store.answers(task)), 0.0, held=not mine)
+            return TaskResult(
+                task=task,
+                counts=count_answers(self.store.answers(task)),
+                seconds=0.0,
+                held=not mine,
+            )
 
 
 def holds_too_much_memory(engine: int | None) -> bool:
@@ -167,11 +172,13 @@ class Certifier(Performer[Task, TaskResult]):
             case_lock(store.folder, task.name) as mine,
         ):
             if not mine:
-                return TaskResult(task, Counter(), running.seconds, held=True)
+                return TaskResult(task=task, counts=Counter(), seconds=running.seconds, held=True)
             # another batch, or a worker that died, may have answered some
             for questions in store.left(task).groups:
                 self._answer(Task(task.case, questions))
-            return TaskResult(task, count_answers(store.answers(task)), running.seconds)
+            return TaskResult(
+                task=task, counts=count_answers(store.answers(task)), seconds=running.seconds
+            )
 
     def _answer(self, task: Task) -> None:
         """Store the certificates of a task, or the outcome with the error that was raised."""

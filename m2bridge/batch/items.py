@@ -226,7 +226,9 @@ class ItemWork(Batch[Job, TaskResult]):
             outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
             data = cloudpickle.dumps(outcome)
         counts: Counter[str] = Counter([outcome.kind])
-        return TaskResult(job, counts, outcome.seconds, outcome=data, reason=outcome.reason)
+        return TaskResult(
+            task=job, counts=counts, seconds=outcome.seconds, outcome=data, reason=outcome.reason
+        )
 
     def make_folder(self) -> None:
         """Make the folder of outcomes, if there is one."""
@@ -296,14 +298,14 @@ class Performance(Performer[Job, TaskResult]):
         # several commands may work on one folder, each on other items
         with case_lock(self._work.folder, job.name) as mine:
             if not mine:
-                return TaskResult(job, Counter(), 0.0, held=True)
+                return TaskResult(task=job, counts=Counter(), seconds=0.0, held=True)
             # another command may have done it since this one looked
             done = self._work.stored(job)
             if done is not None:
                 return TaskResult(
-                    job,
-                    Counter([done.kind]),
-                    done.seconds,
+                    task=job,
+                    counts=Counter([done.kind]),
+                    seconds=done.seconds,
                     outcome=pickle.dumps(done),
                     reason=done.reason,
                 )
@@ -352,7 +354,7 @@ class Performance(Performer[Job, TaskResult]):
         if isinstance(item, ItemFile):
             item = item.read()
         if self._function is not None:
-            return Outcome(job.name, "computed", self._function(item))
+            return Outcome(name=job.name, kind="computed", value=self._function(item))
         if not isinstance(item, Mapping):
             item = {"item": item}
         work = self._work

@@ -102,7 +102,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
             files = [file_name(task.name, question) for question in questions]
             # a file that is there and answers nothing is damaged, or of a different case
             unusable += [name for name in files if name in names]
-    return Plan(tuple(tasks), tuple(left), answers, tuple(unusable))
+    return Plan(tasks=tuple(tasks), left=tuple(left), answers=answers, unusable=tuple(unusable))
 
 
 class Progress:
@@ -306,7 +306,12 @@ def run(
                 progress.finished(report)
                 keep(report)
                 answers += report.counts
-    return Summary(len(plan.tasks), plan.done, answers, time.monotonic() - begin)
+    return Summary(
+        cases=len(plan.tasks),
+        done_before=plan.done,
+        answers=answers,
+        seconds=time.monotonic() - begin,
+    )
 
 
 def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:

@@ -64,7 +64,7 @@ def run_jobs(
         else:
             done[job.number] = outcome
     answers = Counter[str](outcome.kind for outcome in done.values())
-    plan = Plan(tuple(jobs), tuple(left), answers)
+    plan = Plan(tasks=tuple(jobs), left=tuple(left), answers=answers)
 
     def begin_workers() -> Pool[Job, TaskResult] | Dask[Job, TaskResult]:
         if executor == "dask":

@@ -237,7 +237,9 @@ def map_options(command: Command) -> Command:
     return click.argument("named_file", metavar="[FILE]", required=False, type=MapFile())(command)
 
 
-def has_all_sizes(name: str, options: Mapping[str, Any], more: Iterable[str] = ()) -> Family[Any]:
+def family_with_all_sizes(
+    name: str, options: Mapping[str, Any], *, without_effect: Iterable[str] = ()
+) -> Family[Any]:
     """Return the named family, after checking that ``--all-sizes`` means something for it.
 
     Parameters
@@ -245,7 +247,7 @@ def has_all_sizes(name: str, options: Mapping[str, Any], more: Iterable[str] = (
     name : str
     options : mapping
         The values of the options of the command, by name; those left out have their defaults.
-    more : iterable of str
+    without_effect : iterable of str
         Options that have no effect with ``--all-sizes``, in addition to those that name a case.
 
     Raises
@@ -259,7 +261,7 @@ def has_all_sizes(name: str, options: Mapping[str, Any], more: Iterable[str] = (
     if is_batch:  # there the family fills in defaults later
         case_defaults = dict.fromkeys(case_defaults)
     defaults = case_defaults | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
-    for option in (*case_defaults, *more):
+    for option in (*case_defaults, *without_effect):
         value = options.get(option)
         is_given = value not in (None, False) and str(value) != defaults.get(option)
         if is_given:

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from m2bridge.cli import DONE, FAILED, OTHER_RELEASE, REFUTED, UNDECIDED, common
-from m2bridge.cli.cases import FamilyBatch, complete_families, complete_questions, has_all_sizes
+from m2bridge.cli.cases import (
+    FamilyBatch,
+    complete_families,
+    complete_questions,
+    family_with_all_sizes,
+)
 from m2bridge.cli.common import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
@@ -162,7 +167,7 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     from m2bridge.batch.cases import grid, read_cases
 
     if options["all_sizes"]:
-        of_one_size = has_all_sizes(name, options, ("file", "all_a"))
+        of_one_size = family_with_all_sizes(name, options, without_effect=("file", "all_a"))
         return [family(of_one_size.all_sizes).build()]
     chosen = family(name)
     texts = {option.name: options.get(option.name) for option in chosen.options}

@@ -202,34 +202,40 @@ class Run:
         names = [field.name for field in fields(cls) if field.name in options]
         return cls(**{name: options.pop(name) for name in names}, **more)
 
-    def engine(self, *, early: bool = True) -> AbstractContextManager[Session | None]:
+    def engine(self, *, starts_early: bool = True) -> AbstractContextManager[Session | None]:
         """Return a session with the program and limits of the command.
 
-        It starts while Python imports modules if it is needed ``early``, else at its first use. If
+        If it ``starts_early``, it starts while Python imports modules, else at its first use. If
         the command names no program or limit, and Macaulay2 may not be needed or a session is
         current already, the context has no session: computations use the current one.
         """
         own = self.program is not None or self.memory is not None
-        if not own and (not early or chosen() is not None):
+        if not own and (not starts_early or chosen() is not None):
             return nullcontext()
         engine = Session(self.program, Limits(memory=self.memory))
-        if early:
+        if starts_early:
             engine.start()
         return engine
 
     def compute(
-        self, what: str, function: ImportedFunction, *subject: Any, early: bool = True, **more: Any
+        self,
+        what: str,
+        function: ImportedFunction,
+        *subject: Any,
+        starts_engine_early: bool = True,
+        **more: Any,
     ) -> tuple[Any, int]:
         """Compute within the limits, and print the result; return it, and the exit code.
 
-        ``function`` imports and returns the function that computes; ``subject`` and ``more`` are
-        the arguments of that one, ``what`` is what the display of progress calls the result.
-        Macaulay2 starts meanwhile if it is needed ``early``.
+        ``function`` imports and returns the function that computes, from ``subject`` and ``more``.
+        With ``starts_engine_early`` Macaulay2 starts meanwhile. ``what`` is computed, in words.
         """
-        with time_limit(timeout=self.timeout) as running, progress(what), self.engine(early=early):
-            with importing():
-                compute = function()
-            result = compute(*subject, **more)
+        with time_limit(timeout=self.timeout) as running, progress(what):
+            engine = self.engine(starts_early=starts_engine_early)
+            with engine:
+                with importing():
+                    compute = function()
+                result = compute(*subject, **more)
         return result, show(result, self.form, running, self.everything)
 
 
@@ -562,9 +568,7 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
 
 
 listeners: list[Callable[[str], object]] = []
-"""Functions that receive the text of each result, whatever its format; a worker of ``mcp`` adds
-one.
-"""
+"""Functions that receive the text of each result, in any format; a worker of ``mcp`` adds one."""
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from m2bridge.cli.cases import (
     WEIGHTS,
     FamilyCommand,
     family_options,
-    has_all_sizes,
+    family_with_all_sizes,
     map_options,
     named_case,
     read_file,
@@ -53,7 +53,7 @@ def dimension_command(method: Any, **options: Any) -> int:
     """Compute the dimension of the Zariski closure, by up to three methods."""
     request = common.case_request(options)
     needs_engine = method in ("elimination", "all")
-    return request.show("dimension", _dimension, early=needs_engine, method=method)
+    return request.show("dimension", _dimension, starts_engine_early=needs_engine, method=method)
 
 
 def _dimension() -> Callable[..., Result]:
@@ -115,7 +115,7 @@ def closure_command(
     return request.show(
         "Zariski closure",
         _closure_without_generators if no_generators else _closure,
-        early=eliminates,
+        starts_engine_early=eliminates,
         strategy=strategy,
         max_degree=max_degree,
         weights=weights,
@@ -143,14 +143,15 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     name = options.get("family") or DEFAULT_FAMILY
     of_one_size = ("strategy", "max_degree", "weights", "no_generators", "outputs")
     of_a_model = ("file", "named_file", "field", "coordinates")
-    chosen = has_all_sizes(name, options, (*of_a_model, *of_one_size))
-    # representations are found in Python, so Macaulay2 starts only where it is asked
+    family = family_with_all_sizes(name, options, without_effect=(*of_a_model, *of_one_size))
     request = common.Run.of(options)
     _, exit_code = request.compute(
         "Zariski closures for all sizes",
-        lambda: chosen.closures_of_all_sizes,
-        early=False,
-        vectors=request.everything,
+        # a function that gives the method, as what it needs is imported within the limit on time
+        lambda: family.closures_of_all_sizes,
+        # representations are found in Python, so Macaulay2 starts only where it is asked
+        starts_engine_early=False,
+        vectors=request.everything,  # --all
     )
     return exit_code
 
@@ -243,7 +244,9 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     model = request.model.in_coordinates(request.coordinates, None)
     needs_engine = method in ("slices", "conormal")
     what = f"polar degrees of the {model.title}"
-    _, code = request.compute(what, _polar_degrees, model, early=needs_engine, method=method)
+    _, code = request.compute(
+        what, _polar_degrees, model, starts_engine_early=needs_engine, method=method
+    )
     return code
 
 
@@ -346,7 +349,10 @@ def implicitize_command(file: Path, **options: Any) -> int:
 
         polynomial_map, title = read_file(file, read_map)
         # the strategy decides whether Macaulay2 is needed
-        with request.engine(early=False), progress(f"image of {title or printable(file.name)}"):
+        with (
+            request.engine(starts_early=False),
+            progress(f"image of {title or printable(file.name)}"),
+        ):
             try:
                 result = image(polynomial_map, title=title, **options)
             except InvalidCaseError as reason:

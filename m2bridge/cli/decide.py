@@ -19,7 +19,7 @@ from m2bridge.cli.cases import (
     FamilyCommand,
     complete_statements,
     family_options,
-    has_all_sizes,
+    family_with_all_sizes,
 )
 from m2bridge.cli.common import exit_code, progress, show
 from m2bridge.convert import MAX_NUMBER_DIGITS
@@ -80,9 +80,13 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
             "field", "must be QQ for cross-checks: statements are about characteristic 0"
         )
     model = request.model
-    early = model.needs_engine(model.observables(chosen))
+    needs_engine = model.needs_engine(model.observables(chosen))
     result, _ = request.compute(
-        f"cross-check of the {model.title}", _cross_check, model, statements=chosen, early=early
+        f"cross-check of the {model.title}",
+        _cross_check,
+        model,
+        statements=chosen,
+        starts_engine_early=needs_engine,
     )
     return exit_code(result, exit_zero)
 
@@ -118,13 +122,14 @@ def _cross_check_all_sizes(
     statement: str, name: str, options: dict[str, Any], exit_zero: bool
 ) -> int:
     """Perform ``cross-check --all-sizes`` for the family of this name; return the exit code."""
-    chosen = has_all_sizes(name, options, ("file", "field", "coordinates"))
+    of_a_model = ("file", "field", "coordinates")
+    chosen = family_with_all_sizes(name, options, without_effect=of_a_model)
     statements = _chosen(statement, name)
     result, code_if_decided = common.Run.of(options).compute(
         "cross-check for all sizes",
         lambda: chosen.cross_check_all_sizes,  # the family itself imports what it needs
         statements,
-        early=chosen.all_sizes_use_engine,
+        starts_engine_early=chosen.all_sizes_use_engine,
     )
     # verdicts may all be decided although a limit was reached
     return exit_code(result, exit_zero) or code_if_decided

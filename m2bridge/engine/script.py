@@ -166,7 +166,7 @@ def render(
     if "title" in variables:
         variables["title"] = printable(str(variables["title"]))
     body = _filled(_script_environment(), f"{name}.m2.j2", variables)
-    return Script(name, body, libraries)
+    return Script(name=name, body=body, libraries=libraries)
 
 
 def _filled(environment: Environment, template: str, values: Mapping[str, object]) -> str:

@@ -207,7 +207,7 @@ def _listing_of_parts(text: str) -> Listing:
     if len(rings) > 1:
         raise ConversionError(f"the text holds polynomials of different rings (in {text[:80]!r})")
     ((variables, field),) = rings
-    return Listing(tuple(polynomials), variables, field)
+    return Listing(polynomials=tuple(polynomials), variables=variables, field=field)
 
 
 def _is_listing(part: str) -> bool:

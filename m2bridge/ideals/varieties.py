@@ -310,7 +310,11 @@ def _sort_components(
     """The components with these primes, as ideals of ``given``'s class, large dimensions first."""
     components = []
     for prime, dimension, degree in primes:
-        components.append(IrreducibleComponent(_tidy_in_class_of(given, prime), dimension, degree))
+        components.append(
+            IrreducibleComponent(
+                ideal=_tidy_in_class_of(given, prime), dimension=dimension, degree=degree
+            )
+        )
     return tuple(sorted(components, key=_sort_key))
 
 

@@ -320,7 +320,7 @@ class Substitution:
         # polynomials, so that a fixed seed does no harm.
         random = Random(0)
         point = [[random.randrange(TEST_PRIME)] for _ in range(parameters)]
-        functions = FunctionValues(point, TEST_PRIME, 1)
+        functions = FunctionValues(values=point, prime=TEST_PRIME, count=1)
         values = [functions.polynomial_values(image)[0] for image in source.integral_images]
         one = context.from_dict({(0,) * parameters: 1})
         return cls(images, {(): one}, tuple(values))
@@ -347,7 +347,9 @@ class Substitution:
         """Return the value modulo ``TEST_PRIME`` of a polynomial in the coordinates, at the image
         of the random point.
         """
-        functions = FunctionValues([[value] for value in self.values], TEST_PRIME, 1)
+        functions = FunctionValues(
+            values=[[value] for value in self.values], prime=TEST_PRIME, count=1
+        )
         total = 0
         for monomial, coefficient in check_deadline_in(terms):
             total += functions.monomial_values(monomial)[0] * coefficient
@@ -524,7 +526,9 @@ def in_independent_coordinates(
         tuple(source.grading.multidegrees[j] for j in independent),
         tuple(source.grading.degrees[j] for j in independent),
     )
-    return MultigradedMap(reduction.reduced, grading, tuple(symmetries))
+    return MultigradedMap(
+        polynomial_map=reduction.reduced, grading=grading, symmetries=tuple(symmetries)
+    )
 
 
 def in_all_coordinates(polynomial: Terms, reduction: LinearReduction) -> Terms:

@@ -137,7 +137,9 @@ def multigraded(
     ]
     grading = finest_grading(polynomial_map, multidegrees)
     grading = replace(grading, degrees=average_degrees(grading.degrees, permutations))
-    return MultigradedMap(polynomial_map, grading, tuple(permutations))
+    return MultigradedMap(
+        polynomial_map=polynomial_map, grading=grading, symmetries=tuple(permutations)
+    )
 
 
 def finest_grading(

@@ -57,7 +57,7 @@ class RandomPoints:
         draw = partial(self.random.randrange, self.prime)
         # for each parameter its values at the new points
         parameter_values = [[draw() for _ in range(new_count)] for _ in range(self.parameters)]
-        functions = FunctionValues(parameter_values, self.prime, new_count)
+        functions = FunctionValues(values=parameter_values, prime=self.prime, count=new_count)
         for values, image in check_deadline_in(zip(self.values, self.images, strict=True)):
             values += functions.polynomial_values(image)
 
@@ -67,7 +67,7 @@ class RandomPoints:
         """Return for each monomial its values at the points with numbers start, …, stop − 1."""
         self.draw_until(stop)
         coordinates = [values[start:stop] for values in self.values]
-        factors = FunctionValues(coordinates, self.prime, stop - start)
+        factors = FunctionValues(values=coordinates, prime=self.prime, count=stop - start)
         return [factors.monomial_values(monomial) for monomial in check_deadline_in(monomials)]
 
     def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:

@@ -62,7 +62,7 @@ RELATIONS = "the parameters satisfy relations; use elimination"
 """The reason why no rank is computed: random parameters do not satisfy relations."""
 
 
-def is_regular(dimension: Bounds, least: int | None, most: int | None) -> bool | None:
+def decide_regular(dimension: Bounds, least: int | None, most: int | None) -> bool | None:
     """Return whether the rank of the differential at a point is the dimension of the image.
 
     Parameters

@@ -89,7 +89,9 @@ class SliceSpace:
         if criterion is None:
             return None
         zero = tuple(self.restrict(criterion.zero))
-        return WithoutRealWeights(zero, self._substitute(criterion.positive), criterion.reason)
+        return WithoutRealWeights(
+            zero=zero, positive=self._substitute(criterion.positive), reason=criterion.reason
+        )
 
 
 def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:

@@ -272,7 +272,9 @@ def slice_surface(
     exceptional = () if criterion is None else criterion.zero
     answer = answer_to(slice_script(result, space, exceptional))
     _check_one_surface(answer)
-    components = _SliceComponents(result.model, space, criterion, answer)
+    components = _SliceComponents(
+        model=result.model, space=space, criterion=criterion, answer=answer
+    )
     pieces: list[Piece] = []
     unfinished = ""
     try:
@@ -348,18 +350,25 @@ class _SliceComponents:
                 kind: PieceKind = "curve" if len(branch.points[0]) > 1 else "point"
                 yield self._piece(kind, branch, to_flint(cuts), singular=singular)
 
-    def _deciding_polynomials(self, prime: Ideal) -> list[PolyElement]:
-        """Return the polynomial whose sign decides which points of the variety of a prime ideal are
-        functions of real weights, in a list.
+    def _deciding_polynomials(self, prime_ideal: Ideal) -> list[PolyElement]:
+        """Return a list of the polynomials, at most one, whose sign decides which points of the
+        variety of a prime ideal are functions of real weights.
 
-        The polynomial is ``positive`` of the criterion. The list is empty if no sign has to be
-        known: there is no criterion, not all polynomials of its ``zero`` vanish on the variety, or
-        ``positive`` vanishes on it.
+        By the criterion, points without real weights are those where all of ``zero`` vanish and
+        ``positive`` > 0; so ``positive`` decides. It is returned in a list because the functions
+        that compute pieces take one, of the polynomials at whose zeros pieces end. The list is
+        empty if no sign has to be known: there is no criterion, not all of ``zero`` vanish on the
+        variety, or ``positive`` vanishes on it. If not all of ``zero`` vanish on it, the points of
+        it where they do lie in the components ``exceptional`` of the answer.
         """
-        if self.criterion is None or not all(map(prime.contains, self.criterion.zero)):
+        if self.criterion is None:
+            return []
+        if not all(map(prime_ideal.contains, self.criterion.zero)):
             return []
         positive = self.criterion.positive
-        return [] if prime.contains(positive) else [positive]
+        if prime_ideal.contains(positive):
+            return []
+        return [positive]
 
     def _curves_and_points(self) -> Iterator[tuple[Ideal, bool]]:
         """Yield the prime ideals of curves and points on the surface, each with whether the surface

@@ -432,7 +432,9 @@ def patches(
         About how many points there are along the box.
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
-        return tuple(_Decomposition(surface, box, cuts, fineness).patches())
+        return tuple(
+            _Decomposition(surface=surface, box=box, cuts=cuts, fineness=fineness).patches()
+        )
 
 
 class _Decomposition:

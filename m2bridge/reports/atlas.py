@@ -203,9 +203,9 @@ def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
     return Table(ORBIT_TABLE_HEADER, tuple(lines))
 
 
-def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
-    """The facts about each orbit in the evidence of this name, ``orbits`` or
-    ``tangent_dimensions``, of all certificates that have it.
+def orbit_facts(certificates: Iterable[Certificate], evidence_key: str) -> FactsByOrbit:
+    """The facts about each orbit that the evidence of certificates has under a key, ``orbits`` or
+    ``tangent_dimensions``. Certificates without this key say nothing.
 
     Raises
     ------
@@ -214,7 +214,7 @@ def orbit_facts(certificates: Iterable[Certificate], name: str) -> FactsByOrbit:
     """
     orbits: FactsByOrbit = {}
     for certificate in certificates:
-        for facts in certificate.evidence.get(name, ()):
+        for facts in certificate.evidence.get(evidence_key, ()):
             if orbits.setdefault(tuple(facts["orbit"]), facts) != facts:
                 raise ContradictionError(
                     f"certificates of {certificate.name} do not agree about orbit {facts['orbit']}"
@@ -268,7 +268,9 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue
         if names[None] in texts:  # one of the undecided orbits may be singular and larger
             largest_dimension = f"at least {largest_dimension}"
         texts["largest dimension of a singular orbit"] = largest_dimension
-    return tuple(AtlasValue(name, text, sources[0]) for name, text in texts.items())
+    return tuple(
+        AtlasValue(name=name, text=text, source=sources[0]) for name, text in texts.items()
+    )
 
 
 def atlas(folder: Path) -> Atlas:
@@ -384,7 +386,7 @@ def _value(
         return AtlasValue(name, "", reason=missing[question])
     about_closure = [file for file in values if certificates[file].question == CLOSURE]
     source = min(about_closure or values)
-    return AtlasValue(name, str(values[source]), source)
+    return AtlasValue(name=name, text=str(values[source]), source=source)
 
 
 def _degree_limit_reason(certificates: Iterable[Certificate]) -> str:

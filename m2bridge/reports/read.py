@@ -125,7 +125,7 @@ def collect(folder: Path) -> Report:
     rows += [row for row in unanswered if (row.case, row.question) not in answered]
     rows.sort(key=lambda row: row.rank)
     details.sort(key=lambda detail: (detail.case.rank, detail.question))
-    return Report(tuple(rows), tuple(details), tuple(problems))
+    return Report(rows=tuple(rows), details=tuple(details), problems=tuple(problems))
 
 
 def _check_file_name(

@@ -375,7 +375,7 @@ def critical_points(
     # where data are given, the number of tokens is theirs
     model = replace(model, t=loss.shape.t)
     counts = count_on_two_primes(loss, _digest(loss, seed))
-    real = RealPoints(None, "", "")
+    real = RealPoints(points=None, isolated_by="", unfinished="")
     # isolating real points takes far longer than counting the complex ones
     if not count_only:
         real = _real_points(loss, counts, seed)
@@ -427,7 +427,7 @@ def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
     program, isolated_by = msolve.for_engine(current())
     # there are no complex points, and so no real ones
     if counts.count.dense == 0 and not counts.count.elsewhere:
-        return RealPoints((), isolated_by, "")
+        return RealPoints(points=(), isolated_by=isolated_by, unfinished="")
     try:
         isolation = Isolation.of(
             loss,
@@ -438,8 +438,14 @@ def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
         )
         points = isolation.real_points()
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError) as reason:
-        return RealPoints(None, "", f"real critical points: {reason}")
+        return RealPoints(points=None, isolated_by="", unfinished=f"real critical points: {reason}")
     try:
-        return RealPoints(isolation.with_ranks(points), isolated_by, "")
+        return RealPoints(
+            points=isolation.with_ranks(points), isolated_by=isolated_by, unfinished=""
+        )
     except (TimeLimitError, MemoryLimitError) as reason:
-        return RealPoints(points, isolated_by, f"orbits of real critical points: {reason}")
+        return RealPoints(
+            points=points,
+            isolated_by=isolated_by,
+            unfinished=f"orbits of real critical points: {reason}",
+        )

@@ -188,7 +188,9 @@ class Evaluator(Conversation):
             raise
         if self._passing:
             self._forgotten |= defined_names(code).union(inputs)
-        return Evaluation(value_of(fields), transcript.output, transcript.seconds)
+        return Evaluation(
+            value=value_of(fields), output=transcript.output, seconds=transcript.seconds
+        )
 
     def _advice(self, code: str, inputs: Mapping[str, Any]) -> str:
         """Return what to do if code uses a symbol that only an earlier call has defined, else ''.

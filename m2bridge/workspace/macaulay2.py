@@ -159,7 +159,7 @@ class Workspace:
 
     def get(self, name: str, *, references: bool = False) -> Any:
         """The value of a symbol, as ``work[name]``; if wanted, with references."""
-        given = f'mbEmit("defined", {_is_defined(name)})\n'
+        given = f'mbEmit("defined", {_definedness_test(name)})\n'
         fields, _ = self._process.answer(name, form(references), f"the symbol {name}", given)
         if not value_of(fields, "defined"):
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
@@ -183,7 +183,7 @@ class Workspace:
 
     def __contains__(self, name: str) -> bool:
         """Whether a symbol has a value."""
-        return bool(self._query(_is_defined(name)))
+        return bool(self._query(_definedness_test(name)))
 
     def names(self) -> list[str]:
         """All names that Macaulay2 knows now, those of the code that ran included."""
@@ -252,7 +252,7 @@ class Workspace:
         self.close()
 
 
-def _is_defined(name: str) -> str:
+def _definedness_test(name: str) -> str:
     """Return Macaulay2 code for: the symbol has a value, and does not just stand for itself."""
     return f"value symbol {check_name(name)} =!= symbol {name}"
 

@@ -283,7 +283,12 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     facts = sorted(observations.orbits, key=attrgetter("dimension", "orbit"))
     nodes = [apex]
     for fact in facts:
-        node = OrbitNode(fact.orbit, fact.dimension, fact.singular, boundary[fact.orbit])
+        node = OrbitNode(
+            orbit=fact.orbit,
+            dimension=fact.dimension,
+            singular=fact.singular,
+            boundary=boundary[fact.orbit],
+        )
         nodes.append(node)
     return OrbitDiagram(
         model=model,

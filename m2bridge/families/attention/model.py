@@ -251,7 +251,7 @@ class SingleLayerAttention(LayerSizes, Model):
         """Return the dimension by Corollary 3.3; for one token the note that it does not apply."""
         if self.t == 1:
             # no number, and so no remark on where it comes from
-            return (Expectation(None, "", "Corollary 3.3 assumes t ≥ 2"),)
+            return (Expectation(value=None, statement="", fails="Corollary 3.3 assumes t ≥ 2"),)
         from m2bridge.families.attention.hypotheses import paper_hypotheses
 
         remark = "Corollary 3.3"

@@ -350,7 +350,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
         if not equations.exact:
             raise MethodUnavailableError("a rank over QQ was not found")
         series, all_generators = _proved_for_all_degrees(model, equations)
-        return CertifiedEquations(equations, series, all_generators)
+        return CertifiedEquations(equations=equations, series=series, all_generators=all_generators)
 
     def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
         """Return the results up to the degree, and those about all degrees that are proved."""

@@ -440,6 +440,7 @@ def _case(certificate: Certificate) -> tuple[Sizes, int]:
 
 def _decided(
     certificate: Certificate,
+    *,
     hypothesis: str | None,
     predicted: Any,
     observed: Any,
@@ -464,9 +465,9 @@ def _decided(
     return statements(WORDS, asked_statements, verdicts, not_computed | evidence)
 
 
-def _nonlinear(degree: int) -> str | None:
+def _failed_hypothesis(activation_degree: int) -> str | None:
     """The hypothesis r ≥ 2 in words, if it fails; None if it holds."""
-    return WORDS.hypotheses["nonlinear"] if degree == 1 else None
+    return WORDS.hypotheses["nonlinear"] if activation_degree == 1 else None
 
 
 def about_dimension(certificate: Certificate) -> Content:
@@ -484,19 +485,30 @@ def about_dimension(certificate: Certificate) -> Content:
 
 
 def about_degree(certificate: Certificate) -> Content:
-    """The content of a certificate on the degree; for r = 1 nothing is observed."""
-    sizes, degree = _case(certificate)
-    evidence: dict[str, Any] = {**_dimension(sizes, degree)}
+    """The content of a certificate on the degree of the closure of a network.
+
+    The degree is that of the source, divided by the number of points of the general fibre. For a
+    linear activation, r = 1, nothing is observed, because the statement is about r ≥ 2.
+    """
+    sizes, activation_degree = _case(certificate)
+    evidence: dict[str, Any] = {**_dimension(sizes, activation_degree)}
     observed = None
-    if degree > 1:
+    if activation_degree > 1:
+        # no zeros at the ends of any filter, and none in front of all together
         without_zeros = ((0,) * len(sizes), 0)
-        length = fibre_length(sizes, degree, without_zeros)
-        degree_of_source = source_degree(sizes, degree)
-        # only a fibre of length 1 shows the number of points of the general fibre
+        length = fibre_length(sizes, activation_degree, without_zeros)
+        degree_of_source = source_degree(sizes, activation_degree)
+        # The length of this fibre is only an upper bound for the number of points of the general
+        # fibre, which is shown by a length of 1 alone.
         observed = degree_of_source if length == 1 else None
         evidence |= {"degree": observed, "source_degree": degree_of_source, "general_fibre": length}
-    predicted = stated_degree(sizes, degree)
-    return _decided(certificate, _nonlinear(degree), predicted, observed, evidence)
+    return _decided(
+        certificate,
+        hypothesis=_failed_hypothesis(activation_degree),
+        predicted=stated_degree(sizes, activation_degree),
+        observed=observed,
+        evidence=evidence,
+    )
 
 
 def about_fibres(certificate: Certificate) -> Content:
@@ -518,29 +530,35 @@ def _about_types(certificate: Certificate, predicted: Any, number_from_length: A
     function that gives the observed number from the length of a fibre. For r = 1 nothing is
     observed, because the statement is about r ≥ 2.
     """
-    sizes, degree = _case(certificate)
-    evidence: dict[str, Any] = {**_dimension(sizes, degree)}
+    sizes, activation_degree = _case(certificate)
+    evidence: dict[str, Any] = {**_dimension(sizes, activation_degree)}
     observed = None
-    if degree > 1:
+    if activation_degree > 1:
         fibres = []
         for e, P in types_of_zeros(sizes):
-            length = fibre_length(sizes, degree, (e, P))
+            length = fibre_length(sizes, activation_degree, (e, P))
             fibres.append({"zeros": list(e), "leading": P, "length": length})
         evidence["fibres"] = fibres
         lengths = [fibre["length"] for fibre in fibres]
         numbers = [None if n is None else number_from_length(n) for n in lengths]
         observed = {"lengths_of_fibres": numbers}
-    return _decided(certificate, _nonlinear(degree), predicted, observed, evidence)
+    return _decided(
+        certificate,
+        hypothesis=_failed_hypothesis(activation_degree),
+        predicted=predicted,
+        observed=observed,
+        evidence=evidence,
+    )
 
 
 CHECKER = FamilyChecker(
-    "convolutional-network",
-    name,
-    {
+    family="convolutional-network",
+    name=name,
+    questions={
         "dimension": about_dimension,
         "degree": about_degree,
         "fibres": about_fibres,
         "singular": about_singular,
     },
-    (WORDS,),
+    wordings=(WORDS,),
 )

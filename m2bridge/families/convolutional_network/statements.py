@@ -88,7 +88,7 @@ def nowhere_fails(network: FilterSizes) -> str:
     return ""
 
 
-def is_nonlinear(network: FilterSizes) -> str:
+def failed_hypothesis(network: FilterSizes) -> str:
     """Return the hypothesis r ≥ 2 in words if it fails; an empty text if it holds."""
     return "" if network.degree >= 2 else WORDS.hypotheses["nonlinear"]
 
@@ -97,9 +97,13 @@ STATEMENTS: tuple[Statement, ...] = (
     GlobalStatement(
         **WORDS.fields("dimension", ""), predict=stated_dimension, hypotheses=nowhere_fails
     ),
-    GlobalStatement(**WORDS.fields("degree", ""), predict=stated_degree, hypotheses=is_nonlinear),
-    GlobalStatement(**WORDS.fields("fibres", ""), predict=stated_fibres, hypotheses=is_nonlinear),
     GlobalStatement(
-        **WORDS.fields("singular", ""), predict=stated_singular, hypotheses=is_nonlinear
+        **WORDS.fields("degree", ""), predict=stated_degree, hypotheses=failed_hypothesis
+    ),
+    GlobalStatement(
+        **WORDS.fields("fibres", ""), predict=stated_fibres, hypotheses=failed_hypothesis
+    ),
+    GlobalStatement(
+        **WORDS.fields("singular", ""), predict=stated_singular, hypotheses=failed_hypothesis
     ),
 )

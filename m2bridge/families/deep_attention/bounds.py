@@ -232,7 +232,7 @@ def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
     return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
 
 
-def residues() -> Draw:
+def random_residues() -> Draw:
     """Return a source of random residues modulo LARGE_PRIME; each source has the same numbers."""
     return partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME)
 
@@ -350,7 +350,7 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
     """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens."""
     if not softmax:
         # two tokens show the whole function P(XXᵀ)X of at most two inputs
-        rows = gradients(block, Residues(LARGE_PRIME), min(t, 2), residues())
+        rows = gradients(block, Residues(LARGE_PRIME), min(t, 2), random_residues())
         return rank_of_gradients(rows, block.columns)
     if len(block.attention) <= MAX_EXACT_SERIES_LAYERS:
         return _series_rank(block, t)
@@ -359,7 +359,7 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
 
 def _formal_rank(block: TwoInputNetwork) -> int:
     """Return the rank with exponentials as unknowns, at two tokens; see :class:`FormalSoftmax`."""
-    draw = residues()
+    draw = random_residues()
     rows = gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw)
     return rank_of_gradients(rows, block.columns)
 
@@ -372,7 +372,7 @@ def _series_rank(block: TwoInputNetwork, t: int) -> int:
     """
     orders = int(3 ** (len(block.attention) - 1)) + 1
     numbers = PowerSeries(LARGE_PRIME, length=orders, multiplicities=(1, t - 1))
-    return growing_rank(gradients(block, numbers, 2, residues()), orders)
+    return growing_rank(gradients(block, numbers, 2, random_residues()), orders)
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
@@ -451,8 +451,8 @@ def rank_by_series(
     rank = 0
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
-        numbers = PowerSeries(LARGE_PRIME, orders, multiplicities)
-        rows = gradients_at(weights_over(numbers), network, numbers, tokens, residues())
+        numbers = PowerSeries(prime=LARGE_PRIME, length=orders, multiplicities=multiplicities)
+        rows = gradients_at(weights_over(numbers), network, numbers, tokens, random_residues())
         rank = growing_rank(rows, orders, upper=upper)
         if rank == upper:
             break

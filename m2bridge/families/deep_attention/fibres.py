@@ -65,7 +65,7 @@ def generic_fibre(network: NetworkSizes) -> GenericFibre:
     answer = answer_to(fibre_script(network))
     dimension = answer.integer("dimension")
     points = answer.integer("points") if dimension == 0 else None
-    return GenericFibre(dimension, answer.integer("degree"), points)
+    return GenericFibre(dimension=dimension, degree=answer.integer("degree"), points=points)
 
 
 def unknown_count(network: NetworkSizes) -> int:

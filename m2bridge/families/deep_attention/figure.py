@@ -180,7 +180,7 @@ def figure_3(
             # larger widths take longer
             if unfinished != "":
                 break
-            points.append(FigurePoint(delta, lightning, softmax))
+            points.append(FigurePoint(delta=delta, lightning=lightning, softmax=softmax))
     if not points:
         # without points the loop ended at a limit
         raise TimeLimitError(unfinished)

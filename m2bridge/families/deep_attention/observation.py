@@ -264,7 +264,7 @@ def _value_of_rank(
         dimension = Bounds.at_least(rank)
     if numbers is None:
         numbers = {"rank": rank, "upper_bound": upper}
-    return ComputedValue(dimension, method, numbers)
+    return ComputedValue(known=dimension, method=method, numbers=numbers)
 
 
 def _normal_form(network: NetworkSizes) -> ComputedValue:

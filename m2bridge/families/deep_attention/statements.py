@@ -310,5 +310,9 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
         if applies or (statement is paper and network.is_plain):
             assumed = "separate-heads" if statement.part == "separate heads" else "conjecture"
             assumes = WORDS.hypotheses[assumed]
-            dimensions.append(Expectation(predicted, name, failing_hypothesis, assumes))
+            dimensions.append(
+                Expectation(
+                    value=predicted, statement=name, fails=failing_hypothesis, assumes=assumes
+                )
+            )
     return tuple(dimensions)

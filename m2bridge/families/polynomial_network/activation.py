@@ -211,7 +211,7 @@ class ActivatedNetwork(PolynomialNetwork):
         if degrees is None:
             inputs = self.input_count
             return self.output_count * comb(inputs + self.function_degree, inputs)
-        return _coordinates(self.widths, degrees)
+        return _coordinate_count(self.widths, degrees)
 
     def grading(self) -> None:
         """Return None: the functions are not homogeneous."""
@@ -298,7 +298,7 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
     return degrees
 
 
-def _coordinates(widths: Sequence[int], degrees: Iterable[int]) -> int:
+def _coordinate_count(widths: Sequence[int], degrees: Iterable[int]) -> int:
     """Return the number of coefficients of all outputs at the monomials of these degrees."""
     inputs, outputs = widths[0], widths[-1]
     return outputs * sum(comb(inputs - 1 + degree, degree) for degree in degrees)
@@ -347,7 +347,7 @@ def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bou
     yield Bounds.at_most(weights, "the number of weights")
     degrees = possible_degrees(len(widths) - 1, activation)
     if degrees is not None:
-        count = _coordinates(widths, degrees)
+        count = _coordinate_count(widths, degrees)
         yield Bounds.at_most(count, "the number of coefficients")
 
 
@@ -367,7 +367,7 @@ def _bounds_by_degrees(
     for exponent in filter(None, exponents):
         bound_of_power = best_bound(widths, exponent, characteristic).value
         other_exponents = [other for other in exponents if other != exponent]
-        other_terms = _coordinates(widths, other_exponents)
+        other_terms = _coordinate_count(widths, other_exponents)
         reason = f"terms of degree {exponent} have dimension at most {bound_of_power}"
         reason += f", and there are {other_terms} others"
         yield Bounds.at_most(bound_of_power + other_terms, reason)

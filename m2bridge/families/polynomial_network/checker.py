@@ -268,4 +268,9 @@ def expected(certificate: Certificate) -> Content:
     return statements(WORDS, asked_statements, verdicts, evidence)
 
 
-CHECKER = FamilyChecker("polynomial-network", name, {"expected-dimension": expected}, (WORDS,))
+CHECKER = FamilyChecker(
+    family="polynomial-network",
+    name=name,
+    questions={"expected-dimension": expected},
+    wordings=(WORDS,),
+)

@@ -214,7 +214,13 @@ class PolynomialNetwork(DifferentiableModel):
     def expectations(self) -> tuple[Expectation, ...]:
         """Return the expected dimension; for r = 1 no value, and the reason why there is none."""
         if self.degree < 2:
-            return (Expectation(None, "", "the expectation is for activation degrees r ≥ 2"),)
+            return (
+                Expectation(
+                    value=None,
+                    statement="",
+                    fails="the expectation is for activation degrees r ≥ 2",
+                ),
+            )
         source = "the expected dimension (Kileel, Trager, Bruna 2019)"
         assumes = "assumes that scalings of hidden neurons are the only symmetries"
         return (Expectation(expected_dimension(self), source, assumes=assumes),)

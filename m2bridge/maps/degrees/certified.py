@@ -65,7 +65,7 @@ def count_proved_points(
     precision_before = flint.ctx.prec
     flint.ctx.prec = BITS
     try:
-        system = CriticalSystem(ideal, matrix, data)
+        system = CriticalSystem(ideal=ideal, matrix=matrix, data=data)
         boxes = [system.proved_box(point) for point in check_deadline_in(points)]
     finally:
         flint.ctx.prec = precision_before

@@ -136,7 +136,7 @@ def count_by_random_primes(
 def _agreed_count(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]) -> AgreedCount:
     """Return the common count of the agreeing primes; ``counts`` has all primes that were tried."""
     others = tuple(prime for prime in counts if prime not in agreeing)
-    return AgreedCount(counts[agreeing[0]], agreeing, others)
+    return AgreedCount(count=counts[agreeing[0]], primes=agreeing, others=others)
 
 
 def _agreed_before_limit(
@@ -216,7 +216,7 @@ def _total_count(dimension: int, answer: Answer) -> CriticalCount:
     critical_dimension = max((d for d, _ in pairs), default=-1)
     are_isolated = critical_dimension <= 0
     points = sum(number for _, number in pairs) if are_isolated else None
-    return CriticalCount(dimension, critical_dimension, points)
+    return CriticalCount(dimension=dimension, critical_dimension=critical_dimension, points=points)
 
 
 def _forbidden_divisors(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
@@ -350,7 +350,12 @@ class ParametrizedImage:
         is_divisible = fibre_dimension == 0 and parameter_points % fibre == 0
         are_isolated = is_divisible and critical_dimension <= 0
         points = parameter_points // fibre if are_isolated else None
-        return CriticalCount(len(self.spanning), critical_dimension, points, fibre)
+        return CriticalCount(
+            dimension=len(self.spanning),
+            critical_dimension=critical_dimension,
+            points=points,
+            fibre=fibre,
+        )
 
 
 def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
@@ -425,7 +430,7 @@ def find_real_points(
     program, isolated_by = msolve.for_engine(current())
     # without complex points there is nothing to isolate
     if complex_points == 0:
-        return RealCriticalPoints(0, (), isolated_by)
+        return RealCriticalPoints(number=0, points=(), isolated_by=isolated_by)
     if program is None and complex_points > MAX_TRACE_FORM_POINTS:
         raise MethodUnavailableError(
             f"{complex_points} complex critical points are too many for Macaulay2's RealRoots (at"
@@ -454,7 +459,11 @@ def find_real_points(
             number = len(points)  # msolve finds a box for every real point
         else:
             number, points = _points_of_trace_forms(answer)
-        return RealCriticalPoints(number, _with_distances(points, form, point, number), isolated_by)
+        return RealCriticalPoints(
+            number=number,
+            points=_with_distances(points, form, point, number),
+            isolated_by=isolated_by,
+        )
     raise MethodUnavailableError("random combinations of minors leave critical points out")
 
 

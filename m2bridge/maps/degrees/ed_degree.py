@@ -535,7 +535,12 @@ def _add_point(
         assert model is not None
         variety = _variety_of_closure(model)
     counted = variety.count(result.quadratic, point)
-    result = replace(result, at_point=DataPoint(point, counted.count, counted.primes, None))
+    result = replace(
+        result,
+        at_point=DataPoint(
+            coordinates=point, count=counted.count, primes=counted.primes, real=None
+        ),
+    )
     complex_points = counted.count.points
     if complex_points is None:
         return result

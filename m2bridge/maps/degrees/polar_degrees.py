@@ -347,7 +347,10 @@ def _by_conormal(
 ) -> PolarDegrees:
     """Return the polar degrees by the conormal variety, modulo the prime that the program has.
 
-    ``ideal`` is the ideal over QQ; ``title`` and ``case`` are for the result.
+    ``script`` is the program of :func:`conormal_script` with a prime. Its answer has a number and a
+    list for each irreducible component of the projective variety: ``dimensions``, that of the
+    affine cone over it, and ``polar_degrees``, its δ_0, δ_1, …. ``ideal`` is the ideal over QQ;
+    ``title`` and ``case`` are for the result.
 
     Raises
     ------
@@ -356,31 +359,34 @@ def _by_conormal(
     """
     answer = answer_to(script)
     version = current().version
-    # the dimensions of the affine cones over the components
+    # an affine cone has one dimension more than its projective variety
     dimension = max(answer.integers("dimensions"), default=0) - 1
     if dimension < 0:
         raise InvalidCaseError("ideal", "the projective variety is empty")
-    # δ_0, δ_1, … of each irreducible component; those above its dimension are zero.
-    components = answer.integer_lists("polar_degrees")
-    degrees = [0] * (dimension + 1)  # δ_n, …, δ_0
-    for component in components:
-        for i, value in enumerate(component[: dimension + 1]):
-            degrees[dimension - i] += value
+    degrees_of_components = answer.integer_lists("polar_degrees")
+    # δ_0, …, δ_n are the sums over the components; all δ_i with i > n are zero
+    degrees = [0] * (dimension + 1)
+    for component_degrees in degrees_of_components:
+        for i, value in enumerate(component_degrees[: dimension + 1]):
+            degrees[i] += value
     method_text = "by the conormal variety"
-    if len(components) > 1:
-        method_text += f", the sum over {len(components)} irreducible components"
-    cone = all(map(is_homogeneous, ideal.generators))
+    if len(degrees_of_components) > 1:
+        method_text += f", the sum over {len(degrees_of_components)} irreducible components"
+    # N variables are homogeneous coordinates of P^(N−1). If the ideal is not homogeneous, the
+    # variety is the closure in P^N.
+    is_cone = all(map(is_homogeneous, ideal.generators))
     variables = len(ideal.ring.variables)
     return PolarDegrees(
         title=title,
         case=case,
-        ambient=variables - 1 if cone else variables,
+        ambient=variables - 1 if is_cone else variables,
         dimension=dimension,
         method="conormal",
-        theorem=PolarData(tuple(degrees), method_text, ()),
+        # δ_n comes first
+        theorem=PolarData(degrees=tuple(reversed(degrees)), known=method_text, rests_on=()),
         engine_version=version,
         seconds=clock().seconds,
-        closure=not cone,
+        closure=not is_cone,
     )
 
 

@@ -76,7 +76,9 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
             ambient=len(forms.coordinates) - 1,
             dimension=dimension,
             method="slices",
-            theorem=PolarData(_degrees_from_counts(answer, dimension), method_text, ()),
+            theorem=PolarData(
+                degrees=_degrees_from_counts(answer, dimension), known=method_text, rests_on=()
+            ),
             engine_version=version,
             seconds=clock().seconds,
             unfinished=limit,

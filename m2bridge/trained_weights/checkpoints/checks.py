@@ -265,7 +265,7 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
     """
     for layer in layers:
         query = layer.parts["Q"]
-        if said.columns is not None or layer.is_stacked or len(query.shape) != 2:
+        if said.is_in_out is not None or layer.is_stacked or len(query.shape) != 2:
             continue
         parts = [layer.parts[letter] for letter in "QKV"]
         if all(_SIDES_SAID.search(part.name) for part in parts):

@@ -8,7 +8,7 @@ heads as their first index.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
@@ -22,7 +22,8 @@ from m2bridge.trained_weights.checkpoints.cutting import CUTS
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 _OF_KERNELS = ("d heads a", "heads a d")
-"""The three indices of kernels of Flax and Keras: those of Q, K and V, and those of O."""
+"""The orders of the three indices of kernels of Flax and Keras: that of Q, K and V, and that of O.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -40,13 +41,14 @@ class Layout:
         Whether arrays have the shape (in, out); ``None`` if their names say it.
     cut : str
         How one array with Q, K and V is cut, one of :data:`CUTS`, or ``unknown``.
-    three : pair of str or None
-        The three indices of Q, K and V, and those of O, where arrays have three, as
-        ``("heads a d", "heads d a")``; ``None`` if their names say it.
+    index_orders : pair of str or None
+        Where arrays have three indices, the order of those of Q, K and V, and of those of O, as
+        ``("heads a d", "heads d a")``; ``None`` if their names say it. The table has it under
+        ``three``.
     biases : dict
         The names of biases by letters, where these are not usual ones.
-    columns_said, three_said : bool
-        Whether a user says ``columns``, and ``three``: then shapes and biases do not decide.
+    columns_said, index_orders_said : bool
+        Whether a user says ``columns``, and ``index_orders``: then shapes and biases do not decide.
     one_head : bool
         Whether matrices are those of one head if nothing else is said.
     beside : str
@@ -65,8 +67,8 @@ class Layout:
     columns: bool | None = None
     columns_said: bool = False
     cut: str = "q-k-v"
-    three: tuple[str, str] | None = None
-    three_said: bool = False
+    index_orders: tuple[str, str] | None = None
+    index_orders_said: bool = False
     biases: Mapping[str, str] = field(default_factory=dict)
     one_head: bool = False
     beside: str = ""
@@ -81,29 +83,29 @@ class StoredAs:
 
     Parameters
     ----------
-    columns : bool or None
-        Whether arrays have the shape (in, out).
+    is_in_out : bool or None
+        Whether arrays have the shape (in, out), and not (out, in).
     cut : str or None
         How one array with Q, K and V is cut, one of :data:`CUTS`.
-    three : pair of str or None
-        The three indices of Q, K and V, and those of O, a value of :data:`ORDERS`.
+    index_orders : pair of str or None
+        The order of the three indices of Q, K and V, and that of O, a value of :data:`ORDERS`.
     """
 
-    columns: bool | None = None
+    is_in_out: bool | None = None
     cut: str | None = None
-    three: tuple[str, str] | None = None
+    index_orders: tuple[str, str] | None = None
 
     def applied(self, layout: Layout) -> Layout:
         """Return the layout with what a user says in place of what the table says."""
         return replace(
             layout,
-            columns=layout.columns if self.columns is None else self.columns,
-            columns_said=self.columns is not None,
+            columns=layout.columns if self.is_in_out is None else self.is_in_out,
+            columns_said=self.is_in_out is not None,
             cut=self.cut or layout.cut,
             readings="" if self.cut else layout.readings,
             as_rows="" if self.cut else layout.as_rows,
-            three=self.three or layout.three,
-            three_said=self.three is not None,
+            index_orders=self.index_orders or layout.index_orders,
+            index_orders_said=self.index_orders is not None,
         )
 
 
@@ -112,19 +114,26 @@ ORDERS = {
     "heads-d-a": ("heads d a", "heads a d"),
     "d-heads-a": _OF_KERNELS,
 }
-"""The three indices of Q, K and V, and of O, by the words for them."""
-LAYOUT_WORDS = ("rows", "columns", *CUTS, *ORDERS)
+"""The order of the three indices of Q, K and V, and that of O, by the words for them."""
+SIDES = ("rows", "columns")
+"""The words for matrices of the shape (out, in), with a row for each output, and (in, out)."""
+LAYOUT_WORDS = (*SIDES, *CUTS, *ORDERS)
 """The words of the option ``layout``."""
 
 
 def stored_as(layout: str | None) -> StoredAs:
     """Return what the words of the option ``layout``, separated by commas, say of how arrays are
-    stored: at most one of rows and columns, one of :data:`CUTS`, and one of :data:`ORDERS`.
+    stored: at most one of :data:`SIDES`, one of :data:`CUTS`, and one of :data:`ORDERS`.
 
     Raises
     ------
     InvalidCaseError
         If it has another word, or two that exclude each other.
+
+    Examples
+    --------
+    >>> stored_as("columns, heads-a-d")
+    StoredAs(is_in_out=True, cut=None, index_orders=('heads a d', 'heads d a'))
     """
     if layout is None:
         return StoredAs()
@@ -134,19 +143,28 @@ def stored_as(layout: str | None) -> StoredAs:
         if word not in LAYOUT_WORDS:
             known = f"{', '.join(LAYOUT_WORDS[:-1])} or {LAYOUT_WORDS[-1]}"
             raise InvalidCaseError("layout", f"{word!r:.60} is not {known}")
-    # The chosen word of each kind; None if there is none.
-    word_of_kind: list[str | None] = []
-    for choices in (("rows", "columns"), CUTS, tuple(ORDERS)):
-        chosen = [word for word in words if word in choices]
-        if len(chosen) > 1:
-            raise InvalidCaseError("layout", f"{' and '.join(chosen)} exclude each other")
-        word_of_kind.append(chosen[0] if chosen else None)
-    side, cut, order = word_of_kind
+    side = _word_among(SIDES, words)
+    cut = _word_among(CUTS, words)
+    order = _word_among(ORDERS, words)
     return StoredAs(
-        columns=None if side is None else side == "columns",
+        is_in_out=None if side is None else side == "columns",
         cut=cut,
-        three=None if order is None else ORDERS[order],
+        index_orders=None if order is None else ORDERS[order],
     )
+
+
+def _word_among(choices: Iterable[str], words: Iterable[str]) -> str | None:
+    """Return the one of ``words`` that is among the choices; ``None`` if none is.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there are two.
+    """
+    chosen = [word for word in words if word in choices]
+    if len(chosen) > 1:
+        raise InvalidCaseError("layout", f"{' and '.join(chosen)} exclude each other")
+    return chosen[0] if chosen else None
 
 
 LETTERS = ("Q", "K", "V", "KV", "A", "O")
@@ -161,8 +179,9 @@ def _layout(row: Mapping[str, Any]) -> Layout:
     names = {letter: row[letter] for letter in LETTERS if letter in row}
     # What stands under ``of`` is a comment: the models that have these names.
     fields = {key: value for key, value in row.items() if key not in (*LETTERS, "of", "three")}
-    three = tuple(row["three"]) if "three" in row else None
-    return Layout(names=names, three=three, **fields)
+    # ``three`` of the table, about arrays with three indices
+    index_orders = tuple(row["three"]) if "three" in row else None
+    return Layout(names=names, index_orders=index_orders, **fields)
 
 
 LAYOUTS = tuple(map(_layout, NAMES["usual"]))
@@ -193,24 +212,24 @@ def oriented(
     stacked = query is not None and "K" in parts and query.name == parts["K"].name
     if stacked and query is not None and len(query.shape) == 2:
         # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
-        has_columns = layout.columns if layout.columns_said else is_transposed(query)
+        has_columns = layout.columns if layout.columns_said else in_out_by_shape(query)
         if has_columns is None:
-            has_columns = _has_rows_of_tokens(query, parts.get("O"))
+            has_columns = _in_out_by_output(query, parts.get("O"))
         if has_columns is None:
             has_columns = _has_columns(query, layout)
         # The output matrix is stored as the others are: a square one does not show it.
         if has_columns:
             return {letter: _transposed(part) for letter, part in parts.items()}
         return dict(parts)
-    three = layout.three
-    if three is None and query is not None:
-        three = _OF_KERNELS if KERNEL.search(query.name) else ORDERS["heads-a-d"]
-    if three is not None and not layout.three_said and not stacked and query is not None:
-        three = _checked_order(query, biases.get("Q"), three)
+    orders = layout.index_orders
+    if orders is None and query is not None:
+        orders = _OF_KERNELS if KERNEL.search(query.name) else ORDERS["heads-a-d"]
+    if orders is not None and not layout.index_orders_said and not stacked and query is not None:
+        orders = _checked_orders(query, biases.get("Q"), orders)
     found = {}
     for letter, part in parts.items():
-        if len(part.shape) == 3 and three is not None and not stacked:
-            found[letter] = _with_heads_first(part, letter, three)
+        if len(part.shape) == 3 and orders is not None and not stacked:
+            found[letter] = _with_heads_first(part, letter, orders)
         else:
             found[letter] = _transposed(part) if _has_columns(part, layout) else part
     return found
@@ -227,9 +246,9 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
     return layout.columns is not is_kernel
 
 
-def _has_rows_of_tokens(stacked: Tensor, output: Tensor | None) -> bool | None:
-    """Return whether one matrix with Q, K and V has a row for each entry of a token, shape (in,
-    out), and not a column, by the side that is as long as those of a square output matrix O.
+def _in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
+    """Return whether one matrix with Q, K and V has the shape (in, out), a row for each entry of a
+    token, by the side that is as long as those of a square output matrix O.
 
     ``None`` if O is missing or not square, or if no side or both sides are as long.
     """
@@ -250,9 +269,10 @@ def _transposed(part: Tensor) -> Tensor:
     return part.changed(lambda array: numpy.swapaxes(array, -1, -2), (*first, columns, rows))
 
 
-def _checked_order(query: Tensor, bias: Tensor | None, three: tuple[str, str]) -> tuple[str, str]:
-    """Return the three indices of Q, K and V, and of O: what the bias of Q, of shape (heads, a),
-    says; else those that are expected, if a head has no more rows than tokens have entries.
+def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str]) -> tuple[str, str]:
+    """Return the order of the indices of Q, K and V, and that of O: what the bias of Q, of shape
+    (heads, a), says; else those that are expected, if a head has no more rows than tokens have
+    entries.
 
     Parameters
     ----------
@@ -260,8 +280,8 @@ def _checked_order(query: Tensor, bias: Tensor | None, three: tuple[str, str]) -
         Q, with the heads as its first index if there are three.
     bias : Tensor or None
         That of Q.
-    three : pair of str
-        The indices that are expected, such as ``("heads a d", "heads d a")``.
+    orders : pair of str
+        The orders that are expected, such as ``("heads a d", "heads d a")``.
 
     Raises
     ------
@@ -269,18 +289,18 @@ def _checked_order(query: Tensor, bias: Tensor | None, three: tuple[str, str]) -
         If neither says it.
     """
     # XLNet has the same indices for O as for Q, K and V.
-    is_said_by_name = three == _OF_KERNELS or three[0] == three[1]
+    is_said_by_name = orders == _OF_KERNELS or orders[0] == orders[1]
     if len(query.shape) != 3 or is_said_by_name:
-        return three
+        return orders
     heads, middle, last = query.shape
     if bias is not None and middle != last:
         for order, size in (("heads-a-d", middle), ("heads-d-a", last)):
             if bias.shape == (heads, size):
                 return ORDERS[order]
-    rows, width = (middle, last) if three == ORDERS["heads-a-d"] else (last, middle)
+    rows, width = (middle, last) if orders == ORDERS["heads-a-d"] else (last, middle)
     # A head with more rows than tokens have entries is rare: then the indices may be exchanged.
     if rows <= width:
-        return three
+        return orders
     raise InvalidCaseError(
         "layout",
         f"'{visible(query.name):.60}' is {query.size_text}: which index is that of the tokens is"
@@ -288,12 +308,12 @@ def _checked_order(query: Tensor, bias: Tensor | None, three: tuple[str, str]) -
     )
 
 
-def _with_heads_first(part: Tensor, letter: str, three: tuple[str, str]) -> Tensor:
+def _with_heads_first(part: Tensor, letter: str, orders: tuple[str, str]) -> Tensor:
     """Return the array with the indices (heads, a, d), that of O with (heads, d, a).
 
-    ``three`` are the indices that Q, K and V have, and those of O.
+    ``orders`` are the order in which Q, K and V have their indices, and that of O.
     """
-    of_inputs, of_output = three
+    of_inputs, of_output = orders
     stored, wanted = of_inputs.split(), ["heads", "a", "d"]
     if letter == "O":
         stored, wanted = of_output.split(), ["heads", "d", "a"]
@@ -329,7 +349,7 @@ def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
     return found
 
 
-def is_transposed(part: Tensor) -> bool | None:
+def in_out_by_shape(part: Tensor) -> bool | None:
     """Return whether one array with Q, K and V is stored as (in, out), with the three beside each
     other, by its shape: true for (d, 3d), false for (3d, d), where they are on top of each other,
     and ``None`` for other shapes, which do not show it.

@@ -29,7 +29,7 @@ from m2bridge.trained_weights.checkpoints.layouts import (
     Layout,
     StoredAs,
     halved,
-    is_transposed,
+    in_out_by_shape,
     oriented,
 )
 from m2bridge.trained_weights.checkpoints.norm_names import norm_by_name
@@ -188,7 +188,7 @@ def _as_rows_are_cut(
     has_no_beta = layer.norm is not None and layer.norm.beta is None
     is_of_flax = KERNEL.search(stored.name) is not None
     # Shapes that do not show it are not those of such an array either.
-    has_rows = is_transposed(stored) is False
+    has_rows = in_out_by_shape(stored) is False
     if not has_rows or is_of_flax or has_mask or has_no_beta:
         return layer
     return replace(layer, cut="unknown", readings=layout.as_rows)
@@ -389,7 +389,7 @@ def _layout_of_given(
         given = replace(given, cut=known.cut, readings=known.readings, as_rows=known.as_rows)
     # The names of TransformerLens, with its indices.
     if all(letters[letter].endswith(f"W_{letter}") for letter in "QKV"):
-        given = replace(given, three=ORDERS["heads-d-a"])
+        given = replace(given, index_orders=ORDERS["heads-d-a"])
     return said.applied(given)
 
 
@@ -490,7 +490,7 @@ def _layer_of_single_array(part: Tensor, said: StoredAs) -> list[LayerTensors]:
     ``said`` is how the array is stored, as a user says it.
     """
     is_three_matrices = len(part.shape) == 3 and part.shape[0] == 3
-    is_in_thirds = is_transposed(part) is not None
+    is_in_thirds = in_out_by_shape(part) is not None
     if not is_three_matrices and not is_in_thirds:
         return []
     letters = dict.fromkeys("QKV", part.name)

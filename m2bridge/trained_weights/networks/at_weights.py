@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, dimension_facts, is_regular
+from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS, decide_regular, dimension_facts
 from m2bridge.results.known import Bounds
 from m2bridge.trained_weights.networks.groups import Symmetries
 
@@ -86,7 +86,7 @@ class NetworkAtWeights:
     @property
     def regular(self) -> bool | None:
         """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
-        return is_regular(self.dimension, self.rank, self.most_rank)
+        return decide_regular(self.dimension, self.rank, self.most_rank)
 
     def facts(self) -> list[tuple[str, object]]:
         """Return facts on the network, but for its symmetries, as pairs of a name and a value;

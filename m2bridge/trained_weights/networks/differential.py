@@ -25,7 +25,11 @@ from typing import Any
 import flint
 
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.families.deep_attention.bounds import RANK_POINT_SEED, rank_of_gradients, residues
+from m2bridge.families.deep_attention.bounds import (
+    RANK_POINT_SEED,
+    random_residues,
+    rank_of_gradients,
+)
 from m2bridge.families.deep_attention.network import (
     Draw,
     HeadMatrices,
@@ -256,7 +260,7 @@ def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> 
     ``upper`` is an upper bound, at which nothing more is computed.
     """
     numbers = Residues(LARGE_PRIME)
-    rows = gradients_of(layers, skip=skip, numbers=numbers, read=_residue, draw=residues())
+    rows = gradients_of(layers, skip=skip, numbers=numbers, read=_residue, draw=random_residues())
     return rank_of_gradients(rows, upper)
 
 

@@ -25,9 +25,9 @@ from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.bounds import (
     MAX_DIFFERENTIATED_PARAMETERS,
     RANK_POINT_SEED,
+    random_residues,
     rank_by_series,
     rank_of_gradients,
-    residues,
     unit_rows,
 )
 from m2bridge.families.deep_attention.model import DeepAttention
@@ -373,7 +373,7 @@ def _free_base_changes(
     if model.skip or not hidden or max(hidden) > MAX_WIDTH:
         return 0
     free = 0
-    draw = residues()
+    draw = random_residues()
     for after, layer in zip(hidden, check_deadline_in(matrices("KQAVO")), strict=False):
         columns: list[Any] = []
         for head in layer:
@@ -436,7 +436,7 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
     if model.softmax:
         return rank_by_series(model, point, upper)[0]
     gradients = gradients_at(
-        NetworkWeights(layers), model, Residues(LARGE_PRIME), model.t, residues()
+        NetworkWeights(layers), model, Residues(LARGE_PRIME), model.t, random_residues()
     )
     return rank_of_gradients(gradients, upper)
 
@@ -481,44 +481,55 @@ def _ranks_with_output_bias(
 def separate_at_weights(
     model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
 ) -> bool:
-    """Return whether the hypotheses of Theorem H hold at these weights, by ranks modulo the prime,
-    which prove it.
+    """Return whether the hypotheses of Theorem H are proved to hold at these weights.
 
-    ``matrices`` yields for each layer the matrices of each head with given letters. The hypotheses
-    are, for layers k = 1, …, l: the sum B_k of the value matrices of layer k, plus 1 with skip
+    They are, for layers k = 1, …, l: the sum B_k of the value matrices of layer k, plus 1 with skip
     connections, is onto for k < l and one-to-one for k > 1; and the quadratic forms of the heads of
     layer k are independent on the tokens that some head of layer k − 1 has as outputs. No value
     matrix may be zero, which the caller checks.
+
+    ``matrices`` takes letters, and yields for each layer the matrices of each head with these
+    letters, modulo the prime. Full ranks modulo the prime at random tokens prove the hypotheses;
+    False may be bad luck.
     """
-    last = model.layers - 1
+    several_layers = model.layers > 1
     numbers = Residues(LARGE_PRIME)
-    draw = residues()
-    if last and max(model.widths) > MAX_WIDTH:
+    draw = random_residues()
+    if several_layers and max(model.widths) > MAX_WIDTH:
         raise TooLargeError(f"it is computed for widths up to {MAX_WIDTH}")
 
-    def tokens(width: int) -> Any:
-        """Return random tokens as columns, more than there are heads."""
+    def random_tokens(width: int) -> Any:
+        """Return random tokens as columns, more than there are heads.
+
+        A quadratic form has a row of values at these tokens. With more tokens than forms,
+        independent forms have independent rows with probability near 1.
+        """
         return random_matrix(numbers, width, model.heads + SPARE_ROWS, draw)
 
-    outputs = [tokens(model.widths[0])]
     # A single layer has no conditions on its values, so that they are not read.
-    for k, layer in enumerate(check_deadline_in(matrices("KQAVO" if last else "KQA"))):
-        if not any(_are_independent(layer, X) for X in outputs):
+    letters = "KQAVO" if several_layers else "KQA"
+    # The tokens at which the forms of a layer are evaluated: random ones for the first layer, and
+    # for each other layer the outputs of each head of the layer before, at random tokens.
+    seen_by_layer = [random_tokens(model.widths[0])]
+    for k, layer in enumerate(check_deadline_in(matrices(letters)), start=1):
+        if not any(_are_independent(layer, X) for X in seen_by_layer):
             return False
-        if not last:
+        if not several_layers:
             continue
-        d, after = model.widths[k : k + 2]
-        values = list(map(_values, layer))
-        total = reduce(add, values)
+        width, width_after = model.widths[k - 1], model.widths[k]
+        value_matrices = [_values(head) for head in layer]
+        sum_of_values = reduce(add, value_matrices)
         if model.skip:
-            total = total + numbers.matrix(unit_rows(d))
-        rank = total.rank()
-        onto = rank == after
-        one_to_one = rank == d
-        if (k < last and not onto) or (k > 0 and not one_to_one):
+            sum_of_values = sum_of_values + numbers.matrix(unit_rows(width))
+        rank = sum_of_values.rank()
+        is_onto = rank == width_after
+        is_one_to_one = rank == width
+        if k < model.layers and not is_onto:
             return False
-        X = tokens(d)
-        outputs = [V * X for V in values]
+        if k > 1 and not is_one_to_one:
+            return False
+        X = random_tokens(width)
+        seen_by_layer = [V * X for V in value_matrices]
     return True
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
-from m2bridge.cli.cases import has_all_sizes
+from m2bridge.cli.cases import family_with_all_sizes
 from m2bridge.cli.common import exit_code, finished
 from m2bridge.cli.decide import membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
@@ -645,7 +645,8 @@ def test_options_as_usual_stand_beside_all_sizes() -> None:
         "max_degree": None,
         "coordinates": None,
     }
-    assert has_all_sizes("attention", usual, usual).all_sizes == "attention-all-sizes"
+    family = family_with_all_sizes("attention", usual, without_effect=usual)
+    assert family.all_sizes == "attention-all-sizes"
     others = {
         "t": 3,
         "field": CoefficientField(7),
@@ -655,7 +656,7 @@ def test_options_as_usual_stand_beside_all_sizes() -> None:
     }
     for option, value in others.items():
         with pytest.raises(InvalidCaseError, match="has no effect with --all-sizes"):
-            has_all_sizes("attention", usual | {option: value}, usual)
+            family_with_all_sizes("attention", usual | {option: value}, without_effect=usual)
 
 
 @pytest.mark.parametrize("written", ["1_0", "٣", "１", "0x10", "1e1"])

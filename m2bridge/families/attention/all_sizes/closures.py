@@ -402,10 +402,10 @@ def closures_of_all_sizes(
     for core in cores:
         check_kind("cores", core, CoreSize, "a tuple of CoreSizes")
     with limited(timeout):
-        found, limit = performed_within_limit(
-            (str(size), partial(_closure_of_sizes, size, vectors)) for size in cores
+        found, limit_message = performed_within_limit(
+            (str(core), partial(_closure_of_sizes, core, vectors)) for core in cores
         )
-        return AllClosures(found, clock().seconds, limit)
+        return AllClosures(ranges=found, seconds=clock().seconds, unfinished=limit_message)
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
@@ -421,7 +421,7 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
             for vector in vectors_of_type
         )
         written.append(tuple(both_forms))
-    return ClosureOfSizes(types, coordinate_ring(size), tuple(written))
+    return ClosureOfSizes(generators=types, ring=coordinate_ring(size), vectors=tuple(written))
 
 
 def _schur_dimension(shape: tuple[int, ...], size: Expr) -> Expr:

@@ -346,9 +346,9 @@ def cross_check_all_sizes(
         basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
     )
     return AllSizes(
-        strata,
-        basis,
-        current().version,
+        strata=strata,
+        basis=basis,
+        engine_version=current().version,
         verdicts=verdicts,
         seconds=clock().seconds,
         not_stated=others,

@@ -23,9 +23,9 @@ from m2bridge.families.attention.checker import (
 )
 
 CHECKER = FamilyChecker(
-    "attention",
-    case.name,
-    {
+    family="attention",
+    name=case.name,
+    questions={
         **statements.QUESTIONS,
         **exposed.QUESTIONS,
         **exposed_heads.QUESTIONS,
@@ -34,5 +34,5 @@ CHECKER = FamilyChecker(
         "equations": equations.up_to_a_degree,
         "polar-degrees": polar.polar,
     },
-    (statements.WORDS,),
+    wordings=(statements.WORDS,),
 )

@@ -259,7 +259,7 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         # fibre with as many points as its length is reduced, and its function not critical.
         is_critical = lengths[orbit] != len(points[orbit])
         orbit_facts["boundary"] = orbit_facts["critical"] = is_critical
-        orbit_facts["singular"] = _is_singular(
+        orbit_facts["singular"] = _decide_singular(
             orbit_facts, dimension, case, is_birational=length == 1
         )
         facts.append(orbit_facts)
@@ -298,7 +298,7 @@ def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbi
     return max(containing, key=lambda other: (bounds[other], other == orbit, other))
 
 
-def _is_singular(
+def _decide_singular(
     orbit_facts: Mapping[str, Any], dimension: int, case: Case, *, is_birational: bool
 ) -> bool | None:
     """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.

@@ -129,24 +129,25 @@ def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representa
 
     There are no generators of degree 1, as the coordinates are independent functions.
     """
-    ideal = products(rows=f, columns=e, variables=m, alpha=e)
+    ideal = products(v_forms=f, l_forms=e, variables=m, alpha=e)
     values, start = ideal.up_to_sections()
     bound = len(values)
     kinds = []
     for n in range(2, bound + 1):
-        kinds.extend(representations(n, ideal.generator_numbers(n)))
+        numbers_by_weight = ideal.generator_numbers(n)
+        kinds.extend(representations(n, numbers_by_weight))
     return values, start, kinds
 
 
-def products(*, rows: int, columns: int, variables: int, alpha: int) -> Products:
-    """The ideal of the products of ``rows`` forms v_k and ``columns`` forms l_i.
+def products(*, v_forms: int, l_forms: int, variables: int, alpha: int) -> Products:
+    """The ideal of the products of so many forms v_k and l_i in this number of variables.
 
-    The l_i span at most α dimensions. The sizes are those of a core, or of a core with one form or
-    one variable more; so degrees have up to MAX_CORE_MONOMIALS monomials.
+    The l_i span at most α dimensions. The numbers are those of a core, or of a core with one
+    form or one variable more; so degrees have up to MAX_CORE_MONOMIALS monomials.
     """
     return Products(
-        rows=rows,
-        columns=columns,
+        rows=v_forms,
+        columns=l_forms,
         variables=variables,
         alpha=alpha,
         most_monomials=MAX_CORE_MONOMIALS,
@@ -154,38 +155,43 @@ def products(*, rows: int, columns: int, variables: int, alpha: int) -> Products
 
 
 def minors(m: int, e: int, f: int) -> list[Representation]:
-    """The representations of minimal generators with more rows than the core (m; e, f) has.
+    """The representations of minimal generators that the core (m; e, f) itself does not have.
 
-    They occur in larger closures with this core. There the l_i span at most e dimensions, the v_k
-    at most f, and all together at most e + f. So the matrices of coordinates by the index i, by k
-    and by variables have at most these ranks, and their minors of one size more are equations. All
-    generators with more rows come from these minors, in the degree that is their size
-    (docs/representations.md#proposition-more-rows). Such minors exist for some cores only:
+    One of their three partitions has more parts than the core has forms l_i, forms v_k or
+    variables. They occur in larger closures with this core. There the l_i span at most e
+    dimensions, the v_k at most f, and all together at most e + f. So the matrices of coordinates by
+    the index i, by k and by variables have at most these ranks, and their minors of one size more
+    are equations. All generators with more parts come from these minors, in the degree that is
+    their size (docs/representations.md#proposition-more-rows). Such minors exist for some cores
+    only:
 
-    * A closure with this core has more than e forms l_i only if e < m. A minor with e + 1 rows
-      needs one l_i more than the core has, so its representations are found in the products with
-      e + 1 forms l_i that span e dimensions.
-    * It has more than f forms v_k only if f = d = m, and in the same way one v_k is added.
+    * A closure with this core has more than e forms l_i only if e < m. A minor of size e + 1 needs
+      one l_i more than the core has, so its representations are found in the products with e + 1
+      forms l_i that span e dimensions.
+    * It has more than f forms v_k only if f = min(d, d') is d. Then m = d, too, because f ≤ m ≤ d.
+      And f = m says already that d = m, because if d > m, then m = e + f > f. As for l_i, one v_k
+      is added.
     * It has more than m variables only if m = e + f, and one variable is added.
     """
-    determinants = []  # the size of the minors, and the products in whose ideal they are
+    sizes_and_ideals = []  # the size of the minors, and the products in whose ideal they are
     if e < m:
-        with_column = products(rows=f, columns=e + 1, variables=m, alpha=e)
-        determinants.append((e + 1, with_column))
+        one_l_more = products(v_forms=f, l_forms=e + 1, variables=m, alpha=e)
+        sizes_and_ideals.append((e + 1, one_l_more))
     if f == m:
-        with_row = products(rows=f + 1, columns=e, variables=m, alpha=e)
-        determinants.append((f + 1, with_row))
+        one_v_more = products(v_forms=f + 1, l_forms=e, variables=m, alpha=e)
+        sizes_and_ideals.append((f + 1, one_v_more))
     if m == e + f:
-        with_variable = products(rows=f, columns=e, variables=m + 1, alpha=e)
-        determinants.append((m + 1, with_variable))
+        one_variable_more = products(v_forms=f, l_forms=e, variables=m + 1, alpha=e)
+        sizes_and_ideals.append((m + 1, one_variable_more))
     found: list[Representation] = []
-    for size, ideal in determinants:
-        kinds = representations(size, ideal.generator_numbers(size))
-        found.extend(kind for kind in kinds if has_more_rows(kind, m, e, f))
+    for size, ideal in sizes_and_ideals:
+        numbers_by_weight = ideal.generator_numbers(size)
+        kinds = representations(size, numbers_by_weight)
+        found.extend(kind for kind in kinds if has_more_parts(kind, m, e, f))
     return found
 
 
-def has_more_rows(kind: Representation, m: int, e: int, f: int) -> bool:
+def has_more_parts(kind: Representation, m: int, e: int, f: int) -> bool:
     """Whether one of the three partitions of a representation has too many parts for (m; e, f).
 
     Then its Schur functor is zero in the core, which does not see the representation.

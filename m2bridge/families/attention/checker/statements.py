@@ -133,13 +133,15 @@ def singular_locus(orbit: Orbit, case: Case) -> bool:
 def fibre_of_rank_one(orbit: Orbit, case: Case) -> list[Json]:
     """The fibre by Theorem 3.2 where A and V have rank one, as certificates have weights.
 
-    It is A = k qᵀ, V = h vᵀ, here with q = h = e_1, and A = v qᵀ, V = h kᵀ: one point if k = v.
+    It has the points (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), which are equal if k = v. The representative
+    of an orbit has q = h = e_1. Its matrices have no sizes, so ``as_json`` fills in zeros by those
+    of the case.
     """
-    point = representative(orbit)
-    exchanged = exchange_vectors(point)
-    if exchanged == point:
-        return as_json([point], case)
-    return as_json([point, exchanged], case)
+    pair = representative(orbit)
+    exchanged = exchange_vectors(pair)
+    if exchanged == pair:
+        return as_json([pair], case)
+    return as_json([pair, exchanged], case)
 
 
 def fibre_of_other_ranks(orbit: Orbit, case: Case) -> list[Json]:
@@ -280,11 +282,11 @@ def _observed_in_case(
     if observable == "special_fibre_points":
         return _points_of_special_fibres(evidence)
     if observable == "smooth_manifold":
-        return _is_manifold(case, evidence)
+        return _decide_manifold(case, evidence)
     if observable == "polar_degrees":
         return _polar_degrees(case, evidence, with_slices=with_slices)
     if observable == "polar_integrals":
-        return _has_stated_polar_degrees(case, evidence)
+        return _decide_stated_polar_degrees(case, evidence)
     in_evidence: int | None = evidence[observable]
     return in_evidence
 
@@ -330,7 +332,7 @@ def _polar_degrees(
     return found
 
 
-def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
+def _decide_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
     """The observed value of the old observable "polar_integrals", which former certificates have.
 
     None where theorem-polar does not apply. Where it does, the theorem itself says that polar
@@ -346,7 +348,7 @@ def _has_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
     return of_several(stated, observed) != "REFUTED"
 
 
-def _is_manifold(case: Case, evidence: Json) -> bool | None:
+def _decide_manifold(case: Case, evidence: Json) -> bool | None:
     """Whether the neuromanifold is a C¹ manifold near zero; None if that is not known.
 
     The neuromanifold, the set of all functions of the case, is a cone. A cone is a C¹ manifold near
@@ -428,7 +430,9 @@ def _verdict_at_orbits(
             observed = _observed_at_orbit(
                 words.observable, facts, has_family=evidence["boundary_family"]
             )
-        comparison = ComparisonAtOrbit(facts, predict(orbit, case), observed)
+        comparison = ComparisonAtOrbit(
+            facts=facts, predicted=predict(orbit, case), observed=observed
+        )
         comparisons.append(comparison)
     failing = [comparison for comparison in comparisons if comparison.fails]
     undecided = [comparison for comparison in comparisons if comparison.observed is None]

@@ -256,7 +256,7 @@ class Covariant:
         Both orders of these factors of Y give the same term, so each such factor of W would give a
         factor 2, which is left out of values and polynomials.
         """
-        return self.degree - int(_has_two_orders(self.shapes[2], self.places[2]).sum())
+        return self.degree - int(_factors_with_two_orders(self.shapes[2], self.places[2]).sum())
 
 
 def covariant_values(
@@ -295,7 +295,7 @@ def covariant_values(
     shapes = covariants[0].shapes
     # the places of the boxes of λ, μ, ν: a row for each covariant
     x, h, y = (numpy.array([T.places[space] for T in covariants]) for space in range(3))
-    has_two_orders = _has_two_orders(shapes[2], y) & symmetric
+    has_two_orders = _factors_with_two_orders(shapes[2], y) & symmetric
     # a covariant with e factors of two orders is a sum over 2^e orders
     exponents = has_two_orders.sum(axis=1)
     # Covariants with the same number of orders are computed together, in blocks.
@@ -346,8 +346,9 @@ def _column_of_each_box(shape: PartitionTuple) -> tuple[int, ...]:
     return tuple(column_numbers)
 
 
-def _has_two_orders(shape: PartitionTuple, places: Any) -> Any:
-    """Return for each factor of W whether both orders of its factors of Y are summed.
+def _factors_with_two_orders(shape: PartitionTuple, places: Any) -> Any:
+    """Return an array that says for each factor of W whether both orders of its factors of Y are
+    summed.
 
     Where both factors of Y are in columns of length 1, the two orders have the same value, and one
     is enough.

@@ -454,7 +454,7 @@ def vector_text(vector: HighestWeightVector, shapes: PartitionTriple) -> str:
     """
     # An index of X, H or Y is below the number of rows of its partition.
     x, h, y = map(len, shapes)
-    module = GeneratedRepresentation(vector.polynomial, shapes, (x, h, y))
+    module = GeneratedRepresentation(vector=vector.polynomial, shapes=shapes, sizes=(x, h, y))
     names = [reduced_name(coordinate) for coordinate in module.coordinates]
     (polynomial,) = module.weight_basis(module.highest_weight)
     return sparse_text(polynomial.items(), names)
@@ -495,7 +495,9 @@ def generators(
         for representation in representations_of_size([generator_type], shape):
             polynomials: list[NumberedPolynomial] = []
             for vector in vectors_of_type:
-                module = GeneratedRepresentation(vector.polynomial, shapes, sizes)
+                module = GeneratedRepresentation(
+                    vector=vector.polynomial, shapes=shapes, sizes=sizes
+                )
                 polynomials += module.basis()
             yield representation, polynomials
 

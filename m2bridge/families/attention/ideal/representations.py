@@ -149,7 +149,9 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
         rings.append(spaces.ring(n))
         if rings[n] != section_multiplicities(size, n):
             all_sections_from = n + 1
-    return CoordinateRing(size, tuple(rings), all_sections_from)
+    return CoordinateRing(
+        size=size, multiplicities=tuple(rings), all_sections_from=all_sections_from
+    )
 
 
 @lru_cache(maxsize=64)
@@ -186,9 +188,10 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
 
 
 def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
-    """Yield the minimal generators with more rows than the core has, up to the degree ``last``.
+    """Yield the types of minimal generators with a partition of more rows than the core has
+    dimensions in X, H or Y.
 
-    With ``last`` ``None`` all are yielded.
+    They are those up to the degree ``last``, or all if it is ``None``.
 
     Here e, f, m are the dimensions of X, H, Y of the core: e = min(a, d), f = min(d', d) and
     m = min(d, e + f), all at least 1. In a closure with this core X, H or Y may be larger. The
@@ -197,21 +200,23 @@ def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
     has).
     """
     e, f, m = size.dimensions
-    # the dimensions of X, H and Y with one of them larger by 1, and the degree of the minors
-    larger = []
+    # the dimensions of X, H and Y with one of them larger by 1, and the size of the minors, which
+    # is their degree
+    sizes_and_degrees = []
     # X is larger if a < d. The minors of size e + 1 of the flattening X × (H ⊗ S²Y) are zero, as A
     # has rank at most e. If e = m, then d = e, and X is not larger.
     if e < m:
-        larger.append(((e + 1, f, m), e + 1))
+        sizes_and_degrees.append(((e + 1, f, m), e + 1))
     # H is larger if d' > d. The minors of size f + 1 of the flattening H × (X ⊗ S²Y) are zero, as
-    # V has rank at most f = d. Then m = d, too; if f < m, then d' = f, and H is not larger.
+    # V has rank at most f = d. Then m = d = f, too. And f = m says already that d = m, as d > m
+    # only if m = e + f > f.
     if f == m:
-        larger.append(((e, f + 1, m), f + 1))
+        sizes_and_degrees.append(((e, f + 1, m), f + 1))
     # Y is larger if d > e + f. Functions are polynomials in e + f linear forms on it, so what is
     # antisymmetric in e + f + 1 vectors of Y is zero. If m < e + f, then d = m: Y is not larger.
     if m == e + f:
-        larger.append(((e, f, m + 1), m + 1))
-    for sizes, degree in larger:
+        sizes_and_degrees.append(((e, f, m + 1), m + 1))
+    for sizes, degree in sizes_and_degrees:
         until = degree if last is None else min(degree, last)
         yield from _generator_types(size, sizes, until)
 

@@ -396,7 +396,7 @@ def _special_fibre_points(case: Observations) -> int | None:
     return 0
 
 
-def _is_linear(case: Observations) -> bool | None:
+def _decide_linear(case: Observations) -> bool | None:
     """Return whether the neuromanifold is the whole space of reduced coordinates, which it spans.
 
     As it is a cone, it is a smooth manifold only then. ``None`` means undecided.
@@ -503,7 +503,7 @@ VALUES_OF_CLOSURE: dict[str, Callable[[Observations], Value | None]] = {
     "birational": _birational_or_unknown,
     "special_fibre_points": _special_fibre_points,
     "degree": lambda case: case.degree,
-    "smooth_manifold": _is_linear,
+    "smooth_manifold": _decide_linear,
     "polar_degrees": _polar_degrees,
 }
 """The way to read each observable of the closure as a whole; ``None`` where it is not known, as

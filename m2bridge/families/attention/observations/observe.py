@@ -478,7 +478,7 @@ def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
     if model.independent_count > MAX_DEGREE_ELIMINATION_COORDINATES:
         return False
     # functions of more tokens have the same reduced coordinates
-    two_tokens = LayerSizes(model.d, model.d_out, model.a)
+    two_tokens = LayerSizes(model.d, model.d_out, model.a, t=2)
     reduced = MapModel(parametrization(two_tokens, "reduced", "attention"), two_tokens.title)
     try:
         eliminated = answer_to(closure_script(reduced, field=QQ)).integer("degree")

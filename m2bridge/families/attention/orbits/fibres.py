@@ -399,4 +399,4 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
     for form in forms.values():
         for p, q in combinations(range(shape.d), 2):
             positive += 4 * form[p, p] * form[q, q] - form[p, q] ** 2
-    return WithoutRealWeights(tuple(minors), positive, WHERE_NO_REAL_WEIGHTS)
+    return WithoutRealWeights(zero=tuple(minors), positive=positive, reason=WHERE_NO_REAL_WEIGHTS)

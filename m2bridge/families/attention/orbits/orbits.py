@@ -249,7 +249,7 @@ def _singular_components(
         if dimension == shape.independent_count:
             return ()
         # the zero function: no orbit, dimension 0, degree 1
-        return (Component(ZERO, None, 0, 1),)
+        return (Component(description=ZERO, orbit=None, dimension=0, degree=1),)
     components = []
     for orbit in maximal_orbits(tuple(singular_dimensions)):
         degree = None
@@ -257,7 +257,11 @@ def _singular_components(
             # the formula divides by the number of preimages, which is that of characteristic 0
             degree = orbit_closure_degree(orbit, shape)
         name = f"closure of the orbit {orbit}"
-        components.append(Component(name, orbit, singular_dimensions[orbit], degree))
+        components.append(
+            Component(
+                description=name, orbit=orbit, dimension=singular_dimensions[orbit], degree=degree
+            )
+        )
     # by decreasing dimension, and by name among those of one dimension
     components.sort(key=lambda component: (-component.dimension, component.description))
     return tuple(components)

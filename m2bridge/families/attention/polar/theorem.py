@@ -105,7 +105,7 @@ def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
     codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
     # the source is projective, so its tangent space is smaller by 1 (the rescaling)
     kernel = source_tangent_dimension(orbit, shape) - 1 - differential_rank(orbit, shape)
-    return CriticalLocus(str(orbit), codimension, kernel + subspaces)
+    return CriticalLocus(name=str(orbit), codimension=codimension, kernel=kernel + subspaces)
 
 
 def polar_theorem(shape: LayerSizes) -> PolarData | None:

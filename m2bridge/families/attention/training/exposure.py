@@ -118,7 +118,7 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
         form_rank=form_rank,
         exposed=exposed,
         # the question is asked only where weights of the type are proved to be critical
-        saddle=critical.is_saddle(kind) if exposed is True else None,
+        saddle=critical.decide_saddle(kind) if exposed is True else None,
     )
 
 
@@ -451,7 +451,7 @@ class CriticalWeights:
                         rows[of_o][of_v] = rows[of_v][of_o] = value
         return flint.nmod_mat(rows, PRIME)
 
-    def is_saddle(self, kind: WeightType) -> bool | None:
+    def decide_saddle(self, kind: WeightType) -> bool | None:
         """Whether the Hessian takes both signs, for general ν at these critical weights.
 
         Where K and Q have the rank of A, below a, there are e and e' in R^a with eᵀQ = 0, e'ᵀK = 0

@@ -151,15 +151,18 @@ class Isolation:
         only_dense_orbit = len(self.conditions) > 0
         if only_dense_orbit or all(point.ranks is not None for point in points):
             return tuple(points)
-        bounds_by_rank = [self._upper_bounds(name, points) for name in FunctionRanks._fields]
-        with_ranks = []
-        for point, upper_bounds in zip(points, zip(*bounds_by_rank, strict=True), strict=True):
-            bounds_agree = point.least_ranks == upper_bounds
+        # a list over points for each of A, V and span
+        bounds_by_field = [self._upper_bounds(name, points) for name in FunctionRanks._fields]
+        # for each point the bounds for its three ranks
+        upper_bounds = list(map(FunctionRanks, *bounds_by_field))
+        decided = []
+        for point, upper in zip(points, upper_bounds, strict=True):
+            bounds_agree = point.least_ranks == upper
             ranks = point.ranks
             if ranks is None and bounds_agree and point.index is not None:
                 ranks = point.least_ranks
-            with_ranks.append(replace(point, ranks=ranks))
-        return tuple(with_ranks)
+            decided.append(replace(point, ranks=ranks))
+        return tuple(decided)
 
     def _upper_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
         """For each real point an upper bound for one of its ranks, the field ``name``.

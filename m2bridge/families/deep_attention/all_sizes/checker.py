@@ -397,5 +397,8 @@ def _asked(certificate: Certificate) -> Content:
 
 
 CHECKER = FamilyChecker(
-    NAME, only_case(NAME), dict.fromkeys(KINDS, _asked), (predictions.WORDS, WORDS)
+    family=NAME,
+    name=only_case(NAME),
+    questions=dict.fromkeys(KINDS, _asked),
+    wordings=(predictions.WORDS, WORDS),
 )

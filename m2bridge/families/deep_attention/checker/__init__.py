@@ -51,4 +51,9 @@ def expected(certificate: Certificate) -> Content:
     return statements(WORDS, asked_statements, verdicts, evidence)
 
 
-CHECKER = FamilyChecker("deep-attention", name, {key: expected for key, _ in STATEMENTS}, (WORDS,))
+CHECKER = FamilyChecker(
+    family="deep-attention",
+    name=name,
+    questions={key: expected for key, _ in STATEMENTS},
+    wordings=(WORDS,),
+)

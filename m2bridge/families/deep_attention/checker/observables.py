@@ -473,11 +473,11 @@ def _fibre(network: Network, observable: str) -> Found:
         return dimension, numbers | {"dimension": dimension}
     if observable == "fibre_degree":
         return degree, numbers | {"degree": degree}
-    is_one_point = _is_one_point(dimension, degree, virtual_dimension)
+    is_one_point = _decide_one_point(dimension, degree, virtual_dimension)
     return is_one_point, numbers | {"dimension": dimension, "degree": degree}
 
 
-def _is_one_point(dimension: int, degree: int, virtual_dimension: int | None) -> bool | None:
+def _decide_one_point(dimension: int, degree: int, virtual_dimension: int | None) -> bool | None:
     """Whether the fibre in the virtual weights, which is not empty, is one point; None if unknown.
 
     ``dimension`` and ``degree`` are those of the fibre among all matrices, which contains it;

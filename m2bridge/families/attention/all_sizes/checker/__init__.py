@@ -13,8 +13,8 @@ from m2bridge.families.attention.all_sizes.checker.statements import (
 from m2bridge.families.attention.checker import representations
 
 CHECKER = FamilyChecker(
-    "attention-all-sizes",
-    only_case("attention-all-sizes"),
-    {**QUESTIONS, **representations.QUESTIONS},
-    (WORDS_OF_CASES, WORDS),
+    family="attention-all-sizes",
+    name=only_case("attention-all-sizes"),
+    questions={**QUESTIONS, **representations.QUESTIONS},
+    wordings=(WORDS_OF_CASES, WORDS),
 )

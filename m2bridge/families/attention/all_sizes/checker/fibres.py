@@ -339,10 +339,10 @@ def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
         for place, place_in_base in zip(("0", *places), (0, *order), strict=True):
             for i in range(r):
                 value = A.get((place_in_base, i), 0)
-                entries.append(_has_entry("A", place, str(i), value))
+                entries.append(_entry_condition("A", place, str(i), value))
             for k in range(s):
                 value = V.get((k, place_in_base), 0)
-                entries.append(_has_entry("V", str(k), place, value))
+                entries.append(_entry_condition("V", str(k), place, value))
         conditions_on_entries.add(" and ".join(entries))
     names_of_places = "".join(f", {place}" for place in places)
     found = []
@@ -356,7 +356,7 @@ def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
     return found
 
 
-def _has_entry(matrix: str, row: str, column: str, value: int) -> str:
+def _entry_condition(matrix: str, row: str, column: str, value: int) -> str:
     """The condition for an entry of the representative of (r, s, m) to be ``value``, 0 or 1.
 
     ``matrix`` is "A" or "V"; row and column are numbers, or names of places, from 0 on.
