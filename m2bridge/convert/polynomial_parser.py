@@ -176,8 +176,10 @@ class PolynomialParser:
         if previous_token.kind not in ("integer", "decimal", "name") and previous_token.text != ")":
             raise _refusal(_unexpected_character(self.text, begin), self.text, begin)
         end = begin + len(digits)
-        self.tokens.append(Token("sign", "^", begin + 1, begin))
-        self.tokens.append(Token("integer", digits.translate(_DIGITS), begin + 1, end))
+        # the sign ^ does not stand in the text, so it ends where it begins
+        power = Token(kind="sign", text="^", column=begin + 1, end=begin)
+        exponent = digits.translate(_DIGITS)
+        self.tokens += [power, Token(kind="integer", text=exponent, column=begin + 1, end=end)]
 
     def whole(self, equation: bool = False) -> PolyElement:
         """The polynomial that the whole text is; text behind it is refused, with advice.

@@ -315,8 +315,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def core(self) -> Core | None:
         """Return the core, a smaller variety that determines the ideal in all degrees.
 
-        Its points are the products of α and min(d', d) linear forms, which can be any forms, in as
-        few variables as they need.
+        Its points are all products l_i v_k of α forms l_i and min(d', d) forms v_k, which can be
+        any linear forms, in as few variables as they need.
 
         ``None`` for one token, whose functions are not products; and in full coordinates, unless a
         computation shows that they span the same functions of the weights as reduced ones, so that

@@ -132,12 +132,13 @@ def _gammas_with_number(layer: LayerTensors, available: Mapping[str, Tensor]) ->
 
 
 def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
-    """Return whether an array is γ of a norm, by its name, and has as many entries as the tokens of
-    a layer have.
+    """Return whether an array is γ of a norm, and not β, by its name, and has as many entries as
+    the tokens of a layer have.
 
     In a list of modules without names, as ``0.weight``, a vector of weights is taken for γ, too.
     """
     kinds = kinds_of(part.name)
+    # a norm of cross-attention is not the one before this layer
     is_of_norm = "norms" in kinds and "attention to other tokens" not in kinds
     may_be_norm = not kinds and _OF_UNNAMED.search(part.name) is not None
     width = layer.parts["V"].shape[-1]

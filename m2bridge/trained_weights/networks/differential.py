@@ -285,8 +285,10 @@ def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upp
     """Return the number of random gradients that are proved to be independent, at most ``upper``:
     a lower bound for the rank of the differential. ``numbers`` are balls of FLINT.
 
-    If the determinant of ``upper`` random combinations of gradients is not 0, they are independent;
-    else rows are eliminated, and those count that have a pivot that is not 0.
+    ``upper`` random gradients are rows, whose columns are replaced by as many random combinations
+    of columns. If the determinant of this square matrix is not 0, the gradients are independent;
+    else its rows are eliminated, and those count that have a pivot that is not 0. ``skip`` says
+    whether layers have skip connections.
     """
     if not upper:
         return 0

@@ -416,7 +416,13 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     change the functions of its heads.
 
     They are counted at the weights, by ranks modulo the prime, which are too small rather than too
-    large.
+    large. With ``span`` the dimension of the space that the columns of all OV span in the d
+    outputs, they are
+
+    * for no norm after the layer: the products G·OV with d × d matrices G, d·span dimensions;
+    * for RMSNorm: the same for orthogonal G only, dim O(d) − dim O(d − span);
+    * for LayerNorm: these on outputs modulo (1, …, 1), with d − 1 for d; the translations O + 1·uᵀ;
+      and one for the output bias, whose mean does not pass.
     """
     takes_mean_away = after.around.norm == LAYER_NORM
     moved = 0

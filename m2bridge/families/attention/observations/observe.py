@@ -183,14 +183,15 @@ def deduce_observations(
 
 
 def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
-    """Return a remark for each method that decides which orbits are singular, as all of them agree.
+    """Return the remarks on methods that were compared and agree.
 
-    ``generic`` is the fibre over the dense orbit.
+    Fibres, their points and ranks always do. Where ``generic``, the fibre over the dense orbit, is
+    one point, fibres also decide which orbits are singular; then tangent vectors are a second
+    method for that, and equations a third one where they give upper bounds.
     """
     methods = ["fibres"]
     if generic.length == 1:
-        # If the generic fibre is longer, the lemma of ``observe`` does not apply. Then tangent
-        # spaces alone decide, so they are no second method.
+        # over a longer generic fibre, fibres decide nothing of the kind: tangents decide alone
         methods.append("tangents")
         if any(tangent.known.upper is not None for tangent in tangents.values()):
             methods.append("equations")
