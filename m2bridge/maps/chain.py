@@ -532,7 +532,7 @@ class Chain(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return the gradient of w ↦ ⟨g, φ_w(x)⟩ for each input x and covector g, by chain rule.
+        """Return the gradient of each pair of an input x and a covector g, by the chain rule.
 
         See :class:`~m2bridge.maps.model.DifferentiableModel`.
         """
