@@ -112,7 +112,7 @@ def _leaves(listed: list[Any]) -> list[Any]:
 def _map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
     """The value, with ``change`` applied to everything in it that is not a container.
 
-    Containers are made anew, in their own class; keys of tables are changed too.
+    Containers are copied, in their own class; keys of tables are changed too.
     """
     if type(value) is dict or isinstance(value, values.HashTable):
         pairs = [

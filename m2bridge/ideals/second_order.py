@@ -68,7 +68,7 @@ def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
     """The result of the attempt that finishes first, when both are tried in turns.
 
     Both have a turn of :data:`FIRST_SECONDS`, then one :data:`GROWTH` times as long, and so on;
-    an attempt begins anew in each of its turns. The last turn takes all the time that is left.
+    an attempt starts again in each of its turns. The last turn takes all the time that is left.
     """
     turn_seconds = FIRST_SECONDS
     previous_seconds = 0.0  # the length of the turn before, which the other attempt had

@@ -153,7 +153,7 @@ def _horizontal_places(
 ) -> dict[Hashable, float]:
     """The horizontal coordinate of each node and bend, in the best of the orders that are tried.
 
-    That is the order with the fewest crossings. In each sweep all rows are sorted anew: in a sweep
+    That is the order with the fewest crossings. In each sweep all rows are sorted again: in a sweep
     upwards by their lower neighbours, in a sweep downwards by their upper ones.
 
     Parameters

@@ -173,7 +173,7 @@ class TrainingRun(PictureResult):
         for stage in self.stages:
             steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
             loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
-            # What is no saddle by the theorem may be one all the same: nothing is said of it.
+            # What is no saddle by the theorem may still be one: nothing is said of it.
             saddle = True if stage.saddle else None
             words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[saddle])
             distance = f"{self.distance_at(stage):.2g}"

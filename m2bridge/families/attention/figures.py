@@ -312,7 +312,7 @@ def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...
 
 
 def _is_to_scale(levels: Sequence[int]) -> bool:
-    """Return whether neighbouring dimensions have all the same difference.
+    """Return whether the differences of neighbouring dimensions are equal.
 
     ``levels`` are the dimensions that occur, in increasing order. If so, equal heights between the
     layers show them to scale.

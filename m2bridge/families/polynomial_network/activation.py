@@ -15,7 +15,11 @@ from math import comb
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.families.polynomial_network.bounds import Widths, best_bound
+from m2bridge.families.polynomial_network.bounds import (
+    Widths,
+    best_bound,
+    bounds_by_few_inputs_or_outputs,
+)
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.maps.model import Expectation
 from m2bridge.results.known import Bounds
@@ -381,17 +385,7 @@ def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Itera
 
     ``least`` is the function that returns the least bound for given widths.
     """
-    inputs, first_hidden = widths[:2]
-    last_hidden, outputs = widths[-2:]
-    if first_hidden < inputs:
-        with_few_inputs = (first_hidden, *widths[1:])
-        value = first_hidden * (inputs - first_hidden) + least(with_few_inputs).value
-        reason = f"every function depends on {first_hidden} linear forms only"
-        yield Bounds.at_most(value, reason)
-    if last_hidden < outputs:
-        with_few_outputs = (*widths[:-1], last_hidden)
-        value = last_hidden * (outputs - last_hidden) + least(with_few_outputs).value
-        yield Bounds.at_most(value, f"the outputs span a space of dimension at most {last_hidden}")
+    yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i in range(1, len(widths) - 1):
         left = least(widths[: i + 1]).value
         right = least(widths[i:]).value

@@ -96,8 +96,10 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
     return least(tuple(widths))
 
 
-def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
-    """Yield the bounds 4 to 6 of a network, which use the least bounds of smaller networks.
+def bounds_by_few_inputs_or_outputs(
+    widths: Widths, least: Callable[[Widths], Bounds]
+) -> Iterator[Bounds]:
+    """Yield the bounds 5 and 6 of a network, which hold for every activation.
 
     ``least`` is the function that returns the least bound for given widths.
     """
@@ -112,6 +114,14 @@ def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Itera
         with_few_outputs = (*widths[:-1], last_hidden)
         value = last_hidden * (outputs - last_hidden) + least(with_few_outputs).value
         yield Bounds.at_most(value, f"the outputs span a space of dimension at most {last_hidden}")
+
+
+def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
+    """Yield the bounds 4 to 6 of a network, which use the least bounds of smaller networks.
+
+    ``least`` is the function that returns the least bound for given widths.
+    """
+    yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i, width in enumerate(widths[1:-1], 1):
         left = least(widths[: i + 1]).value
         right = least(widths[i:]).value

@@ -378,7 +378,7 @@ def gradients_of(
     layers_over_numbers = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
     while True:
-        # Rotations are drawn anew for each gradient.
+        # Each gradient has random rotations of its own.
         rotated = [layer.rotated(numbers, draw) for layer in layers_over_numbers]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
         values = []

@@ -139,7 +139,7 @@ class SourcePoints:
         return int(self.vectors.shape[1])
 
     def first_points(self, count: int) -> SourcePoints:
-        """Return the first ``count`` of the points; tables of determinants are computed anew."""
+        """Return the first ``count`` of the points; tables of determinants are recomputed."""
         return replace(self, vectors=self.vectors[:, :count], scalars=self.scalars[..., :count])
 
     def determinants(self, r: int) -> Determinants:

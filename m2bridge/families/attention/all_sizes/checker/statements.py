@@ -460,7 +460,7 @@ def _verdict(words: Words, stated: Stated) -> Json:
     """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
 
     The sizes are split by the hypotheses, one after the other. For the sizes where a hypothesis is
-    the first to fail, ``not_applicable`` says where the conclusion is true all the same. The sizes
+    the first to fail, ``not_applicable`` says where the conclusion is true nevertheless. The sizes
     that are left at the end, where all hypotheses hold, decide the verdict.
     """
     compared = _compare(stated)
