@@ -5,7 +5,7 @@ Virtual weights A'_k = UᵀC_kU and M with first row mU, for 2 × 2 matrices C_k
 U whose columns are pairwise independent, look the same on every two inputs: a network with the
 virtual weights (C_1, …, C_l, m). If the kernel of its differential is only what it always is, the
 same holds for the whole network at this point, and so at generic weights. The proofs are in
-``docs/deep-attention.md``. Upper bounds, which need no computation, are in ``shape``.
+``docs/deep-attention.md``. Upper bounds, which need no computation, are in ``upper_bounds``.
 """
 
 from __future__ import annotations

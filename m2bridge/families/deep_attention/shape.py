@@ -1,9 +1,10 @@
-"""The numbers of a deep attention network, and dimensions and upper bounds that follow from them.
+"""The numbers of a deep attention network, and dimensions of varieties that follow from them.
 
 Layer k has an attention matrix A_k of size d_{k−1} × d_{k−1} and rank at most a_k, and a value
 matrix V_k of size d_k × d_{k−1}. With M_k = V_{k−1}⋯V_1 the function depends only on the virtual
-weights A'_k = M_kᵀ A_k M_k and M = V_l⋯V_1. Proofs are in ``docs/deep-attention.md``. Lower bounds
-need ranks: they are in ``bounds``; the functions themselves are in ``network``.
+weights A'_k = M_kᵀ A_k M_k and M = V_l⋯V_1. Proofs are in ``docs/deep-attention.md``. Upper
+bounds are in ``upper_bounds``, lower bounds, which need ranks, in ``bounds``; the functions
+themselves are in ``network``.
 """
 
 import re

@@ -18,10 +18,10 @@ from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from tests.unit.trained_weights.checkpoints.held_out import (
     encoders,
+    further,
     images,
     one_array,
     others,
-    second_round,
     texts,
 )
 from tests.unit.trained_weights.checkpoints.held_out.files import File
@@ -29,7 +29,7 @@ from tests.unit.trained_weights.checkpoints.test_layouts import HEADS, Planted
 
 FILES = {
     name: file
-    for module in (texts, one_array, encoders, images, others, second_round)
+    for module in (texts, one_array, encoders, images, others, further)
     for name, file in module.FILES.items()
 }
 

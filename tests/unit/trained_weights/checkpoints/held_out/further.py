@@ -1,4 +1,4 @@
-"""Files that were tried after those of the other modules had been mended."""
+"""Files of further libraries, and of others with less usual norms, cuts and names."""
 
 from __future__ import annotations
 
