@@ -258,7 +258,9 @@ def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
     for key, question in by_key.items():
         meanings |= {name: [key] for name in question.names()}
     meanings["all"] = [key for key, question in by_key.items() if question.usual(case)]
-    meanings["reachable"] = [key for key, asked in by_key.items() if asked.within_reach(case)]
+    if "reachable" in words:
+        # asked only here: a question may load what computes its answer to tell
+        meanings["reachable"] = [key for key, asked in by_key.items() if asked.within_reach(case)]
     unknown = [word for word in words if word not in meanings]
     if unknown:
         raise errors.InvalidCaseError(

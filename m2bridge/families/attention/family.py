@@ -49,6 +49,7 @@ class Attention(Family[SingleLayerAttention]):
     modules = (
         "m2bridge.families.attention.observations.observe",
         "m2bridge.families.attention.questions",
+        "m2bridge.families.attention.closure_answers",
     )
     prefix = ""
     # Both are about singular points: rk A · rk V ≤ 1 is rk A = rk V = 1 where neither is 0.
@@ -104,7 +105,7 @@ class Attention(Family[SingleLayerAttention]):
 
         ``None`` for one token.
         """
-        from m2bridge.families.attention.questions import fibres_program
+        from m2bridge.families.attention.closure_answers import fibres_program
 
         return fibres_program(model)
 
