@@ -1,18 +1,21 @@
 """A computation by Macaulay2 that runs while Python computes something else."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TypeVar
 
 from m2bridge.engine.session import Conversation, current
 
-ResultT = TypeVar("ResultT")
+ComputedT = TypeVar("ComputedT")
+
+STOP_EVERY_SECONDS = 0.05
+"""How often Macaulay2 is stopped until the computation that asks it has ended."""
 
 
 @contextmanager
-def in_background(compute: Callable[[], ResultT]) -> Iterator[Callable[[], ResultT]]:
+def in_background(compute: Callable[[], ComputedT]) -> Iterator[Callable[[], ComputedT]]:
     """Perform a computation that asks Macaulay2 in a thread of its own, beside the block.
 
     The thread has the engine and the deadline of the running computation. An error that leaves the
@@ -44,6 +47,14 @@ def in_background(compute: Callable[[], ResultT]) -> Iterator[Callable[[], Resul
         try:
             yield running.result
         except BaseException:
-            if isinstance(engine, Conversation) and not running.done():
-                engine.close("its answer is not needed any more")
+            if isinstance(engine, Conversation):
+                _stop(running, engine)
             raise
+
+
+def _stop(running: Future[ComputedT], engine: Conversation) -> None:
+    """End a computation in another thread, by ending the Macaulay2 that it asks."""
+    # several times, as the thread may not have begun its request yet, and then begins another one
+    while not running.done():
+        engine.close("its answer is not needed any more")
+        wait((running,), timeout=STOP_EVERY_SECONDS)

@@ -1,4 +1,4 @@
-"""Differentials at points of the equations of an image, from few of the multidegrees.
+"""EquationsAtPoints at points of the equations of an image, from few of the multidegrees.
 
 A monomial with two factors that are zero at a point has the derivative zero there. So an equation
 has a differential that is not zero only if its multidegree has a monomial with at most one such
@@ -92,8 +92,8 @@ class _CarriedGenerators:
 
 
 @dataclass(frozen=True, slots=True)
-class Differentials:
-    """The differentials of the equations of an image up to some degree, computed as needed.
+class EquationsAtPoints:
+    """The equations of an image up to some degree, as far as points need them for differentials.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Differentials:
 
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int, *, seed: int = 0) -> Self:
-        """Return the differentials for a map, of equations of degree ≤ max_degree.
+        """Return the equations of a map of degree ≤ max_degree, of which none is computed yet.
 
         ``seed`` chooses random points: it can change the running time, not what the gradients span.
 
@@ -122,7 +122,7 @@ class Differentials:
         >>> from m2bridge.implicitization.multigraded_map import multigraded
         >>> s, t = symbols("s t")
         >>> conic = PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s*t, "z": t**2})
-        >>> list(Differentials.of(multigraded(conic), 2).gradients((1, 0, 0), 2))
+        >>> list(EquationsAtPoints.of(multigraded(conic), 2).gradients((1, 0, 0), 2))
         [{2: -1}]
         """
         context = Context.of(source, max_degree, seed)
@@ -139,12 +139,16 @@ class Differentials:
         TimeLimitError
             At the limit on time. What was computed is kept.
         """
-        orbits, pieces = self._of_degree(degree).orbits, self._of_degree(degree).pieces
+        found = self._of_degree(degree)
         for multidegree in check_deadline_in(self._multidegrees(point, degree)):
-            dominant = orbits.dominant(multidegree)
+            dominant = found.orbits.dominant(multidegree)
+            # the pieces are computed here, when they are asked for
+            generators = found.pieces[dominant].generators
+            if not generators:
+                continue
             if dominant not in self.generators:
-                generators = pieces[dominant].generators
-                self.generators[dominant] = _CarriedGenerators.of(generators, dominant, orbits)
+                carried = _CarriedGenerators.of(generators, dominant, found.orbits)
+                self.generators[dominant] = carried
             yield from self.generators[dominant].gradients(multidegree, point)
 
     def _of_degree(self, degree: int) -> DegreePieces:

@@ -39,7 +39,7 @@ from m2bridge.families.attention.orbits.parametrization import (
 )
 from m2bridge.families.attention.orbits.weight_spaces import WeightSpaces
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
-from m2bridge.implicitization.differentials import Differentials, Gradient
+from m2bridge.implicitization.differentials import EquationsAtPoints, Gradient
 from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps.completeness import elimination_values
 from m2bridge.maps.equations import MAX_SEARCHED_DEGREE, default_max_degree
@@ -260,7 +260,7 @@ def tangent_upper_bounds(
     # an orbit comes after those in its closure, which have smaller ranks
     for orbit in check_deadline_in(sorted(orbits(shape), key=_sum_of_ranks)):
         points[orbit] = _representative_coordinates(orbit, shape)
-    equations = Differentials.of(multigraded_attention(source), degree)
+    equations = EquationsAtPoints.of(multigraded_attention(source), degree)
     gradients: dict[Orbit, list[Gradient]] = {orbit: [] for orbit in points}
     bounds: dict[Orbit, int] = {}
     # bounds that were found before the limit are kept
