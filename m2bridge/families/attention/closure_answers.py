@@ -5,7 +5,6 @@ The questions themselves, which name, select and summarize the answers without S
 this module.
 """
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from m2bridge.algebra.determinantal import monomial_count
@@ -116,15 +115,6 @@ def standalone(
             "orbits classify functions of attention with t ≥ 2 only; use --method jacobian"
         )
     return orbit_script(chosen, field=field).standalone()
-
-
-# many statements about a case rest on one program, which is rendered once
-@lru_cache(maxsize=256)
-def fibres_program(model: SingleLayerAttention) -> Script | None:
-    """Return the program behind the statements about a case; ``None`` for one token."""
-    if model.t == 1:
-        return None
-    return fibres_script(model)
 
 
 def observe_closure(model: SingleLayerAttention) -> Closure:

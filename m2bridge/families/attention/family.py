@@ -105,7 +105,7 @@ class Attention(Family[SingleLayerAttention]):
 
         ``None`` for one token.
         """
-        from m2bridge.families.attention.closure_answers import fibres_program
+        from m2bridge.families.attention.orbits.fibres import fibres_program
 
         return fibres_program(model)
 
