@@ -266,11 +266,11 @@ def tangent_upper_bounds(
     # bounds that were found before the limit are kept
     with suppress(TimeLimitError):
         for n, (orbit, point) in product(range(1, degree + 1), points.items()):
-            # The equations are those of a closed set that the group maps to itself, so the bound
-            # at an orbit is at most that at an orbit in its closure; and the orbit is one of those.
+            # The dimension of this kernel is upper semicontinuous, and the same on an orbit. So the
+            # bounds at all orbits in the closure hold here too; the orbit itself is one of them.
             hold_here = [bounds[other] for other in bounds if other.in_closure_of(orbit)]
             if lower.get(orbit) in hold_here:
-                # no further equation can make the kernel smaller
+                # the kernel contains the tangent space, so no equation makes it smaller than that
                 bounds[orbit] = lower[orbit]
                 continue
             gradients[orbit] += equations.gradients(point, n)
