@@ -11,21 +11,27 @@ of a computation without being passed as an argument. A new thread begins withou
 
 A loop whose number of steps is known iterates over :func:`with_progress`, which reports each step
 to the display that :func:`progress_listener` has set.
+
+Modules that take long to import are imported within :func:`importing`: undisturbed by signals, and
+within the time limit.
 """
 
+import gc
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from types import FrameType
+from importlib import import_module
+from types import FrameType, ModuleType
 from typing import NoReturn, TypeVar
 
-from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.system import address_space
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
+from m2bridge.system import address_space, collection_paused
 
 ItemT = TypeVar("ItemT")
 PerformedT = TypeVar("PerformedT")
@@ -427,3 +433,81 @@ class Limits:
             raise InvalidCaseError(
                 "memory", f"must be at most {allowed}, the address space allowed here (ulimit -v)"
             )
+
+
+_imports_without_limit = False
+"""Whether imports in this process finish even if the time limit is reached meanwhile."""
+
+
+def load_wholly() -> None:
+    """Let imports in this process finish even if the time limit is reached meanwhile.
+
+    For a process that continues after a limit was reached: a package that is only half imported
+    could not be used later. The limit takes effect right after the import.
+    """
+    global _imports_without_limit
+    _imports_without_limit = True
+
+
+class _DeadlineFinder:
+    """An import finder that finds no module, and raises TimeLimitError after the deadline."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Check the deadline; return no module."""
+        running = clock()
+        if running.now() > running.deadline:
+            raise running.late("loading Python's modules")
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Block signals and garbage collection while a block imports modules.
+
+    A library may swallow the exception that a signal raises during its import, so the deadline is
+    checked before each module instead. Imported modules stay alive, so collecting them only costs
+    time.
+
+    Raises
+    ------
+    TimeLimitError
+        If the limit is reached, as it may be on a busy machine or a slow disk.
+    """
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
+    )
+    if not _imports_without_limit:
+        sys.meta_path.insert(0, _DeadlineFinder)
+    try:
+        with collection_paused():
+            yield
+            gc.freeze()
+    finally:
+        if _DeadlineFinder in sys.meta_path:
+            sys.meta_path.remove(_DeadlineFinder)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def imported(name: str) -> ModuleType:
+    """Return a module, imported within :func:`importing` if it is not imported yet."""
+    if name not in sys.modules:
+        with importing():
+            import_module(name)
+    return sys.modules[name]
+
+
+def library(name: str, need: str) -> ModuleType:
+    """Return a module of an optional dependency.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If it is not installed; ``need`` is the message.
+    """
+    try:
+        if name not in sys.modules:
+            with importing():
+                import_module(name)
+        return import_module(name)
+    except ImportError:
+        raise MethodUnavailableError(need) from None

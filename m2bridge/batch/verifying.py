@@ -15,8 +15,7 @@ from m2bridge.batch.pool import Batch, Performer, Pool, prepare
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
-from m2bridge.limits import check_timeout, clock
-from m2bridge.loading import imported
+from m2bridge.limits import check_timeout, clock, imported
 from m2bridge.results.sheet import duration
 from m2bridge.system import exit_text, leave_no_dump
 

@@ -18,8 +18,7 @@ from click.shell_completion import CompletionItem
 from m2bridge.convert.bounded_io import read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, family, family_names
-from m2bridge.limits import clock, limited
-from m2bridge.loading import imported
+from m2bridge.limits import clock, imported, limited
 from m2bridge.reading import unquoted
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from m2bridge.cli.common import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.registry import family
-from m2bridge.limits import limited
-from m2bridge.loading import importing
+from m2bridge.limits import importing, limited
 from m2bridge.results.sheet import Sheet, Table, line, plural
 
 if TYPE_CHECKING:

@@ -35,11 +35,11 @@ from m2bridge.limits import (
     Limits,
     alarm,
     clock,
+    importing,
     limited,
     overtime,
     progress_listener,
 )
-from m2bridge.loading import importing
 from m2bridge.results import MAX_SHOWN_GENERATORS
 from m2bridge.results.base import Result, VerdictsResult
 from m2bridge.results.sheet import Sheet, visible

@@ -25,7 +25,7 @@ from m2bridge.cli.common import progress, show
 from m2bridge.cli.ideals import ideal_option, show_for_ideal, title_of_variety
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY
-from m2bridge.loading import importing
+from m2bridge.limits import importing
 from m2bridge.results.sheet import printable
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from m2bridge.convert import MAX_NUMBER_DIGITS
 from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, family
-from m2bridge.loading import importing
+from m2bridge.limits import importing
 from m2bridge.reading import exists
 from m2bridge.statements.statement import statements_named
 

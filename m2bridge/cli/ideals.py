@@ -16,7 +16,7 @@ from m2bridge.cli import DONE, common
 from m2bridge.cli.cases import read_file
 from m2bridge.cli.common import progress, show
 from m2bridge.errors import ConversionError, InvalidCaseError
-from m2bridge.loading import importing
+from m2bridge.limits import importing
 from m2bridge.reading import exists, folders
 from m2bridge.results.sheet import printable
 

@@ -14,8 +14,7 @@ from m2bridge.cli.cases import Text
 from m2bridge.cli.common import echo_json, show_batch
 from m2bridge.convert.bounded_io import read_bytes, read_open
 from m2bridge.errors import ConversionError, EngineError, ScriptError
-from m2bridge.limits import Limits
-from m2bridge.loading import importing
+from m2bridge.limits import Limits, importing
 from m2bridge.results.sheet import quoted
 
 

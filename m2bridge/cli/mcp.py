@@ -56,8 +56,7 @@ from m2bridge.engine.discovery import VARIABLE
 from m2bridge.engine.scratch import Scratch, sweep
 from m2bridge.errors import ConversionError, EngineError, M2BridgeError
 from m2bridge.families.registry import families, family
-from m2bridge.limits import Limits
-from m2bridge.loading import imported, library, load_wholly
+from m2bridge.limits import Limits, imported, library, load_wholly
 from m2bridge.reading import check_readable, confine
 from m2bridge.results.sheet import printable, shortened
 from m2bridge.system import cores, end_with, limit_address_space

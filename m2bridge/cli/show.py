@@ -19,8 +19,7 @@ from m2bridge.cli.common import echo_json, finished, fitted, progress, report_fi
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, families
-from m2bridge.limits import clock, limited, overtime
-from m2bridge.loading import importing
+from m2bridge.limits import clock, importing, limited, overtime
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
 from m2bridge.system import save

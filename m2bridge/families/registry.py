@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.loading import imported, importing
+from m2bridge.limits import imported, importing
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint  # slow to import

@@ -56,12 +56,12 @@ from m2bridge.limits import (
     check,
     check_deadline_in,
     clock,
+    importing,
     limited,
     overtime,
     performed_within_limit,
     share,
 )
-from m2bridge.loading import importing
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.base import Decision
 from m2bridge.workspace.macaulay2 import Macaulay2

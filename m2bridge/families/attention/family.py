@@ -14,7 +14,7 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.sizes import NAME
 from m2bridge.families.base import Family, integer_option
-from m2bridge.loading import importing
+from m2bridge.limits import importing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_choice
 from m2bridge.families.attention import sizes
 from m2bridge.families.attention.sizes import NAME, CoordinateSystem, LayerSizes, Parametrization
-from m2bridge.loading import imported
+from m2bridge.limits import imported
 from m2bridge.maps.model import (
     Core,
     DegreeVector,

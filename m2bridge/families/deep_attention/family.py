@@ -26,7 +26,7 @@ from m2bridge.families.base import (
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import NAME
 from m2bridge.families.deep_attention.statements import STATEMENTS
-from m2bridge.loading import importing
+from m2bridge.limits import importing
 
 if TYPE_CHECKING:
     from m2bridge.engine.script import Script

@@ -23,7 +23,7 @@ from m2bridge.families.deep_attention.network import (
 from m2bridge.families.deep_attention.shape import NetworkSizes
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.families.deep_attention.upper_bounds import upper_bounds
-from m2bridge.loading import imported
+from m2bridge.limits import imported
 from m2bridge.maps.model import Expectation, MethodValue
 from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import Statement

@@ -23,7 +23,7 @@ from m2bridge.convert import (
 )
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.errors import ConversionError
-from m2bridge.loading import library
+from m2bridge.limits import library
 from m2bridge.reading import openable, opened
 from m2bridge.trained_weights.checkpoints.arrays import Tensor, itself, tensor, torch_kind
 
