@@ -34,6 +34,12 @@ from m2bridge.algebra.ring import (
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.limits import check_deadline_in
 
+UNDECLARED = (
+    ". Every name in a map must be declared in parameters. How a parameter becomes a constant is"
+    " said under 'Parameters as constants' in docs/maps.md"
+)
+"""What to do about a name in a map that is not one of its parameters; it ends a message."""
+
 
 @dataclass(frozen=True, slots=True)
 class PolynomialMap:
@@ -115,7 +121,8 @@ class PolynomialMap:
         ------
         ConversionError
             If a name is not one, or something is not an exact polynomial in the parameters; text is
-            never evaluated.
+            never evaluated. A constant without a value is a parameter that is also a coordinate
+            ("Parameters as constants" in ``docs/maps.md``).
 
         Examples
         --------
@@ -138,7 +145,12 @@ class PolynomialMap:
         fractions = {}
         for name, image in images.items():
             numerator, denominator = numerator_and_denominator(image)
-            image_fraction = source.polynomial(numerator), source.polynomial(denominator)
+            try:
+                image_fraction = source.polynomial(numerator), source.polynomial(denominator)
+            except ConversionError as reason:
+                symbols_used = {str(symbol) for symbol in getattr(image, "free_symbols", ())}
+                advice = UNDECLARED if symbols_used - set(source.variables) else ""
+                raise ConversionError(f"{reason}{advice}") from None
             fractions[variable_name(name)] = image_fraction
         equations = tuple(filter(None, map(source.polynomial, map(difference, relations))))
         return cls.from_fractions(source, fractions, equations, prime)

@@ -236,7 +236,8 @@ def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, 
         source = PolynomialRing(QQ, (*inputs, *parameters))
         images = []
         for name, value in outputs.items():
-            images.append(toml_files.polynomial(value, f"outputs {name}", source))
+            with toml_files.advice_on_names(value, source):
+                images.append(toml_files.polynomial(value, f"outputs {name}", source))
         return Layer(PolynomialMap(source, tuple(outputs), tuple(images)), tuple(inputs))
     except ConversionError as reason:
         raise ConversionError(f"{where}, {reason}") from None
