@@ -492,7 +492,7 @@ def test_trusted_lemmas_are_those_of_the_proof() -> None:
     "model", [SingleLayerAttention(2, 2, t=3), SingleLayerAttention(3, 1, t=2)], ids=str
 )
 def test_products_determine_functions(model: SingleLayerAttention) -> None:
-    """The same from the whole parametrization, with all tokens and outputs."""
+    """Both spans are equal for the whole parametrization too, with all tokens and outputs."""
     full, reduced = model.parametrization("full"), model.parametrization("reduced")
     assert products_determine_functions(model.d) == same_span(full, reduced)
 
