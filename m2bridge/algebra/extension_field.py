@@ -280,7 +280,7 @@ class ExtensionField(CoefficientField):
         numerator does not begin with a minus.
         """
         numerator, denominator = self.parts(element)
-        if denominator.is_ground:
+        if denominator.is_ground:  # a number: the numerator's coefficients are divided by it
             numerator, denominator = numerator.quo_ground(denominator.LC), 1
         sign = "+"
         if str(numerator).startswith("-"):
@@ -381,14 +381,15 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         Raises
         ------
         CoercionFailed
-            If it has other symbols, or its denominator is zero in the field.
+            If the expression ``a`` has other symbols, or its denominator is zero in the field.
         """
         symbol, described = self.symbols[0], self.described
         if a.is_Rational:
             return described.element({(0,): a})
         if a.free_symbols == {symbol}:
-            read = described.generator_ring.from_expr
-            numerator, denominator = map(read, a.as_numer_denom())
+            # Polynomials of SymPy's rings are mappings of exponents to coefficients.
+            to_polynomial = described.generator_ring.from_expr
+            numerator, denominator = map(to_polynomial, a.as_numer_denom())
             divisor = described.element(denominator)
             if divisor:
                 return described.element(numerator) / divisor

@@ -1,7 +1,8 @@
 """Values of Macaulay2 about modules: matrices, complexes, Betti tables, Hilbert polynomials.
 
 Ideals of any ring, ring maps and vectors too. They are frozen values, which are displayed as in
-Macaulay2 and convert their entries to SymPy; they have no arithmetic.
+Macaulay2 and convert their entries to SymPy; they have no arithmetic. The method ``_formula`` of a
+value is its LaTeX for a notebook, and ``""`` where the value is shown as text instead.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class BettiTable(Typeset):
 
     @property
     def rows(self) -> dict[tuple[int, int], int]:
-        """The numbers of the table that are not zero, by (column, row)."""
+        """The nonzero numbers at (i, j): of generators of weight i + j in homological degree i."""
         table: dict[tuple[int, int], int] = {}
         for (i, _, weight), count in self.entries:
             table[i, weight - i] = table.get((i, weight - i), 0) + count
@@ -277,7 +278,7 @@ class Module(Named, Typeset):
     def __str__(self) -> str:
         if self.kind != "free":
             return f"{self.kind}({', '.join(map(str, self._matrices()))})"
-        if not any(map(any, self.degrees)):
+        if not any(map(any, self.degrees)):  # all degrees are zero
             return f"{ring_text(self.ring)}^{len(self.degrees)}"
         # A generator of degree d is in the summand R^{−d}, as Macaulay2 writes it.
         shifts = []

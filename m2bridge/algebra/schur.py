@@ -161,8 +161,8 @@ def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
     >>> tableaux((2, 1), (1, 1, 1))
     2
     """
-    if not weight:
-        return int(not shape)
+    if not weight:  # no entries: there is one tableau if the shape is empty, and else none
+        return 1 if not shape else 0
     return sum(tableaux(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
 
 
@@ -171,7 +171,7 @@ Shapes = tuple[PartitionTuple, ...]
 
 
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
-    """The multiplicities of irreducible representations in one of a product of groups GL.
+    """The multiplicities of the irreducible summands of a representation of a product of groups GL.
 
     An irreducible representation is a tensor product of Schur functors of the spaces. A highest
     weight among those whose dimension is not 0 belongs to an irreducible representation, whose
@@ -196,6 +196,7 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     {((2,),): 1, ((1, 1),): 1}
     """
     multiplicities: dict[Shapes, int] = {}
+    # Weights of different degrees, one number for each space, are in different summands.
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
         dominant = product(*map(partitions, degrees, sizes))
         # Higher weights come first, so the first one whose dimension is not 0 is a highest weight.

@@ -242,6 +242,7 @@ class _GradedParts:
             form = self._multiplied(monomial, variable)
             first = first_forms.setdefault(monomial + variable, form)
             if first != form:
+                # The difference first − form.
                 yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
         # The given relations of this weight vanish; multiples of those of smaller weights vanish
         # already, since normal forms of smaller weights are used.
@@ -256,12 +257,14 @@ class _GradedParts:
         return {standard + variable: c for standard, c in self.normal[monomial].items()}
 
     def _in_products(self, monomial: int) -> SparseVector:
-        """A monomial that is not constant, as a combination of products x_i b, b standard.
+        """A packed monomial that is not constant, as a combination of products x_i b, b standard.
 
-        Normal forms are known, or follow, in all weights below that of the monomial.
+        It is x_i times a monomial of smaller weight, whose normal form is known, or found here in
+        the same way.
         """
         # The lowest bit that is set is in the digit of the first variable of the monomial.
-        first = (monomial & -monomial).bit_length() // _EXPONENT_BITS
+        lowest_bit = (monomial & -monomial).bit_length() - 1
+        first = lowest_bit // _EXPONENT_BITS
         variable = 1 << first * _EXPONENT_BITS
         rest = monomial - variable
         if rest not in self.normal:

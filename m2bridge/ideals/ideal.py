@@ -1,8 +1,10 @@
 """Ideals of polynomial rings, and what is computed with them.
 
-Algebra, invariants, components and geometry, in the words of commutative algebra: each method is
-one question to Macaulay2 (``program``), and the ways to other programs are in ``convertible``. How
-an ideal is read from what people write stands in ``construct``.
+Algebra, invariants, components and geometry, in the words of commutative algebra. Each method is
+one question to Macaulay2 (``program``): ``ask`` runs a program ``templates/ideal_….m2.j2``, and the
+answer has values by the names that it prints. ``@computation`` applies the options ``engine`` and
+``timeout`` to all that a method does, so that its body does not use them. Ideals for other programs
+are in ``convertible``; how an ideal is read from what people write stands in ``construct``.
 """
 
 from __future__ import annotations
@@ -203,7 +205,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         if not others:
             return self
         ideals = {f"ideal{number}": ideal for number, ideal in enumerate((self, *flat(others)))}
-        values = {"names": f"({', '.join(ideals)})"}  # the arguments of Macaulay2's intersect
+        values = {"names": f"({', '.join(ideals)})"}  # of the ideals, for Macaulay2's intersect
         return _tidy_ideal(ask("ideal_intersection", ideals, values).ideal("intersection"))
 
     @computation
@@ -297,7 +299,6 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """The degree of the closure in projective space; 0 for the unit ideal.
 
         Only components of the largest dimension count, with their multiplicities.
-
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
 
         >>> ideal("x^2*y").degree()
@@ -310,7 +311,6 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """The Hilbert series of the quotient ring.
 
         If the ideal is not homogeneous, of the quotient by the ideal of its leading forms.
-
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1.
 
         >>> ideal("x^2 - y*z").hilbert_series()
@@ -405,7 +405,6 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """The minimal primes: the components of the variety over the field.
 
         The unit ideal has none.
-
         Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, sections 4.3 and
         4.4.
 

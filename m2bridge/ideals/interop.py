@@ -50,7 +50,7 @@ def _from_macaulay2(text: str) -> str:
 
 
 class _Vocabulary(NamedTuple):
-    """The words of a namespace.
+    """The words that a program, the namespace of a file, uses in the format ``.mrdi``.
 
     Parameters
     ----------
@@ -355,7 +355,7 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
 
 
 def sage_generators(ideal: Any) -> GeneratingSet:
-    """The generators of an ideal of Sage, or the polynomials of Sage in a list, without zeros.
+    """The ideal of m2bridge that an ideal of Sage, or polynomials of Sage in a list, generate.
 
     Raises
     ------
@@ -364,6 +364,7 @@ def sage_generators(ideal: Any) -> GeneratingSet:
     """
     try:
         listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
+        # The ring of all of them: a second ring is a ValueError, as an empty list is.
         (parent,) = {polynomial.parent() for polynomial in listed}
         base = parent.base_ring()
         if not (base.is_field() and base.is_prime_field() and base.is_exact()):
@@ -411,6 +412,7 @@ def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
         names = json.loads(match["names"])
     except ValueError as reason:
         raise ConversionError(f"not a program for Sage that to_sage_text wrote: {reason}") from None
+    # Each generator is on a line as ``"x^2 - y",``, of which quotes and comma are left out.
     generators = [line.strip()[1:-2] for line in match["generators"].splitlines()]
     return generators, names, read_field(match["field"])
 

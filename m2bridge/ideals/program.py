@@ -1,8 +1,9 @@
 """Questions about ideals of one ring as Macaulay2 programs, and small Gröbner bases by FLINT.
 
 Every question of this package goes through :func:`question`, and :func:`tidy` gives what is found
-the same form in all versions of Macaulay2. Small ideals over QQ are compared without Macaulay2: two
-ideals are equal if and only if their reduced Gröbner bases are.
+the same form in all versions of Macaulay2. An ``Answer`` has values, such as ideals and numbers, by
+the names under which the program prints them. Small ideals over QQ are compared without Macaulay2:
+two ideals are equal if and only if their reduced Gröbner bases are.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -168,11 +169,12 @@ def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> Generatin
     GeneratingSet
         In ``ring``, with the elements of the reduced Gröbner basis as generators.
     """
-    # ``convert_to_extension`` takes polynomials over QQ.
+    # ``convert_to_extension`` takes polynomials over QQ in the variables and the generators of the
+    # field, and puts the generators into the coefficients.
     rational_ring = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
     generators = []
     for generator in ideal.generators:
-        terms = {m: _integer_or_fraction(c, ring) for m, c in generator.items()}
+        terms = {monomial: _integer_or_fraction(c, ring) for monomial, c in generator.items()}
         generators.append(convert_to_extension(rational_ring.from_dict(terms), ring))
     extended = GeneratingSet.without_zeros(ring, generators)
     basis = ask("ideal_groebner_basis", {"givenIdeal": extended}).ideal("groebner_basis")
@@ -249,7 +251,8 @@ def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
 
 def hilbert_polynomial(series: HilbertSeries) -> HilbertPolynomial:
     """The Hilbert polynomial of the module that has this Hilbert series."""
-    # It is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), and C(n + k, k) belongs to P^k.
+    # For D the dimension it is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1) over 0 ≤ i < D, and
+    # C(n + k, k) is the Hilbert polynomial of P^k: so after reversal, place k has its coefficient.
     signed_coefficients = [(-1) ** i * e for i, e in enumerate(series.hilbert_coefficients)]
     signed_coefficients.reverse()
     return HilbertPolynomial(tuple((k, c) for k, c in enumerate(signed_coefficients) if c))
@@ -356,6 +359,7 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     number_of_monomials = comb(variables + 2 * degree, variables)  # up to twice the degree
     if number_of_monomials > MAX_REDUCTION_MONOMIALS:
         return None
+    # The names of variables do not matter: FLINT calls them x0, x1, …
     context = flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering.degrevlex)
     generators = [context.from_dict(integer_coefficients(g)) for g in ideal.generators]
     polynomials = flint.fmpz_mpoly_vec(generators, context)
