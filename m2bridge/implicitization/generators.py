@@ -13,6 +13,13 @@ Relations and functionals are computed modulo primes, lifted to QQ with as many 
 and proved. A relation that needs more primes is eliminated again among the basis and few other
 monomials; functionals that vanish on products are computed again modulo one more prime after the
 other.
+
+A monomial lists the numbers of its coordinates in ascending order, with repetition. The basis is
+monomials that are a basis of the coordinate ring of the image in the multidegree, the pivots of an
+echelon form; all other monomials are called free. Candidates are the monomials that can be in the
+basis. A product x_j · g is a coordinate times an element g of the ideal of lower degree; products
+span the part of the ideal that lower degrees generate. A prime or echelon form is unlucky if its
+rank or pivots are not those over QQ.
 """
 
 from __future__ import annotations
@@ -93,6 +100,7 @@ def proved_relations(
     tuple of polynomials or None
         In the order of the columns; ``None`` if not every column has a proved relation.
     """
+    # Each takes monomials, and returns their echelon form.
     eliminate_methods = (
         # modulo one long prime, all primes, no prime
         partial(Echelon.modular, eliminations=eliminations[1:2]),
@@ -156,7 +164,7 @@ def has_no_larger_rank(
         Further primes for lifting.
     """
     modulo_others = (generated.modulo(prime) for prime in primes if prime != generated.prime)
-    rank = len(generated.chosen)
+    rank = len(generated.chosen)  # r
     used_primes = []
     duals = []
     for modulo_prime in chain([generated], modulo_others):
@@ -222,6 +230,8 @@ def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Pr
     neighbours : sequence of Neighbour
     """
     number = {monomial: i for i, monomial in enumerate(free)}
+    # ``neighbour.products`` are the monomials of a lower multidegree times x_j; a polynomial g of
+    # that multidegree has terms (position among these monomials, coefficient).
     origin_of: Products = {}
     for neighbour in neighbours:
         # from positions in the piece of the neighbour to positions among the free monomials
@@ -371,6 +381,7 @@ class Context:
     max_degree : int
         The last degree of the computation.
     grading : PackedGrading
+        The multidegrees of the coordinates, each packed into one integer.
     primes : tuple of int
         Short primes, which divide no coefficient of the map.
     eliminations : tuple of ModularElimination
@@ -453,6 +464,7 @@ def compute_piece(
         raise ContradictionError(
             f"exact elimination in degree {degree} did not give a basis of the ideal"
         )
+    # Products x_j · g, each as the neighbour of x_j and g, and the new generators.
     multiples, generators = basis_of_ideal
     ideal: list[SparseRow] = []
     if degree < context.max_degree:  # higher degrees need the ideal of this one
@@ -504,7 +516,7 @@ def _proved_ideal(
     free_monomials = [*space.others, *(space.candidates[j] for j in free)]
     products = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(products), len(free_monomials), prime)
-    # products of generators of lower degree already span a part of the ideal
+    # a basis of the part of the ideal that lower degrees generate
     multiples = [products[generated.products[i]] for i in generated.chosen]
     # The dimension of the ideal is at most the number of free monomials, since the others are
     # independent on the image; so these multiples are a basis, and there are no new generators.
@@ -544,7 +556,7 @@ def _new_columns(
     columns, places : lists of int
         Some of the free columns, and their positions among the free monomials.
     """
-    # generated.functionals has an entry for each free monomial
+    # generated.functionals has an entry for each free monomial; the free candidates are the last
     start = len(generated.functionals) - len(free)
     place = {column: start + i for i, column in enumerate(free)}
     # a monomial on which all functionals are zero is in the span

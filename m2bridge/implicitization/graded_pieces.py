@@ -5,6 +5,10 @@ The ideal of the image is homogeneous for the grading and invariant under the sy
 dominant one, the largest. Kept for each: its monomials, a basis of the coordinate ring of the
 image, a basis of the ideal. A multidegree is stored as one integer, so that multidegrees add as
 integers do; its leading part is the degree. How a piece is computed stands in ``generators``.
+
+A monomial lists the numbers of its coordinates in ascending order, with repetition: x_0² x_3 is
+(0, 0, 3). A permutation π, given by π(0), π(1), …, carries it to x_π(0)² x_π(3). ``lower`` maps
+each smaller degree, from 0 on, to its pieces.
 """
 
 from __future__ import annotations
@@ -62,6 +66,8 @@ class PackedGrading:
             for entry in multidegree:
                 number = number * base + entry
             packed.append(number)
+        # For each symmetry π a list with the packed multidegree of π(j) at place j; ``moved`` has
+        # the places first.
         moved_by_each = [[packed[j] for j in permutation] for permutation in source.symmetries]
         moved = zip(*moved_by_each, strict=True) if moved_by_each else repeat((), len(packed))
         return cls(
@@ -132,6 +138,7 @@ class MultidegreeOrbits:
             previous, symmetry_number = self.steps[multidegree]
             dominant, to_previous = self.transport(previous)
             last_step = self.grading.permutations[symmetry_number]
+            # First to the previous multidegree, then by the last step to this one.
             self.transports[multidegree] = dominant, tuple(last_step[j] for j in to_previous)
         return self.transports[multidegree]
 
@@ -287,7 +294,8 @@ def orbits_of_degree(
         if lower_pieces is None:  # the coordinate has a degree larger than this one
             continue
         lower_images = lower_pieces.orbits.images
-        # multiplication by the coordinate adds its multidegree, and that of its image
+        # Multiplication by x_j adds its multidegree; the image of the product under a symmetry has
+        # the sum of the multidegrees of both images.
         for multidegree in lower_images:
             product = multidegree + multidegree_of_x
             if product not in images:
@@ -380,8 +388,9 @@ def complete_degrees(
     first : bool
         End with the first degree in which there are generators.
     """
+    # Degree 0 has only the multidegree 0, which every symmetry fixes.
     unmoved = {0: (0,) * len(grading.permutations)}
-    # in degree 0 the monomial 1 is a basis of the coordinate ring
+    # Its only monomial, 1, is a basis of the coordinate ring there.
     constants = GradedPiece(monomials=((),), basis=(0,))
     completed = {0: DegreePieces(MultidegreeOrbits.of(grading, unmoved), {0: constants})}
     for degree in range(1, max_degree + 1):
