@@ -76,6 +76,7 @@ def variables_of(expression: Expr) -> set[Any]:
         If a matrix of symbols or an indexed object occurs as a whole.
     """
     symbols = expression.free_symbols
+    # Entries of indexed objects, and matrices, would be among the free symbols: there are none.
     if all(isinstance(symbol, Symbol) for symbol in symbols):
         return symbols  # type: ignore[no-any-return]
     variables = set()

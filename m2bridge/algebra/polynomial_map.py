@@ -194,8 +194,8 @@ class PolynomialMap:
         q = source.sympy_ring.one
         for _, denominator in images.values():
             q = q.lcm(denominator)
-        _, q = q.clear_denoms()
-        _, q = q.primitive()
+        _, q = q.clear_denoms()  # integer coefficients
+        _, q = q.primitive()  # without a common divisor
         if q.is_ground:  # all denominators are numbers
             polynomials = [
                 numerator.quo_ground(denominator.LC) for numerator, denominator in images.values()
@@ -212,6 +212,7 @@ class PolynomialMap:
             terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
             return extended.sympy_ring.from_dict(terms)
 
+        # As w is 1/q on the source, a fraction f/g is f·(q/g)·w there.
         polynomials = [
             lift(numerator * q.exquo(denominator)) * w for numerator, denominator in images.values()
         ]
@@ -503,7 +504,9 @@ def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
     generators_of_spaces = first.images, second.images, first.images + second.images
     dimensions = set()
     for images in generators_of_spaces:  # of U, V and U + V
-        dimensions.add(sparse_rank(map(integer_coefficients, images)))
+        # Integer multiples of the images, which have the same span; a column for each monomial.
+        rows = map(integer_coefficients, images)
+        dimensions.add(sparse_rank(rows))
     return len(dimensions) == 1
 
 

@@ -94,7 +94,7 @@ def _partitions_between(
         for first in range(least, greatest + 1):
             for rest in _partitions_between(lower[1:], upper[1:], total - first, rows - 1):
                 yield (first, *rest) if first else ()
-    elif total == 0 and not any(lower):
+    elif total == 0 and not any(lower):  # all further parts are zero
         yield ()
 
 
@@ -117,7 +117,7 @@ def littlewood_richardson(
     for order, sign in signed_permutations(len(second)):
         sizes = [second[i] - i + j for i, j in enumerate(order)]
         if min(sizes, default=0) < 0:
-            continue  # a factor is zero
+            continue  # S_n is zero for n < 0
         terms = Counter({first: sign})
         for size in sizes:
             terms = _pieri_product(terms, size, rows)

@@ -103,9 +103,10 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def to_sheet(self) -> Sheet:
         """The generators and the ring on one line; if shortened, also a line for each generator."""
         title = ideal_text(self)
-        if title == ideal_text(self, None):
-            return Sheet(title, [], [ideal_latex(self)])
-        return Sheet(title, [generator_lines(self)], [])
+        is_shortened = title != ideal_text(self, None)
+        if is_shortened:
+            return Sheet(title, [generator_lines(self)], [])
+        return Sheet(title, [], [ideal_latex(self)])
 
     def _formula(self) -> str:
         """The generators in angle brackets, and the ring; empty if there are many or long ones."""
@@ -367,6 +368,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         answer = self._ask("ideal_resolution")
         modules = [_free_module(self.ring, degrees) for degrees in answer.integer_lists("degrees")]
         differentials = []
+        # Each module but the first is the source of a differential to the module before.
         neighbours = zip(pairwise(modules), answer.lists("differentials"), strict=True)
         for (target, source), rows in neighbours:
             differentials.append(Matrix(target, source, tuple(map(tuple, rows)), (0,)))
@@ -383,9 +385,8 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             tuple(map(generator.diff, variables))
             for generator in check_deadline_in(self.generators)
         ]
-        target = _free_module(
-            self.ring, (-total_degree(generator) for generator in self.generators)
-        )
+        # By these degrees the matrix of homogeneous generators is homogeneous of degree 0.
+        target = _free_module(self.ring, (-total_degree(f) for f in self.generators))
         source = _free_module(self.ring, [-1] * len(variables))
         return Matrix(target, source, tuple(rows), (0,))
 
@@ -544,7 +545,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def _ask_within(
         self, question: str, other: GeneratingSet, **options: Unpack[RunOptions]
     ) -> Answer:
-        """What :meth:`_ask` returns, where the caller is not a computation with its own options."""
+        """What :meth:`_ask` returns, within the options of a method that only passes them on."""
         return self._ask(question, other)
 
     def _ask(self, question: str, other: GeneratingSet | None = None) -> Answer:

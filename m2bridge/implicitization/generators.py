@@ -269,13 +269,19 @@ class GeneratedPart:
 
     @classmethod
     def of(cls, products: list[SparseRow], size: int, prime: int) -> GeneratedPart:
-        """Return the span modulo a prime of products in ``size`` free monomials."""
+        """Return the span modulo a prime of products in ``size`` free monomials.
+
+        The functionals are the coordinates of the quotient by the span: the class of each free
+        monomial, written in the free monomials that are independent modulo the span.
+        """
         rows = []
         for product in check_deadline_in(products):
             residues = {place: c % prime for place, c in product}
-            rows.append({place: residue for place, residue in residues.items() if residue})
+            nonzero_residues = {place: residue for place, residue in residues.items() if residue}
+            rows.append(nonzero_residues)
         quotient = linear_algebra.Quotient.of(rows, prime)
-        return cls(products, prime, quotient.chosen, quotient.classes(size))
+        classes = quotient.classes(size)  # for each free monomial
+        return cls(products, prime, chosen=quotient.chosen, functionals=classes)
 
     def modulo(self, prime: int) -> GeneratedPart:
         """Return the span of the same products modulo a different prime."""

@@ -151,7 +151,7 @@ class MultidegreeOrbits:
         members = self.members[dominant]
         place = {multidegree: i for i, multidegree in enumerate(members)}
         steps = [self.steps[multidegree] for multidegree in members[1:]]
-        return tuple((place[previous], number) for previous, number in steps)
+        return tuple((place[previous], symmetry_number) for previous, symmetry_number in steps)
 
 
 def _orbit(
