@@ -16,10 +16,12 @@ other.
 
 A monomial lists the numbers of its coordinates in ascending order, with repetition. The basis is
 monomials that are a basis of the coordinate ring of the image in the multidegree, the pivots of an
-echelon form; all other monomials are called free. Candidates are the monomials that can be in the
-basis. A product x_j · g is a coordinate times an element g of the ideal of lower degree; products
-span the part of the ideal that lower degrees generate. A prime or echelon form is unlucky if its
-rank or pivots are not those over QQ.
+echelon form; all other monomials are called free, and a place is a position in their list.
+Candidates are the monomials that can be in the basis. A product x_j · g is a coordinate times an
+element g of the ideal of lower degree, in the multidegree called the neighbour of x_j; products
+span the part of the ideal that lower degrees generate, and are given by their coefficients at the
+free monomials. A functional is linear on such coefficients, and given by its values at the free
+monomials. A prime or echelon form is unlucky if its rank or pivots are not those over QQ.
 """
 
 from __future__ import annotations
@@ -89,11 +91,13 @@ def proved_relations(
     Parameters
     ----------
     echelon : Echelon
+        A basis among monomials, the pivots, and the expressions of the others in it, as a guess.
     columns : sequence of int
         Columns of the echelon form that are not pivots.
     eliminations : sequence of ModularElimination
         The first is modulo a short prime, the others modulo long ones.
     substitution : Substitution
+        Decides whether a polynomial vanishes on the image.
 
     Returns
     -------
@@ -117,8 +121,10 @@ def proved_relations(
         # the basis and few other monomials; column i of the smaller echelon form is kept_columns[i]
         smaller = eliminate([echelon.monomials[column] for column in kept_columns])
         pivots = tuple(kept_columns[i] for i in smaller.pivots)
+        # A larger rank, or pivots further left, show that the echelon form that is given, and not
+        # the smaller one, is unlucky.
         if unluckiness(pivots) < unluckiness(echelon.pivots):
-            return None  # The echelon form that is given, not the smaller one, is unlucky.
+            return None
         # with other pivots the smaller echelon form is unlucky, and the next method is tried
         if pivots == echelon.pivots:
             places = [kept_columns.index(column) for column in missing]
@@ -357,7 +363,7 @@ class GeneratedPart:
         """
         if not functionals:
             return True
-        # the largest sum of absolute values of the coefficients of a product
+        # for each product the sum of absolute values of its coefficients
         norms = [sum([abs(c) for _, c in product]) for product in self.products]
         max_norm = max(norms, default=0)
         max_value = max(map(abs, chain.from_iterable(functionals)), default=0)
@@ -477,12 +483,12 @@ def compute_piece(
         position = {monomial: i for i, monomial in enumerate(space.monomials)}
         for neighbour, polynomial in multiples:
             products = neighbour.products
-            # term i of g, times the coordinate, is the monomial products[i] of this multidegree
+            # A term (i, c) of g times x_j is c times the monomial products[i] of this multidegree.
             ideal.append(tuple([(position[products[i]], c) for i, c in polynomial]))
         ideal += [_as_sparse_row(generator, position) for generator in generators]
     return GradedPiece(
         monomials=space.monomials,
-        basis=echelon.pivots,
+        basis=echelon.pivots,  # positions among the candidates, the first of the monomials
         proved=len(multiples) + len(generators),
         ideal=tuple(ideal),
         generators=generators,
@@ -499,7 +505,8 @@ def _proved_ideal(
 ) -> tuple[list[tuple[Neighbour, SparseRow]], tuple[Terms, ...]] | None:
     """Return a basis of the ideal in one multidegree, proved: multiples and new generators.
 
-    The multiples x_j · g are given by the neighbour of x_j and the polynomial g of its ideal.
+    The multiples are some of the products x_j · g, a basis of the part of the ideal that lower
+    degrees generate; each is given by the neighbour of x_j and the polynomial g of its ideal.
 
     Parameters
     ----------
@@ -522,7 +529,6 @@ def _proved_ideal(
     free_monomials = [*space.others, *(space.candidates[j] for j in free)]
     products = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(products), len(free_monomials), prime)
-    # a basis of the part of the ideal that lower degrees generate
     multiples = [products[generated.products[i]] for i in generated.chosen]
     # The dimension of the ideal is at most the number of free monomials, since the others are
     # independent on the image; so these multiples are a basis, and there are no new generators.

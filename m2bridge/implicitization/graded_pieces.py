@@ -344,9 +344,9 @@ class MonomialSpace:
         for j, (multidegree_of_x, degree_of_x) in enumerate(check_deadline_in(coordinates)):
             lower_pieces = lower.get(degree - degree_of_x)
             quotient = multidegree - multidegree_of_x
-            # coordinate j divides no monomial of this multidegree
             if lower_pieces is None or quotient not in lower_pieces.orbits.images:
-                continue
+                continue  # coordinate j divides no monomial of this multidegree
+            # Only the dominant piece of an orbit is stored; the permutation carries it to this one.
             dominant, permutation = lower_pieces.orbits.transport(quotient)
             neighbour = Neighbour.of(lower_pieces.pieces[dominant], permutation, j)
             neighbours.append(neighbour)
