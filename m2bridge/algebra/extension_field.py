@@ -76,6 +76,7 @@ class ExtensionField(CoefficientField):
     root: AlgebraicNumber | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        """Check the names and the polynomial, which is made monic, see the errors of the class."""
         CoefficientField.__post_init__(self)
         check_kind("names", self.names, tuple, "a tuple of names")
         check_kind("minimal_polynomial", self.minimal_polynomial, tuple, "a tuple of numbers")

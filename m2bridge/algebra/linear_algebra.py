@@ -125,7 +125,7 @@ def _minor_bits(matrix: Any, size: int) -> int:
     """A number b such that all minors of this size have absolute values below 2^b.
 
     By Hadamard's inequality the absolute value of a minor is at most the product of the norms of
-    its rows, and also of its columns. These are parts of rows and columns of the matrix, whose
+    its rows, and also of its columns. The rows of a minor are parts of rows of the matrix, whose
     norms are at least as large. The bounds of :func:`_squared_norm_bits` are halved, because they
     are for squares.
     """
@@ -406,8 +406,8 @@ class Quotient:
     def _dense_round(self, rows: list[NumberedRow]) -> dict[Any, SparseVector]:
         """The expression of each pivot of the rows' reduced echelon form in places without pivot.
 
-        It adds rows that form a basis of the span to ``chosen``, and ends the elimination: no row
-        remains.
+        The numbers of rows that form a basis of the span are added to ``chosen``. No row remains
+        for a further round.
         """
         places = sorted(set(chain.from_iterable(row for _, row in rows)))
         position = {place: j for j, place in enumerate(places)}

@@ -176,6 +176,7 @@ class PolynomialRing:
     variables: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        """Raise ConversionError unless the names of the variables can be distinguished."""
         check_kind(
             "field", self.field, CoefficientField, "QQ, CoefficientField(p) or another field"
         )

@@ -63,7 +63,7 @@ def ask(
     MethodUnavailableError
         If it has to factor polynomials, and the characteristic is too large for that.
     """
-    ring = next(iter(ideals.values())).ring
+    ring = next(iter(ideals.values())).ring  # the same for all of them
     is_extension = isinstance(ring.field, ExtensionField)
     if is_extension and name in _OVER_PRIME_FIELD:
         return _ask_over_prime_field(name, ideals, ring)
@@ -283,7 +283,7 @@ def question(
         If the ideals are not of one ring.
     """
     check_one_ring(*ideals.values())
-    ring = next(iter(ideals.values())).ring
+    ring = next(iter(ideals.values())).ring  # the same for all of them
     if isinstance(ring.field, ExtensionField):
         libraries = ("wire", "extension_fields", *libraries[1:])
     ideal_texts = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}

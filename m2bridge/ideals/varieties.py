@@ -464,6 +464,7 @@ class ProjectiveScheme(Generic[SomeIdeal]):
     ideal: SomeIdeal
 
     def __post_init__(self) -> None:
+        """Raise MethodUnavailableError if a generator is not homogeneous."""
         for generator in self.ideal.generators:
             if not is_homogeneous(generator):
                 raise MethodUnavailableError(
