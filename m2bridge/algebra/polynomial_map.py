@@ -77,7 +77,7 @@ class PolynomialMap:
     prime: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ConversionError if images or names are missing or repeated, or QQ is not the field."""
+        """Raise ConversionError for a wrong number of images, names used twice, or other fields."""
         if len(self.coordinates) != len(self.images):
             raise ConversionError(
                 f"{len(self.coordinates)} coordinates but {len(self.images)} images"

@@ -558,7 +558,8 @@ def extend_permutation(
     """Return a permutation of the independent coordinates as a permutation of all coordinates.
 
     ``coordinates`` is the number of all coordinates. Independent coordinate i is coordinate
-    ``reduction.basis[i]`` among them; dependent ones are fixed.
+    ``reduction.basis[i]`` among them. Dependent ones are fixed, which does not matter: they do not
+    occur in the polynomials that are permuted.
     """
     result = list(range(coordinates))
     for i, j in enumerate(reduction.basis):
