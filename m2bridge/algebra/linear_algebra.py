@@ -421,12 +421,13 @@ class Quotient:
         free_columns = sorted(set(range(len(places))).difference(pivots))
         forms: dict[Any, SparseVector] = {}
         for i, pivot in enumerate(check_deadline_in(pivots)):
-            form = forms[places[pivot]] = {}
             # The row says that e_pivot + Σ c_j e_j is 0 modulo the rows, so e_pivot is Σ −c_j e_j.
+            form: SparseVector = {}
             for j in free_columns:
                 value = int(echelon[i, j])
                 if value:
                     form[places[j]] = self.prime - value
+            forms[places[pivot]] = form
         return forms
 
 

@@ -213,7 +213,11 @@ class _GradedParts:
     normal: dict[int, SparseVector] = field(default_factory=lambda: {0: {0: 1}})
 
     def append_next(self) -> int:
-        """Add the part of the first weight that is not there, and return its dimension."""
+        """Add the part of the first weight that is not there, and return its dimension.
+
+        The products x_i b of this weight are a basis of a space, which is divided by the relations;
+        a form expresses a product in products that are independent there, the standard monomials.
+        """
         weight = len(self.standard)
         pairs = self._factor_pairs(self.standard, weight)
         products = list(dict.fromkeys(monomial + variable for monomial, variable in pairs))

@@ -106,12 +106,12 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
         raise ConversionError(f"there is no namespace '{namespace:.40}': take {known_namespaces}")
     vocabulary = _VOCABULARIES[namespace]
     ring = _ring_data(ideal.ring, namespace)
-    place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
+    ring_uuid = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     return {
         "_ns": {namespace: vocabulary.origin},
-        "_type": {"name": vocabulary.ideal, "params": place},
+        "_type": {"name": vocabulary.ideal, "params": ring_uuid},
         "data": [_polynomial_data(generator, namespace) for generator in ideal.generators_or_zero],
-        "_refs": {place: ring},
+        "_refs": {ring_uuid: ring},
     }
 
 

@@ -130,7 +130,7 @@ class MultidegreeOrbits:
 
     def transport(self, multidegree: int) -> tuple[int, Permutation]:
         """Return the dominant multidegree of the orbit of a multidegree, and a permutation of the
-        coordinates, a product of symmetries, that carries the former to the latter.
+        coordinates, a product of symmetries, that carries the dominant multidegree to this one.
         """
         if multidegree in self.members:  # it is dominant: the permutation is the identity
             return multidegree, tuple(range(len(self.grading.packed)))
@@ -235,7 +235,7 @@ class DegreePieces:
     def dimension(self) -> int:
         """The dimension of the coordinate ring of the image in this degree.
 
-        It is the same in all multidegrees of an orbit.
+        The multidegrees of an orbit have the same dimension, the rank of the dominant one.
         """
         members = self.orbits.members
         return sum(piece.rank * len(members[dominant]) for dominant, piece in self.pieces.items())

@@ -299,11 +299,12 @@ def coordinate_permutation(
     """
     variables = polynomial_map.source.variables
     position = {name: i for i, name in enumerate(variables)}
-    # −1 for a new name that is no parameter
+    # the parameter to which τ carries each; −1 for a new name that is no parameter
     targets = [position.get(renaming.get(name, name), -1) for name in variables]
     # a renaming that is not a permutation would identify parameters
     if sorted(targets) != list(range(len(variables))):
         raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
+    # the parameter that τ carries to parameter number i
     sources = [targets.index(i) for i in range(len(variables))]
     result = [0] * len(polynomial_map.images)
     # coordinates with equal images can be permuted in any way, so they are moved as a block

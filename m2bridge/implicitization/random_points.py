@@ -142,7 +142,7 @@ class FunctionValues:
     def polynomial_values(self, polynomial: IntegerPolynomial) -> list[int]:
         """Return the values at all points of a polynomial in the functions, modulo the prime."""
         prime = self.prime
-        total = [0] * len(self.products[()])
+        total = [0] * len(self.products[()])  # a zero for each point
         for exponents, coefficient in check_deadline_in(polynomial.items()):
             c = coefficient % prime
             values = self.monomial_values(monomial_of(exponents))
