@@ -120,6 +120,7 @@ class ExtensionField(CoefficientField):
                 "field", f"extensions of GF({p}) are not available: use p < 2^29"
             )
         numbers = [flint.fmpq(int(c.numerator), int(c.denominator)) for c in coefficients]
+        # c is c.p / c.q
         if p and any(int(c.q) % p == 0 for c in numbers):
             raise InvalidCaseError("field", f"a denominator is divisible by {p}")
         if p:

@@ -152,7 +152,7 @@ def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
     """
     set_of_rows: set[frozenset[tuple[ColumnT, int]]] = set()
     for row in check_deadline_in(rows):
-        set_of_rows.add(frozenset([entry for entry in row.items() if entry[1]]))
+        set_of_rows.add(frozenset([(column, c) for column, c in row.items() if c]))
     set_of_rows.discard(frozenset())
     distinct_rows = list(set_of_rows)
     # A row is a set of pairs (column, entry); its support is the columns.

@@ -67,6 +67,7 @@ def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[Partit
 
     By Pieri's rule λ gets ``size`` boxes, no two in one column: μ_(i+1) ≤ λ_i ≤ μ_i.
     """
+    # μ_i is at least λ_i, and at most λ_(i−1); μ_1 is at most λ_1 + size.
     upper = (max(shape, default=0) + size, *shape)
     yield from _partitions_between((*shape, 0), upper, sum(shape) + size, rows)
 

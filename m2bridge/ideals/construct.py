@@ -367,7 +367,7 @@ def read_ideal_file(
     content = read_toml(text)
     if "ideal" not in content and content.keys() & {"map", "layers"}:
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
-    check_keys(content, "", {"ideal"}, set())
+    check_keys(content, "", {"ideal"}, set())  # the required keys, and the optional ones
     table = table_of(content, "ideal", {"variables", "generators"}, {"title", "field"})
     title = line(table, "ideal", "title")
     name_of_field = line(table, "ideal", "field")

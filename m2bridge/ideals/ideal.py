@@ -453,7 +453,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
-        if isinstance(self.ring.field, ExtensionField):  # its components are found over QQ, GF(p)
+        if isinstance(self.ring.field, ExtensionField):  # primes are found over its prime field
             primes = self.minimal_primes()
             return len(primes) == 1 and self.equals(primes[0])
         return self._ask("ideal_is_prime").boolean("prime")

@@ -235,8 +235,8 @@ def _read_field(described: Mapping[str, Any]) -> CoefficientField:
 def _read_polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
     """The polynomial with these terms of a file ``.mrdi``.
 
-    They are pairs of exponents and a coefficient, which is the text ``2//3``, or a list of
-    numerator and denominator.
+    A term is a pair of exponents and a coefficient, which is text such as ``2//3`` or ``2``, or a
+    list of numerator and denominator; all numbers are text.
 
     Raises
     ------

@@ -285,7 +285,7 @@ def question(
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring  # the same for all of them
     if isinstance(ring.field, ExtensionField):
-        libraries = ("wire", "extension_fields", *libraries[1:])
+        libraries = ("wire", "extension_fields", *libraries[1:])  # "wire" is the first already
     ideal_texts = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}
     ring_and_ideals = {"ring": m2_syntax.ring(ring), "ideals": ideal_texts}
     return render(name, libraries, {**ring_and_ideals, **(values or {})})

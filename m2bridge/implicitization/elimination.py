@@ -428,6 +428,7 @@ class Echelon:
         There is one elimination for each prime. Primes whose pivots are not the best ones found
         (the largest rank, then those furthest to the left) are unlucky, and left out.
         """
+        # pairs of an echelon form modulo a prime and its pivots
         forms = [elimination.echelon(monomials) for elimination in eliminations]
         best_pivots = min([pivots for _, pivots in forms], key=unluckiness)
         matrices = [matrix for matrix, pivots in forms if pivots == best_pivots]
