@@ -281,12 +281,11 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
 def from_sage(source: Any) -> Ideal:
     """The ideal that is an object of Sage, or that a list of Sage's polynomials generates.
 
-    It is over QQ or GF(p).
-
     Raises
     ------
     ConversionError
-        If it is something else, or polynomials are of several rings.
+        If the source is something else, polynomials are of several rings, or their coefficients are
+        not in QQ or GF(p).
 
     Examples
     --------

@@ -193,7 +193,9 @@ def _polynomial_data(polynomial: PolyElement, namespace: str) -> list[list[Any]]
     domain = polynomial.ring.domain
 
     def coefficient(c: Any) -> Any:
-        """A residue from 0 to p − 1 as text; a fraction as the namespace writes it."""
+        """A residue from 0 to p − 1 as text; a fraction as ``"2//3"`` in Oscar's namespace, and as
+        ``["2", "3"]`` in Macaulay2's.
+        """
         if domain.is_FiniteField:
             return str(int(domain.to_int(c)) % int(domain.characteristic()))
         parts = [decimal(int(c.numerator)), decimal(int(c.denominator))]
@@ -227,6 +229,7 @@ def _read_field(described: Mapping[str, Any]) -> CoefficientField:
     is_rational = name == "QQField" or (name == "Ring" and described["data"] == "QQ")
     if is_rational:
         return QQ
+    # A finite field with a text as data is GF(p), and the text is p.
     if name in ("FiniteField", "QuotientRing") and isinstance(described["data"], str):
         return CoefficientField(integer(described["data"]))
     raise ConversionError(f"coefficients in a {name!s:.40}; they must be in QQ or GF(p)")

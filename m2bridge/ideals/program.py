@@ -121,6 +121,7 @@ def over_prime_field(ideal: GeneratingSet) -> GeneratingSet:
     ring = PolynomialRing(field.base, ideal.ring.variables + field.names)
     generators = [_clear_denominators(generator, ring, field) for generator in ideal.generators]
     if field.minimal_polynomial:
+        # The exponents of the variables, which come first in ``ring``, are 0.
         no_variables = (0,) * len(ideal.ring.variables)
         relation = {no_variables + exponents: c for exponents, c in field.relation.items()}
         generators.append(_polynomial_over_base(relation, ring))

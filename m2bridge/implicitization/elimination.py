@@ -436,7 +436,9 @@ class Echelon:
         rows = range(len(best_pivots))
 
         def coefficients(column: int) -> tuple[int, list[int]]:
-            """The common denominator of the lifted entries, and minus their numerators."""
+            """The common denominator of the rational entries of a column, and minus their
+            numerators, lifted from the ``matrices``, the echelon forms modulo the primes.
+            """
             # one vector for each prime: minus the entries of the column
             vectors = [[-int(matrix[row, column]) for row in rows] for matrix in matrices]
             # the vector modulo the product of the primes, and the rational one that it stands for
