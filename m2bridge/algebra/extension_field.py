@@ -234,7 +234,7 @@ class ExtensionField(CoefficientField):
         if not self.minimal_polynomial:
             ring = domain.field.ring
             numbers = {e: _convert_rational(ring.domain, c) for e, c in terms.items()}
-            return domain.field.new(ring.from_dict(numbers), ring.one)
+            return domain.field.new(ring.from_dict(numbers), ring.one)  # a fraction over 1
         total = domain.zero
         # Powers of the root, ``domain.unit``, are reduced by the minimal polynomial.
         for (exponent,), c in terms.items():

@@ -240,7 +240,8 @@ class _GradedParts:
 
     def _relations(self, weight: int) -> Iterator[SparseVector]:
         """Yield the relations among the products x_i b of this weight, b standard."""
-        # Pairs with the same product are equal in the algebra, whatever normal forms they lead to.
+        # For a product m = x_j b of smaller weight, x_i m is x_i times the normal form of m, which is
+        # a combination of products. Pairs (m, x_i) with the same x_i m have equal combinations.
         first_forms: dict[int, SparseVector] = {}
         for monomial, variable in self._factor_pairs(self.products, weight):
             form = self._multiplied(monomial, variable)
@@ -272,5 +273,6 @@ class _GradedParts:
         variable = 1 << first * _EXPONENT_BITS
         rest = monomial - variable
         if rest not in self.normal:
+            # The products in the combination have normal forms, as their weight is smaller.
             self.normal[rest] = combination(self._in_products(rest), self.normal, LARGE_PRIME)
         return self._multiplied(rest, variable)

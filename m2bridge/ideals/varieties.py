@@ -362,7 +362,10 @@ def _components_json(
 
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
-    """Names and values of facts about a singular locus; a value ``None`` is not shown."""
+    """Names and values of facts about a singular locus; a value ``None`` is not shown.
+
+    If a limit was reached, ``rest_dimension`` bounds the components that were not found.
+    """
     meaning_of_irreducible = (
         f"means over {locus.given.ring.field}; over a larger field components can decompose"
     )

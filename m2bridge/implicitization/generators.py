@@ -325,7 +325,7 @@ class GeneratedPart:
             Functional number i by its values modulo the prime at all free monomials: 1 at place
             number i, 0 at the other places.
         """
-        # at other positions all functionals that vanish on the span are zero
+        # the positions at which some functional is not zero; at others the duals are zero too
         nonzero = {place for place, values in enumerate(self.functionals) if values}
         # with the places as the first columns, the echelon form has a unit matrix there
         order = [*places, *sorted(nonzero.difference(places))]
@@ -344,8 +344,8 @@ class GeneratedPart:
         Column k belongs to the free monomial at ``places[k]``. There is a row for each functional
         that is nonzero at one of the places or more, in the order in which they are met.
         """
-        row_of: dict[int, int] = {}
-        columns = []
+        row_of: dict[int, int] = {}  # functional → its row
+        columns = []  # each as pairs (row, value)
         for place in places:
             column = []
             for functional, value in self.functionals[place].items():

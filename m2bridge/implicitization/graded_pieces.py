@@ -344,6 +344,7 @@ class MonomialSpace:
         for j, (multidegree_of_x, degree_of_x) in enumerate(check_deadline_in(coordinates)):
             lower_pieces = lower.get(degree - degree_of_x)
             quotient = multidegree - multidegree_of_x
+            # The keys of ``images`` are the multidegrees of that degree.
             if lower_pieces is None or quotient not in lower_pieces.orbits.images:
                 continue  # coordinate j divides no monomial of this multidegree
             # Only the dominant piece of an orbit is stored; the permutation carries it to this one.
