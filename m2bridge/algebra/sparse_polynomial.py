@@ -240,8 +240,8 @@ class _GradedParts:
 
     def _relations(self, weight: int) -> Iterator[SparseVector]:
         """Yield the relations among the products x_i b of this weight, b standard."""
-        # For a product m = x_j b of smaller weight, x_i m is x_i times the normal form of m, which is
-        # a combination of products. Pairs (m, x_i) with the same x_i m have equal combinations.
+        # For a product m = x_j b of smaller weight, x_i m is x_i times the normal form of m, so a
+        # combination of products. Pairs (m, x_i) with the same x_i m have equal combinations.
         first_forms: dict[int, SparseVector] = {}
         for monomial, variable in self._factor_pairs(self.products, weight):
             form = self._multiplied(monomial, variable)
