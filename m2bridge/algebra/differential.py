@@ -64,7 +64,7 @@ def jacobian_at(
 def tangent_dimension(
     generators: Sequence[PolyElement], point: Sequence[int], *, field: CoefficientField = QQ
 ) -> int:
-    """The dimension of the kernel of the Jacobian matrix of some polynomials at a point.
+    """The dimension of the kernel over ``field`` of the Jacobian matrix of polynomials at a point.
 
     With all generators of a radical ideal, and a point of its variety, this is the dimension of the
     (affine) Zariski tangent space; with some of the generators, an upper bound for it, since each

@@ -164,8 +164,8 @@ def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
 
 
 def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
-    """The positions of some sets in the finest groups such that sets of different groups are
-    disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
+    """The positions of the sets ``supports`` in the finest groups, so that sets of two groups
+    are disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
 
     The algorithm is union–find: each group is a tree, whose root is its first position; ``leader``
     maps a position to its parent in the tree, and a root to itself.

@@ -211,7 +211,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     @computation
     def quotient(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
-        """The quotient I : J, all f with f·J ⊆ I, for an ideal J or a polynomial.
+        """The quotient I : J, all f with f·J ⊆ I; ``other`` is the ideal J, or a generator of it.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.4.
 
@@ -222,9 +222,10 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     @computation
     def saturate(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
-        """The saturation I : J^∞, all f with f·J^n ⊆ I for some n, for an ideal J or a polynomial.
+        """The saturation I : J^∞, all f with f·J^n ⊆ I for some n.
 
-        It defines the closure of V(I) without V(J), components embedded in V(J) left out.
+        ``other`` is the ideal J, or a polynomial that generates it. The saturation defines the
+        closure of V(I) without V(J), components embedded in V(J) left out.
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.4.
 
         >>> print(ideal("x^2*y").saturate("x"))
@@ -438,7 +439,6 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """The associated primes over the field, the minimal and the embedded ones.
 
         The unit ideal has none.
-
         Source: Eisenbud, *Commutative Algebra*, Theorem 3.1.
 
         >>> [str(prime.generators) for prime in ideal("x^2", "x*y").associated_primes()]

@@ -402,7 +402,10 @@ def bound_text(rest_dimension: int | None) -> str | None:
 def _dimension_and_number(
     components: tuple[IrreducibleComponent[Any], ...] | None, if_empty: str
 ) -> str | None:
-    """The dimension of a variety and the number of its components in words, if they are known."""
+    """The dimension of a variety and the number of its components in words.
+
+    ``if_empty`` if there are no components; ``None`` if they are not known.
+    """
     if components is None:
         return None
     if not components:
@@ -498,7 +501,6 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         """The degree: that of components of the largest dimension, with multiplicities.
 
         It is 0 if the scheme is empty.
-
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
         """
         series = hilbert_series(self.ideal)

@@ -348,8 +348,8 @@ def implicitize(
 def _linear_orbits(
     source: MultigradedMap, reduction: LinearReduction, max_degree: int
 ) -> Iterator[GeneratorOrbit]:
-    """Yield the linear relations: for each dependent coordinate one that expresses it in the
-    independent ones.
+    """Yield the linear relations: for each dependent coordinate of ``reduction`` one that expresses
+    it in the independent ones.
 
     Each relation is listed as an orbit of one multidegree, without symmetries (the trivial group),
     also where the symmetries of the map would carry relations to each other. Relations of a degree
