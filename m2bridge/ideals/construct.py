@@ -130,8 +130,8 @@ def _field_of(
     ConversionError
         If polynomials are over different fields, or over another one than was asked for.
     """
-    # Polynomials whose coefficients are polynomials in the generators of the field that was asked
-    # for are over this field, whatever domain SymPy gives them.
+    # Polynomials whose coefficients are polynomials in the generators of ``field`` are over it,
+    # whatever domain SymPy gives them; the others can have a field of their own.
     without_constants = [
         value for value in polynomials if not parsing.has_constants_of(value, field)
     ]

@@ -411,6 +411,7 @@ class Context:
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Context:
         """Prepare the computation for a map up to a degree; ``seed`` chooses slices and points."""
+        # The primes divide none of these, so that each image keeps all its terms.
         coefficients: set[int] = set()
         for image in source.integral_images:
             coefficients.update(map(abs, image.values()))
@@ -573,6 +574,8 @@ def _new_columns(
     place = {column: start + i for i, column in enumerate(free)}
     # a monomial on which all functionals are zero is in the span
     outside_span = [column for column in free if generated.functionals[place[column]]]
-    columns = generated.complement(echelon.by_support(outside_span), place)
+    # The first columns that complement the span are taken, so those with few terms come first.
+    shortest_first = echelon.by_support(outside_span)
+    columns = generated.complement(shortest_first, place)
     columns.reverse()  # so that the list of generators begins with those of most terms
     return columns, [place[column] for column in columns]
