@@ -3,6 +3,11 @@
 :func:`implicitize` is the way in: the linear relations first, then one degree after the other in
 the independent coordinates (``graded_pieces``), in each multidegree by ``generators``. On what the
 proof rests stands in docs/computing-closures.md, *Multigraded implicitization*.
+
+``Terms`` are a polynomial as pairs of a monomial, the numbers of its coordinates in ascending order
+with repetition, and an integer coefficient. Symmetries, permutations π of the coordinates given by
+π(0), π(1), …, carry the ideal to itself and a multidegree to those of its orbit; generators are
+computed for one multidegree of each orbit, the dominant one, and carried to the others.
 """
 
 from __future__ import annotations
@@ -69,7 +74,7 @@ class GeneratorOrbit:
         """Yield the generators of all multidegrees of the orbit, one multidegree after another."""
         generators_of = [self.polynomials]  # by the number of the multidegree in the orbit
         yield from self.polynomials
-        for earlier, symmetry_number in self.tree:
+        for earlier, symmetry_number in self.tree:  # for the multidegrees 1, 2, …
             symmetry = self.symmetries[symmetry_number]
             generators = tuple(_replace_variables(g, symmetry) for g in generators_of[earlier])
             generators_of.append(generators)
@@ -78,32 +83,42 @@ class GeneratorOrbit:
     @cached_property
     def variables(self) -> tuple[int, ...]:
         """The numbers of the coordinates that occur in :attr:`polynomials`."""
-        monomials = chain.from_iterable(self.polynomials)
-        return tuple(sorted({j for monomial, _ in monomials for j in monomial}))
+        terms = chain.from_iterable(self.polynomials)
+        numbers = chain.from_iterable(monomial for monomial, _ in terms)
+        return tuple(sorted(set(numbers)))
 
     @cached_property
     def carried(self) -> tuple[tuple[int, ...], ...]:
-        """For each multidegree of the orbit, where its symmetry carries the :attr:`variables`."""
+        """For each multidegree of the orbit the numbers to which :attr:`variables` are carried.
+
+        They are carried from the dominant multidegree, number 0, along the :attr:`tree`.
+        """
         images = [self.variables]
-        for previous, number in self.tree:
-            symmetry = self.symmetries[number]
-            images.append(tuple([symmetry[j] for j in images[previous]]))
+        for earlier, symmetry_number in self.tree:
+            symmetry = self.symmetries[symmetry_number]
+            images.append(tuple([symmetry[j] for j in images[earlier]]))
         return tuple(images)
 
     @cached_property
     def _gradients_at_values(self) -> dict[tuple[int, ...], list[dict[int, int]]]:
-        """Filled by :meth:`gradients`: those of the :attr:`polynomials`, by values of variables."""
+        """The gradients of :attr:`polynomials` found so far, by the values of :attr:`variables`.
+
+        :meth:`gradients` fills this dictionary.
+        """
         return {}
 
     def gradients(self, point: Sequence[int]) -> Iterator[dict[int, int]]:
         """Yield the gradients of the generators of all multidegrees that are not zero at a point.
 
+        Each maps numbers of coordinates to the partial derivatives at the point, where not zero.
+
         A symmetry π carries a generator g to one that has the variable π(j) wherever g has j. So
         its derivatives at the point p are those of g where each variable j has the value p_π(j).
-        Points at which few coordinates are not zero give few different values.
+        Points at which few coordinates are not zero give few different values, so the gradients of
+        g are stored by these values.
         """
         place = {j: i for i, j in enumerate(self.variables)}
-        # the variables by their places, as those of the values
+        # The generators with variable number i for self.variables[i], as the values are numbered.
         polynomials = [_replace_variables(polynomial, place) for polynomial in self.polynomials]
         known = self._gradients_at_values
         for carried in check_deadline_in(self.carried):
@@ -236,8 +251,8 @@ class Implicitization:
     def generators(self) -> tuple[PolyElement, ...]:
         """The generators as elements of ``ring.sympy_ring``."""
         ring = self.ring.sympy_ring
-        scalar = cache(ring.domain)
-        with collection_paused():
+        scalar = cache(ring.domain)  # from an integer to a coefficient; the same ones recur
+        with collection_paused():  # there can be very many generators
             return tuple(
                 _element(terms, ring, scalar)
                 for terms in check_deadline_in(self.sparse_generators())
@@ -308,7 +323,7 @@ def implicitize(
         elimination.extend_permutation(permutation, reduction, coordinates)
         for permutation in check_deadline_in(independent.symmetries)
     )
-    # by degree, the graded pieces in independent coordinates; as many degrees as time suffices for
+    # The graded pieces by degree, in independent coordinates: as many degrees as the time allows.
     context = Context.of(independent, max_degree, seed)
     completed = complete_degrees(
         context.grading, max_degree, partial(compute_piece, context=context), first=first
@@ -333,8 +348,8 @@ def implicitize(
 def _linear_orbits(
     source: MultigradedMap, reduction: LinearReduction, max_degree: int
 ) -> Iterator[GeneratorOrbit]:
-    """Yield the linear relations: one for each dependent coordinate, which it expresses in the
-    independent ones.
+    """Yield the linear relations: for each dependent coordinate of ``reduction`` one that expresses
+    it in the independent ones.
 
     Each relation is listed as an orbit of one multidegree, without symmetries (the trivial group),
     also where the symmetries of the map would carry relations to each other. Relations of a degree
@@ -366,6 +381,8 @@ def _nonlinear_orbits(
 
     Parameters
     ----------
+    reduction : LinearReduction
+        How the independent coordinates are numbered among all coordinates.
     symmetries : tuple of permutations of all coordinates
     grading : PackedGrading
         The grading of the independent coordinates.
