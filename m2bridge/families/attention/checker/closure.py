@@ -25,6 +25,9 @@ c_{k,i,p,q}; for t = 1 the coordinates are f_{k,p,q,r}, the coefficients of cubi
 * Σ, the slice, is where c_{1,1,1,1} = 1 and c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0 for i, k,
   q ≥ 2. There A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) in blocks, with a column v of d − 1 entries.
 * The numerator of a Hilbert series is that over (1 − T)^n, where n is the dimension.
+* A Difference says where a check fails: a place in the certificate, what is stored there, and what
+  was found. Checks return None where they succeed. A Content is what a certificate should have, as
+  it is found here: the answer, the evidence, and the lemmas that are taken on trust.
 """
 
 from collections import Counter
@@ -133,7 +136,8 @@ def closure(certificate: Certificate) -> Content | Difference:
         trusted = tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"])
     else:
         trusted = (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
-        # with the dimension and the degree of I, J is I if its quotient is Cohen–Macaulay
+        # with the dimension and the degree of I, J is I if its quotient is Cohen–Macaulay; else
+        # the closure itself is accepted on trust
         if not algebra.is_cohen_macaulay(candidate.generators, series, count):
             on_trust = trusted
     return Content(answer, evidence, trusted, on_trust)

@@ -24,6 +24,9 @@ Notation. As in case.py: d, d', α, the weights (A, V), l_i, v_k and the coordin
   parts to parts, so decreasing weights are enough.
 * A core (m; e, f) is a case with m variables, e columns and f rows where the l_i are free (α = e).
 * Monomials in the c whose images are a basis of (QQ[c]/I)_w are pivots, the others are free.
+* A Difference says where a check fails: a place in the certificate, what is stored there, and what
+  was found. Checks return None where they succeed. A Content is what a certificate should have, as
+  it is found here: the answer, the evidence, and the lemmas that are taken on trust.
 """
 
 from functools import lru_cache
@@ -74,6 +77,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         # all permutations of a weight have as many
         counts = [permutation_count(weight) * count for weight, count in by_weight.items()]
         generators[str(n)] = sum(counts)
+    # e_0, …, e_{D−1}: D is the dimension of the closure, and e_0 its degree
     coefficients = hilbert_coefficients(case)
     dimension = len(coefficients)
     answer: dict[str, Any] = {
@@ -90,7 +94,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     if isinstance(certificate.answer.get("hilbert_series"), dict):
         scope = "for-all-degrees"
         start, answer["all_generators"] = all_degrees(case, last)
-        if start > last + 1:
+        if start > last + 1:  # H = h is proved from ``start`` on, and has to be for all n > last
             return Difference("answer.hilbert_series", "a series", "no proof of one")
         # H(n) = h(n), a polynomial of degree dimension − 1, for all n > last
         beyond = range(last + 1, last + 1 + dimension)
@@ -123,6 +127,9 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight
 @lru_cache(maxsize=64)
 def all_degrees(case: Case, last: int) -> tuple[int, bool]:
     """The n from which on H = h, and whether generators of degree ≤ ``last`` are proved to be all.
+
+    H and h are those of the core, which are equal from the same n on as those of the case
+    (docs/completeness.md, corollary-series).
 
     If the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f), has no generators of degree
     above ``last``, then neither has the case but for minors of its coordinates: of size e + 1 if

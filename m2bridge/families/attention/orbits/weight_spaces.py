@@ -9,6 +9,12 @@ the sum of the ranks for all weights.
 Permutations of indices that fix the representative permute the weights, and the directions of one
 weight are mapped to those of another one: the ranks are equal. So one weight of each kind is
 enough, and the number of weights of this kind.
+
+Terms. A symbol is a basic character of the torus that fixes the representative, such as t_2; a
+weight is a sum of symbols with coefficients. Symbols are in classes, within which those
+permutations move them. Two symbols of each class are chosen: each kind has a weight with chosen
+symbols only. A direction is a tangent vector of the source or of the group, which the differential
+takes to its image, a function.
 """
 
 from collections import Counter
@@ -91,7 +97,7 @@ class WeightSpaces:
     ----------
     class_sizes : collections.Counter
         The number of symbols of each class, by the name of the class.
-    chosen : set of TorusSymbol
+    chosen_symbols : set of TorusSymbol
         Two symbols of each class, or the only one. Each weight has at most two symbols; so some
         permutation of the symbols within classes maps it to a weight of chosen symbols.
     """
@@ -145,7 +151,8 @@ class WeightSpaces:
         for i, j in self._pairs_of_chosen_symbols(variables, variables, _diagonal_pairs(variables)):
             yield "X", (i, j), _sum_of_symbols((variables[i], 1), (variables[j], -1))
         for factor, characters in (("Y", self.inputs), ("Z", self.outputs)):
-            # A·E_ij moves column i of A to place j, but E_ij·V moves row j of V to place i
+            # A·E_ij moves column i of A to place j, so E_ij has the weight u_j − u_i in "Y"; but
+            # E_ij·V moves row j of V to place i, so it has the weight v_i − v_j in "Z"
             sign = -1 if factor == "Y" else 1
             symbols = [symbol for symbol, _ in characters]
             for i, j in self._pairs_of_chosen_symbols(symbols, symbols, _diagonal_pairs(symbols)):
@@ -160,7 +167,7 @@ class WeightSpaces:
         All with weight zero are yielded, and all with a weight of chosen symbols only.
         """
         symbols = [symbol for symbol, _ in self.inputs]
-        # u_p = −t_p for p < r: the weight of A_pp is zero
+        # u_p = −t_p for p < r: the weight of A_pp is zero. Others that are zero have chosen symbols
         for p, i in self._pairs_of_chosen_symbols(
             self.variables, symbols, _diagonal_pairs(self.variables)
         ):
