@@ -1,7 +1,14 @@
 """The observations of one case, at its orbits and of the whole closure.
 
-Cross-checks and certificates read them here, by the names of observables; how they are computed
-stands in ``observe.py``.
+Cross-checks and certificates read them here, by the names of observables, such as "singular"; how
+they are computed stands in ``observe.py``.
+
+The weights of a model are a d×d matrix A of rank at most α and a d'×d matrix V, and the
+parametrization takes them to a function. The orbit (r, s, m) has the functions with rk A = r, rk V
+= s, and m the dimension of the intersection of the column space of A and the row space of V. The
+closure is that of the neuromanifold, the set of all functions; affine dimensions are those of
+cones. The fibre over a function is the scheme of its weights up to (λA, V/λ), with a length and a
+number of points; the generic fibre is that over the dense orbit.
 """
 
 from __future__ import annotations
@@ -115,6 +122,8 @@ class Observations(Observed):
     """The observations of one case.
 
     If a limit was reached before all orbits were observed, the others are :attr:`missing_orbits`.
+    A cross-check compares ``value`` and ``at_orbits`` with predictions, asks ``unknown`` and
+    ``undecided_reason`` where they are ``None``, and shows ``facts`` and ``table``.
 
     Parameters
     ----------
@@ -207,7 +216,7 @@ class Observations(Observed):
 
     def unknown(self, observable: str) -> str:
         """Return why the value of an observable of the closure is not known, in words."""
-        if self.missing_orbits:  # some orbits were not observed
+        if self.missing_orbits:
             return f"not known without all orbits; {self.unfinished}"
         if observable != "polar_degrees":
             return "not decided by this method"

@@ -1,8 +1,11 @@
 """Which types of weights are exposed, by ranks; nothing here knows what the theorem predicts.
 
+A is KᵀQ, and W is V, or OV where values are factorized. The type of weights has the ranks k, q, (o,
+v,) r, s of K, Q, (O, V,) A, W, and a dimension m; the balanced type has k = q = r and o = v = s.
 With f the map from pairs (A, W) to functions, and J the differential of weights ↦ (A, W), the
-differential of weights ↦ functions is F J, where F is that of f at (A, W). Targets are u, the loss
-is ½|f − u|², and weights are critical for u exactly if ν = u − f vanishes on the image of F J.
+differential of weights ↦ functions is F J, where F is that of f at (A, W), and d² is the second
+derivative. Targets are u, the loss is ½|f − u|², and weights are critical for u exactly if ν = u −
+f vanishes on the image of F J.
 
 *Exposed* is proved by Lemma 1 of docs/training.md: a type is exposed if at some of its weights, for
 some ν, the form B(x, w) = ⟨FJx, FJw⟩ − ν(d²(x, w)) on tangent vectors x of the type and all w has
@@ -169,22 +172,20 @@ class Differentials:
     @cached_property
     def A(self) -> IntegerEntries:
         """The attention matrix KᵀQ, modulo the prime."""
-        return _rows_of_integers(
-            _matrix_modulo_prime(self.weights.K).transpose() * _matrix_modulo_prime(self.weights.Q)
-        )
+        K, Q = _matrix_modulo_prime(self.weights.K), _matrix_modulo_prime(self.weights.Q)
+        return _rows_of_integers(K.transpose() * Q)
 
     @cached_property
     def W(self) -> IntegerEntries:
         """The values V or OV, modulo the prime."""
         if self.weights.O is None:
             return self.weights.V
-        return _rows_of_integers(
-            _matrix_modulo_prime(self.weights.O) * _matrix_modulo_prime(self.weights.V)
-        )
+        O, V = _matrix_modulo_prime(self.weights.O), _matrix_modulo_prime(self.weights.V)
+        return _rows_of_integers(O * V)
 
     @cached_property
     def functions_of_pairs(self) -> list[list[int]]:
-        """The differential F of (A, W) ↦ f, with columns A_pi and then W_kq, row by row."""
+        """The differential F of (A, W) ↦ f: columns A_pi and then W_kq, rows c_{k,i,{p,q}}."""
         d, d_out = self.shape.d, self.shape.d_out
         rows = []
         for k in range(d_out):
@@ -206,7 +207,7 @@ class Differentials:
         """
         d, d_out, a = self.shape.d, self.shape.d_out, self.shape.a
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
-        # A_pi = Σ_b K_bp Q_bi: K_bp moves row p of A by row b of Q, and Q_bi column i by row b of K
+        # A_pi = Σ_b K_bp Q_bi: along K_bp row p of A moves by row b of Q, along Q_bi its column i
         along_k = [
             self._pair_as_list(of_a={(p, i): Q[b][i] for i in range(d)})
             for b, p in product(range(a), range(d))
@@ -427,7 +428,8 @@ class CriticalWeights:
         """The form ν(f(K̇ᵀQ' + K'ᵀQ̇, W)), for factorized values plus ν(f(A, ȮV' + O'V̇)).
 
         It is bilinear in two directions of weights, the dotted and the primed one, and returned as
-        a symmetric matrix with a row and a column for each entry of weights, modulo the prime.
+        a symmetric matrix with a row and a column for each entry of weights, modulo the prime. K_bp
+        is entry b d + p of weights, and Q_bi entry a d + b d + i; then come those of O and V.
         """
         shape, weights = self.differentials.shape, self.differentials.weights
         d, d_out, a = shape.d, shape.d_out, shape.a

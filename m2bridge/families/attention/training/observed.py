@@ -32,7 +32,10 @@ LEGEND = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTypes(Observed):
-    """What ranks say of all types of a case.
+    """What ranks say of all types of a case; a cross-check reads and shows it by its methods.
+
+    A type is all weights with given ranks; it is exposed if some of its weights are critical points
+    of a squared loss for all targets in an open set.
 
     Parameters
     ----------
@@ -93,6 +96,7 @@ class ObservedTypes(Observed):
 
     def facts(self) -> list[tuple[str, str | None]]:
         """How many types there are, and how many are exposed, in words."""
+        # ``exposed`` may also be None, not decided
         exposed = sum(facts.exposed is True for facts in self.facts_by_type)
         if self.limit:
             decided = f"{len(self.facts_by_type)} are decided, and {exposed} of these exposed"

@@ -33,7 +33,8 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
     """Whether one statement holds, by an observation of its own.
 
     The key of the question is that of the statement. The question is asked only where a user names
-    its key.
+    its key. ``observe`` gives the observation of a model, ``content`` the certificate that follows
+    from it, and ``rows`` what a table shows of a certificate.
     """
 
     __slots__ = ()
