@@ -181,30 +181,41 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
 
     The dimension is that of the Zariski tangent space of the cone over the closure at the
     representative of the orbit, whose fibre has the given points. It contains the image of the
-    differential at each of these. (For A of rank below α the vectors are tangents of the curves
-    A + sB with rk B = 1, which stay in D_α.)
-
-    At (1, 1, 1) the two points of a nearby fibre, (k e_1ᵀ, e_1 vᵀ) and (v e_1ᵀ, e_1 kᵀ) with
-    v − k = εw, come together. There the tangent space also contains limits of tangent vectors at
-    nearby functions, since the tangent spaces of a variety are a closed condition. Take one
-    direction A' at both points: the images of the differential are f(A', e_1 vᵀ) and f(A', e_1 kᵀ),
-    and their difference over ε is f(A', e_1 wᵀ). In the same way one direction V' at both points
-    gives f(w e_1ᵀ, V'). With matrices A' and V' of rank one these span all functions with entries
-    c_{1,i,p,q} alone, and all with entries c_{k,1,p,q} alone. For α = 1 the direction A' is tangent
-    to matrices of rank one at both points only if it is a multiple of b e_1ᵀ, so that i = 1
-    (docs/mathematics.md#math-smooth, "Singular for a second reason").
+    differential at each of these, and at (1, 1, 1) limits of tangent vectors at nearby functions.
+    (For A of rank below α the vectors are tangents of the curves A + sB with rk B = 1, which stay
+    in D_α.)
     """
     vectors: list[Function] = []
     for point in points:
         vectors.extend(differential(point, orbit, case))
     if orbit == (1, 1, 1):
-        columns = range(case.d)
-        if case.alpha == 1:
-            columns = range(1)
-        for p, q in combinations_with_replacement(range(case.d), 2):
-            vectors.extend({(0, i, p, q): 1} for i in columns)
-            vectors.extend({(k, 0, p, q): 1} for k in range(case.d_out))
+        vectors.extend(_limits_of_tangent_vectors(case))
     return rank(vectors)
+
+
+def _limits_of_tangent_vectors(case: Case) -> Iterator[Function]:
+    """Yield functions that are tangent to the closure at the representative of (1, 1, 1).
+
+    They span limits of tangent vectors at nearby functions, which are tangent, since the tangent
+    spaces of a variety are a closed condition. A nearby function has two weights, (k e_1ᵀ, e_1 vᵀ)
+    and (v e_1ᵀ, e_1 kᵀ) with v − k = εw, which come together for ε → 0.
+
+    * Take one direction A' at both: the images of the differential are f(A', e_1 vᵀ) and
+      f(A', e_1 kᵀ), and their difference divided by ε is f(A', e_1 wᵀ). With A' of rank one these
+      span all functions with entries c_{1,i,p,q} alone.
+    * One direction V' at both gives f(w e_1ᵀ, V') in the same way, and all functions with entries
+      c_{k,1,p,q} alone.
+
+    For α = 1 the direction A' is tangent to matrices of rank one at both weights only if it is
+    b e_1ᵀ for some b, so that i = 1 (docs/mathematics.md#math-smooth, "Singular for a second
+    reason").
+    """
+    columns = range(case.d)  # the i of the first kind of functions
+    if case.alpha == 1:
+        columns = range(1)
+    for p, q in combinations_with_replacement(range(case.d), 2):
+        yield from ({(0, i, p, q): 1} for i in columns)
+        yield from ({(k, 0, p, q): 1} for k in range(case.d_out))
 
 
 # The evidence about a case.

@@ -60,11 +60,12 @@ coordinates: ranks of all types then take minutes.
 def exposed(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on exposed types: the facts about each type, and the verdict.
 
-    TooExpensiveError for too many types of too many weights.
+    The verdict is on each statement that the certificate lists, as words. TooExpensiveError for too
+    many types of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed", certificate.answer)
-    reason = failing_hypothesis(TOKENS, case)
+    reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
         verdicts = [verdict(words, reason, "") for words in listed]
@@ -158,7 +159,7 @@ def is_stated(kind: Kind, case: Case) -> bool:
     if s < min(case.d, case.d_out):
         return False
     intersection_is_smallest = m == max(0, r + s - case.d)
-    is_of_squares = (r, s, m) == (1, 1, 1)
+    is_of_squares = (r, s, m) == (1, 1, 1)  # A = v qᵀ and V = h vᵀ: the products are q_i h_k v²
     return intersection_is_smallest or is_of_squares
 
 
@@ -282,12 +283,13 @@ class Chart:
         for i, j in product(range(a), range(k)):  # M moves
             taken_back: dict[tuple[int, int], int] = {}
             if j >= r and k <= i < k + q - r:
-                # entry (j, r + i − k) of MᵀN, one of M_2ᵀN_2, moves, and N_2 takes it back
+                # Row i of N has its one in column r + i − k. So entry (j, r + i − k) of MᵀN, one of
+                # M_2ᵀN_2, moves; and as row j of M has its one in column j, N_2 takes it back
                 taken_back = {(j, r + i - k): -1}
             yield self._direction(M={(i, j): 1}, N=taken_back)
         for i, j in product(range(a), range(q)):  # N moves
             if j >= r and r <= i < k:
-                # this is what takes back the moves of M
+                # this moves entry (i, j) of M_2ᵀN_2: it only takes back the moves of M
                 continue
             yield self._direction(N={(i, j): 1})
         for place in product(range(k), range(d)):

@@ -85,11 +85,12 @@ class HeadType(NamedTuple):
 def exposed_heads(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on exposed types of heads: facts about each, and the verdict.
 
-    TooExpensiveError for too many types of too many weights.
+    The verdict is on each statement that the certificate lists, as words. TooExpensiveError for too
+    many types of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed-heads", certificate.answer)
-    reason = failing_hypothesis(TOKENS, case)
+    reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
         verdicts = [verdict(words, reason, "") for words in listed]
@@ -171,7 +172,7 @@ def is_stated(kind: HeadType, case: Case) -> bool:
     if kind.v - kind.s > max(0, case.d - case.d_out):
         return False
     intersection_is_smallest = kind.m == max(0, kind.r + kind.s - case.d)
-    is_of_squares = kind.r == kind.s == kind.m == 1
+    is_of_squares = kind.r == kind.s == kind.m == 1  # A = v qᵀ and W = h vᵀ
     return intersection_is_smallest or is_of_squares
 
 
@@ -449,7 +450,7 @@ def moves_of_factors(
         yield {(row, i): 1}, taken_back
     for i, j in product(range(rows), range(rank_n)):
         if i in fixed_rows and j >= common:
-            # this is what takes back the moves of M
+            # this moves entry (i, j) of MᵀN_2: it only takes back the moves of M
             continue
         yield {}, {(i, j): 1}
 

@@ -225,17 +225,19 @@ class Products:
         return total
 
     def up_to_sections(self) -> tuple[list[int], int]:
-        """H(0), …, H(s) of a core (m; e, f) with H(s) = h(s), and the n from which on H = h.
+        """H(0), …, H(s) of a core, for an s with H(s) = h(s), and the least n from which on H = h.
 
-        s is the first degree from L + 3 on, L = min(max(e, f) − 1, m − 2), with H(s) = h(s): then
-        H = h from s on, and there are no generators of degree above s + 1
-        (docs/completeness.md#theorem-bound). The n is the least one, found downwards from s. With
-        one variable there are no equations at all. TooExpensiveError if MAX_UNDECIDED_DEGREES
-        degrees after the first do not decide.
+        The core has m variables (``variables``), e forms l_i (``columns``), which are free, and f
+        forms v_k (``rows``). s is the first degree from L + 3 on, L = min(max(e, f) − 1, m − 2),
+        with H(s) = h(s): then H = h from s on, and there are no generators of degree above s + 1
+        (docs/completeness.md#theorem-bound). The n is found downwards from s. With one variable
+        there are no equations at all. TooExpensiveError if MAX_UNDECIDED_DEGREES degrees after the
+        first do not decide.
         """
         if self.variables == 1:
             return [1], 0
-        first = min(max(self.columns, self.rows) - 1, self.variables - 2) + 3
+        L = min(max(self.columns, self.rows) - 1, self.variables - 2)
+        first = L + 3
         values = [1]
         s = 0
         while s < first or values[s] != self.number_of_sections(s):
@@ -301,7 +303,7 @@ class Products:
         free_monomials = self.part(weight).free_monomials
         for j, coordinate in enumerate(self.coordinates):
             rest = subtract_coordinate(weight, coordinate)  # w − w_j
-            # there is no multiple of x_j of weight w, or it is x_j itself, which is in no generator
+            # None: x_j has no multiple of weight w. All zero: w is w_j, and 1 is not in I.
             if rest is None or not any(rest[0]):
                 continue
             part = self.part(sort_weight(rest))
@@ -327,8 +329,8 @@ class Products:
         """For each coordinate, in their order, the number of the coordinate with renamed indices.
 
         Indices of each kind are renamed by the permutation that takes 0 to the most frequent index
-        in ``weight``, 1 to the next one, and so on. So it takes monomials of the decreasing weight
-        to monomials of ``weight``.
+        in ``weight``, 1 to the next one, and so on: for (1, 3, 2) it takes 0, 1, 2 to 1, 2, 0. So
+        it takes monomials of the decreasing weight to monomials of ``weight``.
         """
         new_k, new_i, new_p = (indices_by_frequency(counts) for counts in weight)
         renamed = []

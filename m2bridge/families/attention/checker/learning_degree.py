@@ -61,7 +61,7 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("learning-degree", certificate.answer)
-    reason = failing_hypothesis(HYPOTHESES, case)
+    reason = failing_hypothesis(HYPOTHESES, case)  # words, or None if all of them hold
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
         verdicts = [verdict(words, reason, "") for words in listed]

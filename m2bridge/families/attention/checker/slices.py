@@ -157,13 +157,15 @@ class Source:
     def number_of_pairs(self, hyperplanes: int) -> int:
         """Half of the number of points with k and v not proportional, for d = 2, α = d' = 1.
 
-        They are those where the determinant D of k and v is not zero. Multiplication with D is
-        bijective on the part of the cokernel that lives there, and a high power of it is zero on
-        the rest; so the rank of this power counts the points: that of the relations with the
-        multiples of the power, less that of the relations. For n hyperplanes no point has D = 0.
+        They are those where D = k_1 v_2 − k_2 v_1 is not zero. Multiplication with D is bijective
+        on the part of the cokernel (see ``number_of_points``) that lives there, and a high power of
+        D is zero on the rest. So the rank of this power on the cokernel counts the points; it is
+        the rank of the relations together with the multiples of the power, less that of the
+        relations. For n hyperplanes no point has D = 0.
 
-        The cokernel is one of vectors with an entry for each of the forms of ``_slice``: the power
-        is taken in each of the entries, with zeros in the other ones.
+        The cokernel is one of vectors with an entry, a function on the section, for each of the
+        forms of ``_slice``: a multiple of the power stands in each of the entries, with zeros in
+        the other ones.
         """
         restriction, spanning = self._slice(hyperplanes)
         functions = int(restriction.ncols())

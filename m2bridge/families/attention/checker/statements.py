@@ -369,18 +369,16 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
 
     So it does if f is defined everywhere (its base locus is empty) and birational, and over every
     orbit the kernel of its differential on the desingularization Y is zero or of smaller dimension
-    than the codimension, in Y, of what lies over the orbit.
+    than the codimension, in Y, of what lies over the orbit. Y is the set of all (W, A, V) with W a
+    subspace of dimension α that contains the columns of A.
 
-    Y is the set of all (W, A, V) with W a subspace of dimension α that contains the columns of A.
-    Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α). So over the orbit there
-    are as many dimensions more than the orbit has; and dim Y is that of the closure, as f is
-    birational. (Dimensions of cones are compared, both one larger.)
-
-    The tangent vectors of the Grassmannian are in the kernel. The others move (A, V), so modulo
-    these the kernel is contained in the tangent space of the fibre of f; as a bound is enough it
-    does not matter which vectors of this space come from Y. Where the square of the maximal ideal
-    of a point of the fibre is zero, as evidence.py finds, the tangent space there has as many
-    dimensions as the fibre is longer than its points.
+    * Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α), ``subspaces``. So what
+      lies over the orbit has as many dimensions more than the orbit; and dim Y is that of the
+      closure, as f is birational. (Dimensions of cones are compared, both one larger.)
+    * The tangent vectors of the Grassmannian are in the kernel. The others move (A, V), so modulo
+      the Grassmannian the kernel is contained in the tangent space of the fibre of f. Its dimension
+      is the length of the fibre less the number of its points, as the square of the maximal ideal
+      of a point of the fibre is zero, which evidence.py finds. So ``kernel`` is an upper bound.
     """
     for facts in evidence["orbits"]:
         r, _, _ = facts["orbit"]

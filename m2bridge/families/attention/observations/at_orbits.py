@@ -477,11 +477,12 @@ def _applies_to_two_to_one(case: Observations) -> bool:
 def _applies_to_birational(case: Observations) -> bool:
     """Return whether the theorem on polar degrees for birational maps applies, by observations.
 
-    Its condition, for each orbit, is about the part of the desingularization of the source over it:
-    there the kernel of the differential has to be zero, or smaller than the codimension of this
-    part. For rk A = r the part consists of a Grassmannian of subspaces, of dimension
-    (α − r)(d − α), for each point of the finite fibre. For a fibre of p points and length l the
-    dimension of the kernel is at most l − p plus that of the Grassmannian.
+    Y is the desingularization of the source: the (S, A, V) where S is a subspace of dimension α
+    that contains the columns of A. The condition, for each orbit, is about the part of Y over the
+    orbit: there the kernel of the differential has to be zero, or of smaller dimension than the
+    codimension of this part in Y. For rk A = r the S are a Grassmannian of dimension
+    (α − r)(d − α), so the part has as many dimensions more than the orbit. The dimension of the
+    kernel is at most that of the Grassmannian plus l − p, for a fibre of length l with p points.
     """
     if case.missing_orbits or not case.closed or not case.is_birational:
         return False

@@ -588,7 +588,7 @@ def _fibre_text(result: Membership) -> str | None:
 
 def _latex_of_weights(result: Membership) -> list[str]:
     """Return each pair (A, V) of weights in LaTeX; for the zero function one formula for all."""
-    with any_length():
+    with any_length():  # numbers in the texts may have any number of digits
         pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
     if result.is_zero:
         return [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"]

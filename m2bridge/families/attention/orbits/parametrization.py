@@ -6,7 +6,8 @@ columns, to V X Xᵀ A X. So output k of a token x is Σ (yᵀ A x)(V y)_k, over
 reduced function coordinate c_{k,i,{p,q}} is the coefficient of x_i y_p y_q in output k, for t ≥ 2.
 It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q; full coordinates are all
 coefficients of the outputs as polynomials in the tokens, ``f_…``. Indices begin with 0, those in
-names with 1. The theorem on one block is in docs/mathematics.md; fibres and orbits stand elsewhere.
+names with 1. A *free* parametrization has no relations between weights: A and V for α = d, where A
+is any matrix, and else Q, K and V with A = KᵀQ. The theorem on one block is in docs/mathematics.md.
 """
 
 from collections import Counter, defaultdict
@@ -360,7 +361,8 @@ def multigraded_attention(
 ) -> MultigradedMap:
     """Return the free parametrization with its grading and symmetries.
 
-    ``coordinates`` are the default ones of the case when left out.
+    The grading is by the indices k, i and p of weights and coordinates, and the symmetries are
+    permutations of these. ``coordinates`` are the default ones of the case when left out.
     """
     system = coordinates or shape.default_coordinates
     free = free_parametrization(shape, system)

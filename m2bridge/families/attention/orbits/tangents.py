@@ -183,11 +183,15 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
     """Yield tangent vectors of the closure at the representative of (1, 1, 1), found as limits.
 
     The representative is the limit, as ε → 0, of the function of A = l qᵀ, V = h vᵀ with l = v +
-    εw. This function has two preimages, (l qᵀ, h vᵀ) and (v qᵀ, h lᵀ), and each gives a tangent
-    vector for all b and q': f(b q'ᵀ, h vᵀ) and f(b q'ᵀ, h lᵀ). Their difference divided by ε is
-    f(b q'ᵀ, h wᵀ), and so a tangent vector in the limit. In the same way f(w qᵀ, h' cᵀ) is found
-    for all h' and c. For α = 1 only q' = q is tangent to the source at both preimages. Here v, q
-    and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
+    εw. This function has two preimages, (l qᵀ, h vᵀ) and (v qᵀ, h lᵀ). Tangent vectors there have
+    limits that are tangent at the representative:
+
+    * The direction A' = b q'ᵀ gives f(b q'ᵀ, h vᵀ) at one preimage, and f(b q'ᵀ, h lᵀ) at the
+      other. Their difference divided by ε is f(b q'ᵀ, h wᵀ), for all b, q' and w. For α = 1 only
+      q' = q is tangent to the source at both preimages.
+    * The direction V' = h' cᵀ gives f(w qᵀ, h' cᵀ) in the same way, for all h', c and w.
+
+    Here v, q and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
     """
     # the positions of the entry 1 of q'
     positions = range(shape.d)

@@ -422,7 +422,7 @@ class Landscape:
         point = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
         count = len(point)
         try:
-            for _ in range(NEWTON_STEPS):
+            for _ in range(NEWTON_STEPS):  # with the middles of all intervals
                 values = self.values(point)
                 step = values.hessian.mid().solve(values.gradient.mid())
                 point = [(x - step[j, 0]).mid() for j, x in enumerate(point)]
