@@ -487,14 +487,14 @@ def _last_degree(candidate: Candidate) -> int:
 def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if in some degree QQ[f]/J may have another dimension than QQ[f]/I, for t = 1.
 
-    None if the dimensions agree in degrees 1, …, ``_last_degree``.
+    None if the dimensions agree in degrees n = 1, …, ``_last_degree``. ``series`` is the Hilbert
+    series of QQ[f]/J.
 
-    ``series`` is the Hilbert series of QQ[f]/J. I is homogeneous in the indices k of outputs, and
-    in the indices p, q, r of inputs; so QQ[f]/I is a sum of parts by these indices. The values of
-    the monomials of one part at points of the closure are a matrix, whose rank, also modulo a
-    prime, is at most the dimension of the part. So the sum of the ranks is at most
-    dim (QQ[f]/I)_n, which is at most dim (QQ[f]/J)_n, as J ⊆ I. Where the first number is the last
-    one, J is I in this degree.
+    I is homogeneous in the indices k of outputs, and in the indices p, q, r of inputs; so QQ[f]/I
+    is a sum of parts by these indices. For one part take the matrix of the values of its monomials
+    (columns) at points of the closure (rows): its rank, also modulo a prime, is at most the
+    dimension of the part. So the sum of the ranks is at most dim (QQ[f]/I)_n, which is at most
+    dim (QQ[f]/J)_n, as J ⊆ I. Where the first number is the last one, J is I in degree n.
     """
     count = len(candidate.indices)
     last = _last_degree(candidate)
@@ -502,7 +502,7 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
         raise TooExpensiveError("monomials", f"too many of degree {last} in {count} coordinates")
     points: list[list[int]] = []
     for n in range(1, last + 1):
-        lower_bound = 0
+        lower_bound = 0  # of dim (QQ[f]/I)_n: the sum of the ranks
         for monomials in _parts(candidate, n):
             # as many points as monomials let the rank be the dimension of the part
             while len(points) < len(monomials):

@@ -175,8 +175,8 @@ class Products:
         self.number_of_coordinate = {index: j for j, index in enumerate(self.coordinates)}
         self.images = [pack_exponents(polynomial) for polynomial in polynomials.values()]
         # Results that are kept: parts by their weight; monomials by their weight and the number of
-        # the coordinate from which on they are made; images by the monomial. The latter are kept
-        # for monomials that are another one without its last coordinate.
+        # the coordinate from which on they are made; and images by the monomial, of those that are
+        # the beginning of another one, which has one coordinate more.
         self._parts: dict[Weight, Part] = {}
         self._monomials: dict[tuple[Weight, int], list[Monomial]] = {}
         self._images_of_beginnings: dict[Monomial, Image] = {}

@@ -113,11 +113,14 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
 def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
-    C and M are d × d matrices, and e_α is the sum of the principal minors of size α.
-    C_ij = (−u)^{i+j} (−1)^j C(i + j, i), where the last C is a binomial coefficient, and M_ij is
-    the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d
-    (docs/polar-degrees.md, proposition-polar-determinant). Here u is a number, a power of two above
-    twice the coefficients of e_α(C M) in u; so these are the digits of its value, from −u/2 to u/2.
+    This is a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant). e_α is the sum
+    of the principal minors of size α, and C and M are d × d matrices with indices from 0 on:
+
+    * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
+    * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
+
+    Here u is a number, a power of two above twice the coefficients of e_α(C M); so these are the
+    digits of its value to the base u, from −u/2 to u/2.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices

@@ -132,7 +132,7 @@ def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, 
     """
     dimensions_left = dict(dimensions)
     products = []
-    for highest in sorted(dimensions_left, reverse=True):
+    for highest in sorted(dimensions_left, reverse=True):  # in lexicographic order
         multiplicity = dimensions_left[highest]
         if multiplicity == 0:
             continue

@@ -193,7 +193,7 @@ def _basis_with_nonzero_value(form: Matrix) -> Matrix:
     """
     d = form.rows
     diagonal_first = [(p, p) for p in range(d)] + list(combinations(range(d), 2))
-    p, q = next(place for place in diagonal_first if form[place])
+    p, q = next(place for place in diagonal_first if form[place])  # of the first nonzero entry
     basis = eye(d)
     # column p becomes e_p + e_q; for p = q it stays e_p
     basis[q, p] = Rational(1)

@@ -386,7 +386,8 @@ def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
     free : PolynomialMap
         The free parametrization in reduced coordinates.
     """
-    # the position in a multidegree where the entries for each kind of index begin (see ROLES)
+    # the position in a multidegree where the entries for each kind of index begin; ROLES has the
+    # kinds of the indices of a name by its letter: "kipp" for c_k_i_p_q
     offsets = {"k": 0, "i": shape.d_out, "p": shape.d_out + shape.d}
     degrees = []
     for name in check_deadline_in(free.coordinates):
@@ -406,7 +407,7 @@ def symmetries(shape: LayerSizes, free: PolynomialMap) -> tuple[dict[str, str], 
     indices of entries of X; then the generators are those of S_d' × S_d. ``free`` is the free
     parametrization, in reduced or full coordinates.
     """
-    # the kinds of indices that one permutation moves, as letters of ROLES
+    # the kinds of indices that one permutation moves, as letters: "ip" are both i and p
     moved_together = ["i", "p"]
     if not free.coordinates[0].startswith("c_"):
         moved_together = ["ip"]

@@ -290,8 +290,9 @@ def tangent_upper_bounds(
 def _upper_bound_at(point: Sequence[int], equations: Implicitization, lower: int) -> int:
     """Return the dimension of the common kernel of the differentials of all equations at a point.
 
-    Those of higher degree are left out where the others attain the proved lower bound ``lower`` of
-    the tangent dimension: they cannot make the kernel smaller.
+    ``point`` has all coordinates, and ``equations`` the generators of the ideal by degree. Those of
+    higher degree are left out where the others attain the proved lower bound ``lower`` of the
+    tangent dimension: they cannot make the kernel smaller.
     """
     gradients: list[dict[int, int]] = []
     bound = len(point)
@@ -509,6 +510,7 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
                 # equations of the next degree take many times as long
                 clock().check()
             except TimeLimitError:
+                # ``more`` is advice on how to give more time
                 unfinished = f"{findings.unfinished} (more equations: {clock().more})"
                 return replace(findings, unfinished=unfinished)
     return findings

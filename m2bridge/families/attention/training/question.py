@@ -200,6 +200,7 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         numbers.
         """
         was_observed = len(evidence) > 0  # there is none where the statement does not apply
+        # the statement is about one number: it has no orbits, and no other numbers to be shown
         verdict = from_certificate(
             self.statement, data, orbits=0, was_observed=was_observed, numbers=""
         )
