@@ -134,13 +134,14 @@ class Part:
         vectors = []
         for monomial in self.free_monomials:
             free_column = column_of[monomial]
-            fractions = {free_column: (1, 1)}  # numerator and denominator, by column
+            # the element: numerator and denominator of each coefficient, by column
+            fractions = {free_column: (1, 1)}
             for i, pivot in enumerate(self.pivots):
                 residue = int(self.echelon[i, free_column])
                 if residue:
                     fractions[pivot] = fraction(-residue, ELIMINATION_PRIME)
             scale = lcm(*(denominator for _, denominator in fractions.values()))
-            vectors.append({j: x * scale // y for j, (x, y) in fractions.items()})
+            vectors.append({j: x * (scale // y) for j, (x, y) in fractions.items()})
         if any(self.images * matrix(vectors, len(column_of)).transpose()):
             raise TooExpensiveError(
                 "answer", f"not decided: a relation of weight {self.weight} has large coefficients"
