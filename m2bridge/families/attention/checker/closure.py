@@ -390,11 +390,13 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
 
     Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0. There I is
     the ideal of the image of A = (1 0; −v A″), V = (1 vᵀ; 0 V″) with rk A″ < α
-    (docs/computing-closures.md#proposition-chart). The unknowns are v and the coordinates of Σ,
-    some of which are the entries of A″ and V″. The graph of the map to Σ has as equations c =
-    f(A, V) and the minors of A″ of size α, which generate a prime ideal. The elements without v of
-    a lexicographic Gröbner basis of these, with v first, generate the ideal of the image; each has
-    to be in the restriction of J.
+    (docs/computing-closures.md#proposition-chart).
+
+    It is found by elimination. The unknowns are v and the coordinates of Σ, some of which are the
+    entries of A″ and V″. The graph of the map to Σ has as equations c = f(A, V) and the minors of
+    A″ of size α, which generate a prime ideal. The elements without v of a lexicographic Gröbner
+    basis of these, with v first, generate the ideal of the image; each has to be in the restriction
+    of J.
     """
     case = candidate.case
     from_two = range(1, case.d)

@@ -54,12 +54,16 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     """The content for the degree up to which a certificate says something, and perhaps beyond.
 
     That degree, ``max_degree``, is the only thing beside the case that is taken from the
-    certificate. The content has H and the numbers of minimal generators up to this degree; the
-    dimension and the degree of the closure, which are those of h, as H and h agree for large n; and
-    h by its coefficients. A Hilbert series, and whether the generators found are all, are found
-    only where the certificate has a series. A difference for a certificate without a degree, for
-    one token, or with a series that is not proved; TooExpensiveError for a case or a degree that is
-    too large.
+    certificate. The content has
+
+    * H and the numbers of minimal generators up to this degree;
+    * the dimension and the degree of the closure, which are those of h, as H and h agree for large
+      n, and h by its coefficients;
+    * only where the certificate has a series: a Hilbert series, and whether the generators up to
+      this degree are all.
+
+    A difference for a certificate without a degree, for one token, or with a series that is not
+    proved; TooExpensiveError for a case or a degree that is too large.
     """
     case = Case(**certificate.case).with_fewest_weights()
     last = certificate.answer.get("max_degree")

@@ -53,13 +53,15 @@ MAX_FIBRE_STEPS = 10**9
 def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     """The length of the fibre over the representative of an orbit, and the points (A, V) of it.
 
-    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. There
-    c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T +
-    c_{1,1,q,q}. One root is known, that of the representative; the other one is c_{1,1,1,q} less
-    it. The first row of V determines (A, V): so there are finitely many candidates, and those with
-    all coordinates right are the fibre (docs/mathematics.md#proposition-finite). No condition on
-    the rank is left out: where a column of A is zero at the representative it is zero on the whole
-    fibre, so rk A ≤ r ≤ α there.
+    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. Its points
+    are found in three steps (docs/mathematics.md#proposition-finite):
+
+    * c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T
+      + c_{1,1,q,q}. One root is known, that of the representative; the other one is c_{1,1,1,q}
+      less it.
+    * The first row of V determines (A, V): so there are finitely many candidates.
+    * Those with all coordinates right are the fibre. The rank of A need not be checked: where a
+      column of A is zero at the representative it is zero on the whole fibre, so rk A ≤ r ≤ α.
 
     ContradictionError if there are several points, some of them not reduced: the theorem on fibres
     excludes it, by which a fibre is one point or two reduced ones (docs/all-sizes.md,
@@ -227,10 +229,12 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 
     The case is given by d, d' (``d_out``) and α. The evidence is that of certificates: dimension
     and degree of the closure, identities, length and points of the generic fibre, and for each
-    orbit its facts. The closure is the union of finitely many orbits, so the one of the largest
-    dimension is dense: it has the dimension of the closure, and its fibre is the generic one. This
-    fibre has to be reduced, the bound for the tangent dimension there has to be the dimension, and
-    the length of the fibre has to divide the degree of the source; else ContradictionError.
+    orbit its facts.
+
+    The closure is the union of finitely many orbits, so the one of the largest dimension is dense:
+    it has the dimension of the closure, and its fibre is the generic one. ContradictionError unless
+    this fibre is reduced, the bound for the tangent dimension there is the dimension, and the
+    length of the fibre divides the degree of the source.
     """
     case = Case(d, d_out, alpha, 2)
     lengths: dict[Orbit, int] = {}
@@ -315,11 +319,14 @@ def _decide_singular(
     """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
 
     ``orbit_facts`` are those about the orbit, ``dimension`` is that of the closure, and
-    ``is_birational`` says whether the map is birational. Where it is, a function whose fibre is not
-    one reduced point is singular, and one whose fibre is one reduced point, at which the source is
-    smooth, is smooth (docs/mathematics.md#theorem-smooth). One with more independent tangent
-    vectors than the dimension is singular in any case. ContradictionError if both are said of one
-    orbit.
+    ``is_birational`` says whether the map is birational.
+
+    * Where it is, a function whose fibre is not one reduced point is singular, and one whose fibre
+      is one reduced point, at which the source is smooth, is smooth
+      (docs/mathematics.md#theorem-smooth).
+    * A function with more independent tangent vectors than the dimension is singular in any case.
+
+    ContradictionError if "smooth" and "singular" are said of one orbit.
     """
     has_more_tangents = orbit_facts["tangent_lower_bound"] > dimension
     if is_birational and orbit_facts["fibre_length"] > 1:

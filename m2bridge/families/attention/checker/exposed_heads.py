@@ -339,9 +339,9 @@ class HeadChart:
         """Yield tangent vectors that span those of the type: derivatives of the chart.
 
         The parameters are the entries of M, N, R, S, P, J, H, of Y and of the rows of T from m on,
-        where M, N and P, J are tied by the equations of the chart. Rows of MᵀN_2 from r on must not
-        move, as M_1ᵀN_1 moves freely and MᵀN keeps its rank; in the same way rows of PᵀJ_2 from s
-        on, and because of Ż = 0 also its first m.
+        where M, N and P, J are tied by the equations of the chart. For M and N they say that
+        M_2ᵀN_2 does not move: these are the rows of MᵀN_2 from r on. In the same way rows of PᵀJ_2
+        from s on do not move, and because of Ż = 0 its first m do not either.
         """
         k, q, o, v, r, s, m = self.kind
         a, d = self.case.a, self.case.d

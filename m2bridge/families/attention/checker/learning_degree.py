@@ -129,10 +129,11 @@ def features(d: int) -> list[Feature]:
 def normal_moment(first: Feature, second: Feature, t: int) -> int:
     """E[S_pq x_i · S_uv x_j] for t standard normal tokens, where the features are ipq and juv.
 
-    S_pq is the sum of y_p y_q over the tokens y, and S_uv that of z_u z_v over the tokens z. By
-    Wick's formula the expectation is a sum over the ways to put the six entries x_i, y_p, y_q, x_j,
-    z_u, z_v into pairs. A way contributes only where the two entries of each pair have the same
-    index and belong to one token: then it contributes 1 for each choice of y and z. So pairs
+    S_pq is the sum of y_p y_q over the tokens y, and S_uv that of z_u z_v over the tokens z.
+
+    By Wick's formula the expectation is a sum over the ways to put the six entries x_i, y_p, y_q,
+    x_j, z_u, z_v into pairs. A way contributes only where the two entries of each pair have the
+    same index and belong to one token: then it contributes 1 for each choice of y and z. So pairs
     identify some of x, y and z with each other; and there are t choices for each class of these but
     that of x, which is one given token.
     """

@@ -137,11 +137,14 @@ class Source:
 
         The further one is any hyperplane of a general linear space of dimension i + 1, which i + 2
         forms ℓ_j span. It is tangent at a point if all derivatives of the form Σ s_j ℓ_j are zero
-        there, with the s_j not all zero. So there are such s exactly where the vectors of the
-        derivatives of ℓ_0, …, ℓ_{i+1}, one vector for each variable, do not span all vectors of i +
-        2 entries: at the points where the cokernel of these vectors, over functions on the section,
-        is not zero. Its dimension in the multidegree is i + 2 times that of the functions, less the
-        rank of all multiples of the vectors (docs/polar-degrees.md#proposition-slices).
+        there, with the s_j not all zero. For each variable take the vector of the derivatives of
+        ℓ_0, …, ℓ_{i+1} by it. There are such s exactly where these vectors do not span all vectors
+        of i + 2 entries: at the points where their cokernel, over functions on the section, is not
+        zero.
+
+        The number of points is the dimension of the cokernel in the multidegree: i + 2 times that
+        of the functions, less the rank of all multiples of the vectors
+        (docs/polar-degrees.md#proposition-slices).
 
         On n hyperplanes there are finitely many points. At each of them some hyperplane is tangent,
         as tangency says n + 1 conditions and s has n + 2 entries: so all points are counted, by the

@@ -304,10 +304,13 @@ def _polar_degrees(
 ) -> dict[str, list[int | None]] | None:
     """The polar degrees δ_n, …, δ_0 of a case as a list for each method, by its name.
 
-    An entry is None where the method does not give this δ_i. The methods are "integrals", those of
-    the theorem, computed in another way than the stated ones; "projection_formula", which gives δ_n
-    alone, the degree of the closure; and "slices", points in general slices, where they are
-    counted. That integrals and numbers of points are the polar degrees is one of two theorems of
+    An entry is None where the method does not give this δ_i. The methods are
+
+    * "integrals", those of the theorem, computed in another way than the stated ones;
+    * "projection_formula", which gives δ_n alone, the degree of the closure;
+    * "slices", points in general slices, where they are counted.
+
+    That integrals and numbers of points are the polar degrees is one of two theorems of
     docs/polar-degrees.md: theorem-polar, where the map is birational and kernels are small, and
     theorem-polar-symmetric for α = d' = 1 < d, where it is two-to-one. The answer is None where
     neither applies, or the case is too large for integrals.

@@ -118,7 +118,7 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
         raise MethodUnavailableError(
             "the learning degree is observed separately: cross-check 'learning-degree' alone"
         )
-    if several_tokens(model):
+    if several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
         return ObservedLearningDegree(model=model)
     loss = loss_of_random_target(model)
     try:

@@ -390,11 +390,13 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
     """Return a criterion for functions without real weights, as polynomials in the coordinates.
 
     A function in the closure has no real weights where all polynomials in ``zero`` vanish and
-    ``positive`` is positive. Those in ``zero`` are the 2×2 minors of all pairs of forms l_i v_k =
-    Σ c_pq y_p y_q, which vanish where all forms are multiples of one form. The polynomial
-    ``positive`` is the sum of 4 c_pp c_qq − c_pq² over all p < q and all forms. Where the minors
-    vanish, no two summands have different signs: none is negative if the one form is definite, and
-    none is positive if it has real linear factors.
+    ``positive`` is positive.
+
+    * Those in ``zero`` are the 2×2 minors of all pairs of forms l_i v_k = Σ c_pq y_p y_q, which
+      vanish where all forms are multiples of one form.
+    * ``positive`` is the sum of 4 c_pp c_qq − c_pq² over all p < q and all forms. Where the minors
+      vanish, no two summands have different signs: none is negative if the one form is definite,
+      and none is positive if it has real linear factors.
     """
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring

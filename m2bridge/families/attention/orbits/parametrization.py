@@ -445,12 +445,13 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
     """Yield a lower bound for the dimension, which is also the upper one, or nothing.
 
     The bound is computed in the block, the case with d = 2 (1 if the case has d = 1), one output
-    and at most two tokens; there C stands for A, and the row m for V. If the kernel of the
-    differential at some weights (C, m) of the block is as small as it can be, and the quadratic
-    form yᵀCy is not zero, then the kernel at generic weights of every size is as small as it can
-    be. The proof is in ``docs/mathematics.md#theorem-one-block``. So the dimension is the number of
-    weights, on the matrices A of rank ≤ α, less one. Nothing is yielded if no random C and m have
-    such a kernel.
+    and at most two tokens; there C stands for A, and the row m for V.
+
+    If the kernel of the differential at some weights (C, m) of the block is as small as it can be,
+    and the quadratic form yᵀCy is not zero, then the kernel at generic weights of every size is as
+    small as it can be (``docs/mathematics.md#theorem-one-block``). So the dimension is that of the
+    weights on which the function depends (``weights_dimension``), less one. Nothing is yielded if
+    no random C and m have such a kernel.
 
     Parameters
     ----------

@@ -128,14 +128,16 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
 def _is_excluded_by_factors(
     kind: WeightType, shape: LayerSizes, head_dim: int | None, random: Random
 ) -> bool:
-    """Whether Lemma 4 proves that a type with factorized values is not exposed.
+    """Whether Lemma 4 proves that a type with factorized values is not exposed; else False.
 
     Weights of the type are critical for u only if weights of the balanced type with the same A and
     W are, and ν has rank at most d − max(k, q) on A, and min(d' − o, d − v) on W. The pairs (f, ν)
     that are critical at the balanced type are an irreducible family. Its dimension less that of the
-    space of targets is the dimension of the functions of this type less the rank of the
-    differential. If that is negative, general targets have no such pair. If it is zero, a general ν
-    must not have larger ranks. False where the lemma says nothing. ``random`` chooses ν.
+    space of targets is δ, the dimension of the functions less the rank of the differential there.
+
+    * δ < 0: general targets have no such pair, so the type is not exposed.
+    * δ = 0: it is not exposed if a general ν, chosen by ``random``, has a larger rank.
+    * δ > 0: the lemma says nothing.
     """
     if head_dim is None or kind.o is None or kind.v is None:
         return False  # values are not factorized
@@ -252,17 +254,14 @@ class Differentials:
     @cached_property
     def image_modulo(self) -> Any:
         """The differential F J of weights ↦ functions, modulo the prime, in columns by weights."""
-        return (
-            _matrix_modulo_prime(self.functions_of_pairs)
-            * _matrix_modulo_prime(self.pairs_of_weights).transpose()
-        )
+        F = _matrix_modulo_prime(self.functions_of_pairs)
+        transposed_J = _matrix_modulo_prime(self.pairs_of_weights)
+        return F * transposed_J.transpose()
 
     @cached_property
     def image(self) -> list[SparseVector]:
         """The columns of the differential F J over ZZ, one for each weight, by nonzero entries."""
-        columns_of_f = [
-            _nonzero_entries(column) for column in zip(*self.functions_of_pairs, strict=True)
-        ]
+        columns_of_f = list(map(_nonzero_entries, zip(*self.functions_of_pairs, strict=True)))
         return [_combine(_nonzero_entries(pair), columns_of_f) for pair in self.pairs_of_weights]
 
     @cached_property

@@ -148,7 +148,8 @@ def observe_types(
     >>> [str(facts.kind) for facts in found.facts_by_type if facts.exposed]
     ['(1, 1, 1, 1, 0)', '(1, 1, 1, 1, 1)', '(2, 2, 2, 1, 1)']
     """
-    if reason := several_tokens(model):
+    reason = several_tokens(model)  # why this hypothesis fails; empty if it holds
+    if reason:
         raise NotApplicableError(f"types of weights: {reason}")
     types = weight_types(model, head_dim)
     found: list[TypeFacts] = []
