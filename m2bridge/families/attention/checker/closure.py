@@ -27,7 +27,8 @@ c_{k,i,p,q}; for t = 1 the coordinates are f_{k,p,q,r}, the coefficients of cubi
 * The numerator of a Hilbert series is that over (1 − T)^n, where n is the dimension.
 * A Difference says where a check fails: a place in the certificate, what is stored there, and what
   was found. Checks return None where they succeed. A Content is what a certificate should have, as
-  it is found here: the answer, the evidence, and the lemmas that are taken on trust.
+  it is found here: the answer, the evidence, and the lemmas that are taken on trust. WORDS has the
+  sentences of certificates, of words.toml, by keys.
 """
 
 from collections import Counter

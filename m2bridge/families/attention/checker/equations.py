@@ -26,7 +26,8 @@ Notation. As in case.py: d, d', α, the weights (A, V), l_i, v_k and the coordin
 * Monomials in the c whose images are a basis of (QQ[c]/I)_w are pivots, the others are free.
 * A Difference says where a check fails: a place in the certificate, what is stored there, and what
   was found. Checks return None where they succeed. A Content is what a certificate should have, as
-  it is found here: the answer, the evidence, and the lemmas that are taken on trust.
+  it is found here: the answer, the evidence, and the lemmas that are taken on trust. WORDS has the
+  sentences of certificates, of words.toml, by keys.
 """
 
 from functools import lru_cache

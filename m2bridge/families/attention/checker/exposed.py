@@ -28,6 +28,11 @@ N = (N_1 | N_2) with r columns first. Near a point where M_1ᵀN_1 is invertible
 exactly if M_2ᵀN_2 = M_2ᵀN_1 (M_1ᵀN_1)⁻¹ M_1ᵀN_2 (Schur). Then L is spanned by the r rows of
 N_1ᵀM R. V = H T, where the first m rows of T are Y N_1ᵀM R, in L, and the others are free. At the
 point of this file M_2ᵀN_1 = 0 and M_1ᵀN_2 = 0, so that the equation is Ṁ_2ᵀN_2 + M_2ᵀṄ_2 = 0 there.
+
+Certificates. A Content is what a certificate should have, as it is found here: the answer with its
+verdicts, the evidence, and the lemmas that are taken on trust. A Difference says where what is
+stored differs: a place, what stands there, what was found. WORDS has the sentences of certificates,
+of words.toml; ``listed`` are the statements that a certificate lists.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -239,7 +244,7 @@ class Chart:
         self.kind = kind
         self.case = case
         self.M = {(i, i): 1 for i in range(k)}
-        self.N = {(j if j < r else j + k - r, j): 1 for j in range(q)}
+        self.N = {(j, j): 1 for j in range(r)} | {(j + k - r, j): 1 for j in range(r, q)}
         self.R = {(i, i): 1 for i in range(k)}
         self.S = {(j, j): 1 for j in range(q)}
         self.H = {(i, i): 1 for i in range(s)}

@@ -23,6 +23,11 @@ Oᵀ = P H and V = J T, with P, J of o and v columns and PᵀJ of rank s. With P
 of P, U is spanned by the s rows of P_1ᵀJ T. The first m rows of T are Y N_1ᵀM R, in L, and have to
 be in U: the row space of P_1ᵀJ = (X | Z) contains the first m unit vectors. Near X = 1, Z = 0 that
 says that the first m rows of X⁻¹Z are zero. At the point of this file it is Ż = 0 in these rows.
+
+Certificates. A Content is what a certificate should have, as it is found here: the answer with its
+verdicts, the evidence, and the lemmas that are taken on trust. A Difference says where what is
+stored differs: a place, what stands there, what was found. WORDS has the sentences of certificates,
+of words.toml; ``listed`` are the statements that a certificate lists.
 """
 
 from collections.abc import Iterator, Sequence

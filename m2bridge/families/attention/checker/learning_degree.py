@@ -13,6 +13,11 @@ Notation. d' = 1, a ≥ d, and c_{i,p,q} are the coordinates of functions, the c
 x_i y_p y_q. G is the matrix of E[S_pq x_i · S_uv x_j], with the sum S of y yᵀ over t tokens y, of
 which x is one; u is a target. For fixed v the functions are C(v) A, F = wᵀM⁻¹w with M = CᵀG C and
 w = CᵀG u. Critical points of N/q³ with q ≠ 0 are the zeros of g_j = q ∂_j N − 3 N ∂_j q.
+
+Certificates. A Content is what a certificate should have, as it is found here: the answer with its
+verdicts, the evidence, and the lemmas that are taken on trust. A Difference says where what is
+stored differs: a place, what stands there, what was found. WORDS has the sentences of certificates,
+of words.toml; ``listed`` are the statements that a certificate lists.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

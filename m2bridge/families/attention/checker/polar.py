@@ -15,6 +15,10 @@ the set of all (W, A, V) where W is a subspace of dimension α that contains the
 the parametrization on it is f. N + 1 is the number of coordinates. Over an orbit there are the
 (W, A, V) with (A, V) in it; the codimension is that of all these points in Y, and the kernel is
 that of the differential of f on Y at one of them.
+
+A Content is what a certificate should have, as it is found here: the answer, the evidence, and the
+lemmas that are taken on trust, which WORDS has by their keys. A Difference says where what is
+stored differs: a place, what stands there, what was found.
 """
 
 from typing import Any

@@ -23,6 +23,9 @@ and weights those of equations.py; S_λ is a Schur functor, as in schur.py.
 * The bound is s + 1: the core has no minimal generators of higher degree.
 * Minors are those of the coordinates, written as a matrix with rows by the index i (as an element
   of X ⊗ (H ⊗ S_2 Y)), by k, or by a variable (Y ⊗ (X ⊗ H ⊗ Y)).
+* A Content is what a certificate should have, as it is found here: the answer, the evidence, and
+  the lemmas that are taken on trust, which WORDS has by their keys. A Difference would say where
+  what is stored differs.
 """
 
 from collections.abc import Callable, Sequence

@@ -20,8 +20,13 @@ number are those of the paper by Henry, Marchetti and Kohn; others have a name i
 * An observable is what a statement is about, such as "singular". It is predicted by the statement,
   and observed by ``evidence``, which is what ``observe`` in evidence.py finds: numbers of the
   case, and for each orbit its ``facts``.
-* A statement concerns an orbit if it says something there. It has hypotheses, the first few of
-  HYPOTHESES; where one fails, the verdict names it and still has the values.
+* A statement concerns an orbit if it says something there. It has hypotheses, such as "there are
+  several tokens" (TOKENS and PAPER are lists of their names); where one fails, the verdict names it
+  and still has the values.
+* A Content is what a certificate should have, as it is found here: the answer with its verdicts,
+  the evidence, and the lemmas that are taken on trust. A Difference says where what is stored
+  differs: a place, what stands there, what was found. ``listed`` are the words of the statements
+  that a certificate lists.
 """
 
 from collections.abc import Callable, Mapping

@@ -114,7 +114,7 @@ class Isolation:
             )
         weights = weights_in(loss.shape, _complete_chart(loss, counts, seed))
         conditions: tuple[RankCondition, ...] = ()
-        if count.elsewhere is None:
+        if count.elsewhere is None:  # other points come in families, or were not counted
             conditions = dense_orbit(loss.shape, weights)
         return cls(
             loss=loss, weights=weights, conditions=conditions, msolve=msolve, program=program
@@ -152,7 +152,7 @@ class Isolation:
         proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
         listed nothing is counted.
         """
-        only_dense_orbit = len(self.conditions) > 0
+        only_dense_orbit = len(self.conditions) > 0  # ``conditions`` leave out all other points
         if only_dense_orbit or all(point.ranks is not None for point in points):
             return tuple(points)
         # a list over points for each of A, V and span
