@@ -446,6 +446,7 @@ def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[An
     for q in from_two:
         A[q, 0] = -v[q]
         V[0, q] = v[q]
+        # A_1i = V_k1 = 0 for i, k ≥ 2, so c_{1,i,1,q} = A_qi V_11 = A_qi, and c_{k,1,1,q} = V_kq
         A |= {(q, i): c[0, i, 0, q] for i in from_two}
         V |= {(k, q): c[k, 0, 0, q] for k in range(1, case.d_out)}
     image = function((A, V))

@@ -133,15 +133,15 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight
 def all_degrees(case: Case, last: int) -> tuple[int, bool]:
     """The n from which on H = h, and whether generators of degree ≤ ``last`` are proved to be all.
 
-    H and h are those of the core, which are equal from the same n on as those of the case
-    (docs/completeness.md, corollary-series).
+    Both are found from the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f).
 
-    If the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f), has no generators of degree
-    above ``last``, then neither has the case but for minors of its coordinates: of size e + 1 if
-    e < d, of size d + 1 if f < d', of size e + f + 1 if m < d (docs/completeness.md,
-    proposition-core). So ``last`` has to be at least these sizes. The core has no generators of
-    degree above B = s + 1 (theorem-bound), and none of degree n if there are none in the balanced
-    weight of this degree, which all representations of the degree contain.
+    * Where H = h holds for the core it does for the case (docs/completeness.md, corollary-series).
+    * If the core has no generators of degree above ``last``, then neither has the case but for
+      minors of its coordinates: of size e + 1 if e < d, of size d + 1 if f < d', of size e + f + 1
+      if m < d (proposition-core). So ``last`` has to be at least these sizes.
+    * The core has no generators of degree above B = s + 1 (theorem-bound), and none of degree n if
+      there are none in the balanced weight of this degree, where all indices of a kind occur
+      equally often, or nearly: all representations of the degree contain it.
     """
     e = case.alpha
     f = min(case.d, case.d_out)

@@ -327,11 +327,16 @@ def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
 def localized_symmetric(d: int) -> list[int]:
     """∫ c_j(N) h^{2d−2−j} over P(S²S) for j = 0, …, 2d − 2, N = S²S(1) − O + S ⊗ Q(1).
 
-    A fixed point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of
-    those with the weights 2a, a + b and 2b: then h has minus this weight. The torus has squares as
-    weights on K^d; 2a, a + b and 2b are different. The tangent space of P(S²) there has as weights
-    the differences of the other two and that of the line; and N has these, and a + c, b + c less
-    that of the line, for the weights c of Q.
+    They are sums over the fixed points of a torus, which has squares as weights on K^d. A fixed
+    point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of those with
+    the weights 2a, a + b and 2b, which are different. There
+
+    * h has minus the weight of the line;
+    * N has as weights the differences of the other two of these three and that of the line, which
+      are the weights of the projective plane of S²S, and a + c and b + c less that of the line, for
+      the weights c of Q;
+    * the denominator is the product of the tangent weights: of the plane, and of the Grassmannian,
+      with c − a and c − b.
     """
     last = 2 * d - 2
     integrals = [flint.fmpq(0)] * (last + 1)

@@ -161,12 +161,13 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
     """The representations of minimal generators that the core (m; e, f) itself does not have.
 
     One of their three partitions has more parts than the core has forms l_i, forms v_k or
-    variables. They occur in larger closures with this core. There the l_i span at most e
-    dimensions, the v_k at most f, and all together at most e + f. So the matrices of coordinates by
-    the index i, by k and by variables have at most these ranks, and their minors of one size more
-    are equations. All generators with more parts come from these minors, in the degree that is
-    their size (docs/representations.md#proposition-more-rows). Such minors exist for some cores
-    only:
+    variables. They occur in larger closures with this core.
+
+    There the l_i span at most e dimensions, the v_k at most f, and all together at most e + f. So
+    the matrices of coordinates by the index i, by k and by variables have at most these ranks, and
+    their minors of one size more are equations. All generators with more parts come from these
+    minors, in the degree that is their size (docs/representations.md#proposition-more-rows). Such
+    minors exist for some cores only:
 
     * A closure with this core has more than e forms l_i only if e < m. A minor of size e + 1 needs
       one l_i more than the core has, so its representations are found in the products with e + 1
