@@ -216,8 +216,10 @@ def _limits_of_tangent_vectors(case: Case) -> Iterator[Function]:
     if case.alpha == 1:
         columns = range(1)
     for p, q in combinations_with_replacement(range(case.d), 2):
-        yield from ({(0, i, p, q): 1} for i in columns)
-        yield from ({(k, 0, p, q): 1} for k in range(case.d_out))
+        for i in columns:
+            yield {(0, i, p, q): 1}
+        for k in range(case.d_out):
+            yield {(k, 0, p, q): 1}
 
 
 # The evidence about a case.
