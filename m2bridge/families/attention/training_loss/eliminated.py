@@ -76,7 +76,8 @@ def pays_to_eliminate(loss: Loss) -> bool:
 class _Reduced:
     """The reduced loss F(V) = wᵀM⁻¹w, a function of V alone, with values modulo a prime.
 
-    V is given by its entries, row by row: there are ``variables`` of them.
+    M, w, C, G and b are those of the top of the file. V is given by its entries, row by row: there
+    are ``variables`` of them.
     """
 
     def __init__(self, loss: Loss, prime: int) -> None:
@@ -146,8 +147,9 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
         # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
         matrix = _matrix_of_forms(reduced, D, degree - 1, random)
         if matrix is not None:
-            invertible = chart.restrict(_determinant(matrix))
-            conditions.append(RankCondition(name="A", matrix=[[invertible]], rank=1))
+            # A is invertible where the determinant, as a matrix of size 1, has rank 1
+            determinant = chart.restrict(_determinant(matrix))
+            conditions.append(RankCondition(name="A", matrix=[[determinant]], rank=1))
     return EliminatedSystem(_equations(N, D, chart), tuple(conditions))
 
 
@@ -258,6 +260,7 @@ def _matrix_of_forms(
     monomial_values = flint.nmod_mat(count, size, monomial_rows, prime)
     entries = [x for row in entry_rows for x in row]
     entry_values = flint.nmod_mat(count, d * d, entries, prime)
+    # the first ``size`` rows of both
     first_monomial_values = flint.nmod_mat(size, size, monomial_rows[: size * size], prime)
     first_entry_values = flint.nmod_mat(size, d * d, entries[: size * d * d], prime)
     try:

@@ -267,8 +267,8 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
 def _isolating_boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
     """The isolating boxes of an answer, each the list of its sides in the ``unknowns`` coordinates.
 
-    A box of the answer may have one more side, that of the inverse of minors, a further unknown of
-    the program: it is left out. ParseError if the answer is no list of boxes.
+    A box of the answer may have more sides, as the program has further unknowns, inverses of minors
+    or of sums of their squares: they are left out. ParseError if the answer is no list of boxes.
     """
     boxes = []
     for box in answer.lists("boxes"):
