@@ -278,7 +278,8 @@ class Differentials:
         """
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
         moves = []
-        for i, j in _places_of_square(self.shape.a):  # K ↦ gK, Q ↦ g⁻ᵀQ
+        # K ↦ gK, Q ↦ g⁻ᵀQ: for g = 1 + εE_ij they move by E_ij K and −E_ji Q
+        for i, j in _places_of_square(self.shape.a):
             moves.append(self._direction_as_list(K=_move_row(K, j, i), Q=_move_row(Q, i, j, -1)))
         for i, j in _places_of_square(self.shape.d):  # bases of the tokens that K and V see
             moves.append(self._direction_as_list(K=_move_column(K, i, j), V=_move_column(V, i, j)))
@@ -290,7 +291,8 @@ class Differentials:
             else:
                 moves.append(self._direction_as_list(O=_move_row(O, j, i)))
         if O is not None:
-            for i, j in _places_of_square(len(V)):  # O ↦ Og, V ↦ g⁻¹V
+            # O ↦ Og, V ↦ g⁻¹V: for g = 1 + εE_ij they move by O E_ij and −E_ij V
+            for i, j in _places_of_square(len(V)):
                 moves.append(
                     self._direction_as_list(O=_move_column(O, i, j), V=_move_row(V, j, i, -1))
                 )
