@@ -275,7 +275,10 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         # Critical: the differential has a kernel, which is the tangent space of the fibre. So a
         # fibre with as many points as its length is reduced, and its function not critical.
         is_critical = lengths[orbit] != len(points[orbit])
-        orbit_facts["boundary"] = orbit_facts["critical"] = is_critical
+        # "boundary": limits of real functions without real weights are expected there, too;
+        # statements.py reads this only where it is proved
+        orbit_facts["boundary"] = is_critical
+        orbit_facts["critical"] = is_critical
         orbit_facts["singular"] = _decide_singular(
             orbit_facts, dimension, case, is_birational=length == 1
         )
