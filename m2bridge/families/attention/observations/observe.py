@@ -1,6 +1,10 @@
 """The observation of one case: its orbits by three methods that must agree, and the degree.
 
-The three methods use fibres, tangent vectors, and equations of low degree.
+The three methods use fibres, tangent vectors, and equations of low degree. Orbits (r, s, m) are
+those of functions with rk A = r, rk V = s and m the dimension of the intersection of the column
+space of A and the row space of V, in the closure of all functions. The fibre over an orbit is the
+scheme of all weights (A, V), up to (λA, V/λ), of one of its functions. The source is the variety of
+all weights, with rk A ≤ α = min(a, d); D_α is that of these A.
 
 The degree is by the projection formula, without the closed formula that predicts it. The projective
 parametrization P(D_α) × P(R^{d'×d}) → P^N is given by forms of bidegree (1, 1). If they have no

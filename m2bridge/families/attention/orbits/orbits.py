@@ -5,6 +5,9 @@ themselves and the v_k among themselves, moves a point of the neuromanifold alon
 is thus a pair of subspaces L = span(l_i), U = span(v_k) of the space of linear forms up to GL_d,
 and is classified by (dim L, dim U, dim L ∩ U). This is not in the paper; it is proved in the
 documentation of m2bridge.
+
+Notation. The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, ``shape``; α = min(a,
+d) is the largest rank of the d×d matrix A, and V is d'×d.
 """
 
 from __future__ import annotations

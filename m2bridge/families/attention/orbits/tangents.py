@@ -3,6 +3,16 @@ equations; singular orbits.
 
 Weights and function coordinates are sparse: mappings from index to integer. All is exact and over
 QQ, for t ≥ 2.
+
+Notation. The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, mostly ``shape``, and
+α = min(a, d). Weights are a d×d matrix A of rank at most α and a d'×d matrix V. l_i = Σ_p A_pi y_p,
+from column i of A, and v_k = Σ_q V_kq y_q, from row k of V, are linear forms; they span L and U. A
+function is given, for t ≥ 2, by its reduced coordinates c_{k,i,p,q}, p ≤ q: the coefficient of
+y_p y_q in l_i v_k. The
+parametrization f, which is bilinear, takes (A, V) to these. The orbit (r, s, m) has the functions
+with rk A = r, rk V = s, dim L ∩ U = m; its representative is f of the weights of
+``representative``. The closure is that of the image of f; the tangent dimension at an orbit is that
+of the Zariski tangent space of the closure at the representative. Dimensions are those of cones.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +68,8 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
 
     At (A, V) the element (X, Y, Z) of the Lie algebra gl_d × gl_d × gl_d' gives the tangent vector
     (XA + AY, V Xᵀ + ZV), which the differential of the bilinear parametrization f maps to
-    f(XA + AY, V) + f(A, V Xᵀ + ZV).
+    f(XA + AY, V) + f(A, V Xᵀ + ZV). The rank is a sum over weights of a torus
+    (:class:`.WeightSpaces`), for which unit matrices are homogeneous.
     """
     A, V = map(sparse_matrix, representative(orbit, shape))
     spaces = WeightSpaces.of(orbit, shape)
@@ -119,8 +130,8 @@ def _differential_images(
 ) -> Iterator[FunctionCoordinates]:
     """Yield the images of a spanning set of the Zariski tangent space of the source at (A, V).
 
-    (A, V) is any point of the source over the orbit. The differential of the bilinear
-    parametrization f maps the tangent vector (B, W) to f(B, V) + f(A, W).
+    The source is {rk A ≤ α} × {V}, and (A, V) any point of it over the orbit. The differential of f
+    maps the tangent vector (B, W) to f(B, V) + f(A, W).
     """
     all_are_tangent = _all_are_tangent(orbit, shape)
     # first the tangent vectors (B, 0), and then all (0, W)
@@ -138,8 +149,9 @@ def _differential_images(
 def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
     """Return the rank at the representative of the differential of the parametrization.
 
-    The differential is that on the Zariski tangent space of the source. Its rank is a sum over
-    weights of a torus (:class:`.WeightSpaces`).
+    The differential is that on the Zariski tangent space of the source {rk A ≤ α} × {V}. Its rank
+    is a sum over weights of a torus: a :class:`.WeightSpaces` takes pairs of the weight of a
+    tangent vector and a function without arguments for its image.
     """
     A, V = map(sparse_matrix, representative(orbit, shape))
     spaces = WeightSpaces.of(orbit, shape)
@@ -171,11 +183,15 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
     """Yield tangent vectors of the closure at the representative of (1, 1, 1), found as limits.
 
     The representative is the limit, as ε → 0, of the function of A = l qᵀ, V = h vᵀ with l = v +
-    εw. This function has two preimages, (l qᵀ, h vᵀ) and (v qᵀ, h lᵀ), and each gives a tangent
-    vector for all b and q': f(b q'ᵀ, h vᵀ) and f(b q'ᵀ, h lᵀ). Their difference divided by ε is
-    f(b q'ᵀ, h wᵀ), and so a tangent vector in the limit. In the same way f(w qᵀ, h' cᵀ) is found
-    for all h' and c. For α = 1 only q' = q is tangent to the source at both preimages. Here v, q
-    and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
+    εw. This function has two preimages, (l qᵀ, h vᵀ) and (v qᵀ, h lᵀ). Tangent vectors there have
+    limits that are tangent at the representative:
+
+    * The direction A' = b q'ᵀ gives f(b q'ᵀ, h vᵀ) at one preimage, and f(b q'ᵀ, h lᵀ) at the
+      other. Their difference divided by ε is f(b q'ᵀ, h wᵀ), for all b, q' and w. For α = 1 only
+      q' = q is tangent to the source at both preimages.
+    * The direction V' = h' cᵀ gives f(w qᵀ, h' cᵀ) in the same way, for all h', c and w.
+
+    Here v, q and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
     """
     # the positions of the entry 1 of q'
     positions = range(shape.d)
@@ -274,8 +290,9 @@ def tangent_upper_bounds(
 def _upper_bound_at(point: Sequence[int], equations: Implicitization, lower: int) -> int:
     """Return the dimension of the common kernel of the differentials of all equations at a point.
 
-    Those of higher degree are left out where the others attain the proved lower bound ``lower`` of
-    the tangent dimension: they cannot make the kernel smaller.
+    ``point`` has all coordinates, and ``equations`` the generators of the ideal by degree. Those of
+    higher degree are left out where the others attain the proved lower bound ``lower`` of the
+    tangent dimension: they cannot make the kernel smaller.
     """
     gradients: list[dict[int, int]] = []
     bound = len(point)
@@ -493,6 +510,7 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
                 # equations of the next degree take many times as long
                 clock().check()
             except TimeLimitError:
+                # ``more`` is advice on how to give more time
                 unfinished = f"{findings.unfinished} (more equations: {clock().more})"
                 return replace(findings, unfinished=unfinished)
     return findings

@@ -9,6 +9,12 @@ the sum of the ranks for all weights.
 Permutations of indices that fix the representative permute the weights, and the directions of one
 weight are mapped to those of another one: the ranks are equal. So one weight of each kind is
 enough, and the number of weights of this kind.
+
+Terms. A symbol is a basic character of the torus that fixes the representative, such as t_2; a
+weight is a sum of symbols with coefficients. Symbols are in classes, within which those
+permutations move them. Two symbols of each class are chosen: each kind has a weight with chosen
+symbols only. A direction is a tangent vector of the source or of the group, which the differential
+takes to its image, a function.
 """
 
 from collections import Counter
@@ -91,7 +97,7 @@ class WeightSpaces:
     ----------
     class_sizes : collections.Counter
         The number of symbols of each class, by the name of the class.
-    chosen : set of TorusSymbol
+    chosen_symbols : set of TorusSymbol
         Two symbols of each class, or the only one. Each weight has at most two symbols; so some
         permutation of the symbols within classes maps it to a weight of chosen symbols.
     """
@@ -120,14 +126,16 @@ class WeightSpaces:
         """Return the characters at the representative of an orbit."""
         r, s, m = orbit.cells
         # row k of V is the unit vector e_k of L for k < m, then the unit vectors after those of L
-        places = [(k, k if k < m else r + k - m) for k in range(s)]
+        places = [(k, k) for k in range(m)]
+        places += [(k, r + k - m) for k in range(m, s)]
         variables: list[TorusSymbol] = [(_symbol_class(p, orbit), p) for p in range(shape.d)]
         if m == 0:
             # V_00 = V_0r = 1: t_0 and t_r are one symbol, in a class of its own
             places.append((0, 0))
             variables[0] = variables[r] = ("twice", 0)
         # u_i = −t_i for i < r, where A_ii = 1
-        inputs = [(variables[i], -1) if i < r else (("free input", i), 1) for i in range(shape.d)]
+        inputs = [(variables[i], -1) for i in range(r)]
+        inputs += [(("free input", i), 1) for i in range(r, shape.d)]
         outputs = [(("free output", k), 1) for k in range(shape.d_out)]
         for k, q in places:
             # v_k = −t_q, where V_kq = 1
@@ -145,13 +153,13 @@ class WeightSpaces:
         for i, j in self._pairs_of_chosen_symbols(variables, variables, _diagonal_pairs(variables)):
             yield "X", (i, j), _sum_of_symbols((variables[i], 1), (variables[j], -1))
         for factor, characters in (("Y", self.inputs), ("Z", self.outputs)):
-            # A·E_ij moves column i of A to place j, but E_ij·V moves row j of V to place i
-            sign = -1 if factor == "Y" else 1
             symbols = [symbol for symbol, _ in characters]
             for i, j in self._pairs_of_chosen_symbols(symbols, symbols, _diagonal_pairs(symbols)):
-                symbol_i, factor_i = characters[i]
-                symbol_j, factor_j = characters[j]
-                weight = _sum_of_symbols((symbol_i, sign * factor_i), (symbol_j, -sign * factor_j))
+                # A·E_ij moves column i of A to place j: the weight in "Y" is u_j − u_i. But E_ij·V
+                # moves row j of V to place i: the weight in "Z" is v_i − v_j.
+                source, target = (i, j) if factor == "Y" else (j, i)
+                source_symbol, coefficient = characters[source]
+                weight = _sum_of_symbols(characters[target], (source_symbol, -coefficient))
                 yield factor, (i, j), weight
 
     def entries_of_a(self) -> Iterator[tuple[IndexPair, TorusWeight]]:
@@ -160,7 +168,8 @@ class WeightSpaces:
         All with weight zero are yielded, and all with a weight of chosen symbols only.
         """
         symbols = [symbol for symbol, _ in self.inputs]
-        # u_p = −t_p for p < r: the weight of A_pp is zero
+        # u_p = −t_p for p < r: the weight of A_pp is zero. All others of weight zero have chosen
+        # symbols: that of the class "twice", which has one alone
         for p, i in self._pairs_of_chosen_symbols(
             self.variables, symbols, _diagonal_pairs(self.variables)
         ):

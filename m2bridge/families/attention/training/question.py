@@ -33,7 +33,8 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
     """Whether one statement holds, by an observation of its own.
 
     The key of the question is that of the statement. The question is asked only where a user names
-    its key.
+    its key. ``observe`` gives the observation of a model, ``content`` the certificate that follows
+    from it, and ``rows`` what a table shows of a certificate.
     """
 
     __slots__ = ()
@@ -199,6 +200,7 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         numbers.
         """
         was_observed = len(evidence) > 0  # there is none where the statement does not apply
+        # the statement is about one number: it has no orbits, and no other numbers to be shown
         verdict = from_certificate(
             self.statement, data, orbits=0, was_observed=was_observed, numbers=""
         )
