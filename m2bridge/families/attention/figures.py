@@ -4,6 +4,10 @@ How surfaces and layers are drawn stands in ``pictures/`` and ``maps/slice_surfa
 Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 1: (d, d', a) = (2, 1, 2), where the two forms are
 v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the Whitney umbrella c² = w
 v².
+
+A coordinate ``c_k_i_p_q`` is the coefficient of y_p y_q in the form v_k l_i. An orbit consists of
+the functions with given ranks of A and V and given dim L∩U, for L the column space of A and U the
+row space of V. A case has finitely many orbits, and their closures are ordered by inclusion.
 """
 
 from __future__ import annotations
@@ -263,13 +267,15 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     (6, 6)
     """
     check_kind("model", model, SingleLayerAttention, "a SingleLayerAttention")
-    if reason := model.in_coordinates().no_orbits():
+    reason = model.no_orbits()
+    if reason:
         raise MethodUnavailableError(reason)
     if orbit_count(model) > MAX_DRAWN_ORBITS:
         raise TooLargeError(
             f"{orbit_count(model)} orbits are too many for a picture, which has"
             f" {MAX_DRAWN_ORBITS}: take smaller numbers"
         )
+    # the picture does not show the degree of the closure
     observations = observe(model, degree=False)
     apex = OrbitNode(
         orbit=None,
@@ -279,7 +285,9 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
         # the apex of the cone is a limit of the boundary points, of which there are none for d = 1
         boundary=model.d > 1,
     )
+    # for each orbit whether it consists of boundary points
     boundary: Mapping[Orbit, Any] = observations.at_orbits("boundary")
+    # the observations at each orbit, those of the smallest dimension first
     facts = sorted(observations.orbits, key=attrgetter("dimension", "orbit"))
     nodes = [apex]
     for fact in facts:
@@ -393,7 +401,8 @@ def figure_1(
     InvalidCaseError
         If the fineness is too small or too large.
     """
-    # v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2², coefficient by coefficient
+    # v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; c_1_i_p_q is the
+    # coefficient of y_p y_q in v_1 l_i
     v, c, w = symbols("v c w")
     constants = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     axes = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
@@ -477,7 +486,7 @@ _VIEW_OPTIONS = (
 def _slice_seen_from(
     model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
-    """Return the surface of :func:`slice_surface`, seen from these angles in degrees.
+    """Return the surface of :func:`slice_surface`, seen from two angles in degrees.
 
     All other arguments, ``args`` and ``options``, are those of :func:`slice_surface`.
     """

@@ -15,7 +15,7 @@ from typing import Any, Self
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.schur import generator_counts
 from m2bridge.convert.printing import degree_summary
-from m2bridge.families.attention.hypotheses import no_prediction, several_tokens
+from m2bridge.families.attention.hypotheses import why_no_prediction, why_not_several_tokens
 from m2bridge.families.attention.ideal.representations import representations
 from m2bridge.families.attention.ideal.sections import predicted_series
 from m2bridge.families.attention.sizes import LayerSizes, dimension_formula
@@ -77,7 +77,7 @@ class HilbertValues(PartialValue):
 
 def predicted_hilbert_values(shape: LayerSizes) -> HilbertValues | None:
     """Return the predicted Hilbert function; ``None`` where there is no prediction."""
-    if no_prediction(shape):
+    if why_no_prediction(shape):
         return None
     dimension = dimension_formula(shape)
     series = predicted_series(shape, dimension)
@@ -201,9 +201,9 @@ def predicted_numbers(shape: LayerSizes) -> dict[int, int]:
 
 def predicted_generators(shape: LayerSizes) -> GeneratorNumbers | None:
     """Return the numbers of generators that the core predicts; ``None`` for one token."""
-    return None if several_tokens(shape) else GeneratorNumbers.of(predicted_numbers(shape))
+    return None if why_not_several_tokens(shape) else GeneratorNumbers.of(predicted_numbers(shape))
 
 
 def predicted_degrees(shape: LayerSizes) -> GeneratorDegrees | None:
     """Return the degrees of generators that the core predicts; ``None`` for one token."""
-    return None if several_tokens(shape) else GeneratorDegrees.of(predicted_numbers(shape))
+    return None if why_not_several_tokens(shape) else GeneratorDegrees.of(predicted_numbers(shape))

@@ -5,7 +5,7 @@ without it.
 from functools import lru_cache
 
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
-from m2bridge.families.attention.hypotheses import WORDS, several_tokens
+from m2bridge.families.attention.hypotheses import WORDS, why_not_several_tokens
 from m2bridge.families.attention.orbits.fibres import fibre_points
 from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit, orbit_count, orbits
 from m2bridge.families.attention.orbits.parametrization import free_parametrization
@@ -40,7 +40,7 @@ def no_theorem(shape: LayerSizes) -> str:
     For d ≥ 2 this is the theorem. For d = 1 the closure is a linear space, which is the projective
     space over which the integrals are taken.
     """
-    return several_tokens(shape)
+    return why_not_several_tokens(shape)
 
 
 @lru_cache(maxsize=64)
