@@ -240,8 +240,9 @@ class SingleLayerAttention(LayerSizes, Model):
         """Return an iterator over a lower bound for the dimension, which needs no expanded map.
 
         The bound is the rank of the differential of one small case with d ≤ 2, by a theorem that
-        carries it to this case. Nothing is yielded if random weights do not reach the rank. ``None``
-        for small cases, whose map is expanded to compute the rank of its own differential.
+        carries it to this case. Nothing is yielded if random weights do not reach the rank.
+
+        ``None`` for small cases, whose map is expanded to compute the rank of its own differential.
         """
         if self.coordinate_count <= MAX_EXPANDED_COORDINATES:
             return None

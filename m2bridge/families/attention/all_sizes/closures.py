@@ -5,7 +5,9 @@ For each core (m; e, f) the sizes that have it, with e = min(a, d), f = min(d, d
 m = min(d, e + f), are a range of (d, d', a); what holds for the core holds in all of it
 (docs/representations.md). X, H and Y are the spaces of the linear forms l_i and v_k and of the
 variables, of dimensions d, d' and d. A type of generators is (degree, shapes, multiplicity), with
-the three partitions of a product of Schur functors in X, H and Y.
+the three partitions of a product of Schur functors in X, H and Y: so many copies of this
+representation are minimal generators of this degree. H(n) is the Hilbert function of a closure, and
+h(n) the dimension of the sections of O(n) on it, as a projective variety.
 """
 
 from collections.abc import Iterator
@@ -162,9 +164,10 @@ class ClosureOfSizes:
         With ``shape`` they are the values of the polynomials at this size. Degrees without
         generators are left out.
         """
-        counts = dict.fromkeys((degree for degree, *_ in self.generators), Integer(0))
+        counts: dict[int, Expr] = {}
         for degree, shapes, multiplicity in self.generators:
-            counts[degree] += multiplicity * self.number(shapes)
+            of_type = multiplicity * self.number(shapes)
+            counts[degree] = counts.get(degree, Integer(0)) + of_type
         if shape is not None:
             size = {D: shape.d, D_OUT: shape.d_out}
             counts = {degree: count.subs(size) for degree, count in counts.items()}
@@ -271,6 +274,7 @@ class ClosureOfSizes:
         """
         values = []
         for n in range(self.ring.bound):
+            # how often each product of Schur functors occurs in the core's coordinate ring
             types = self.ring.multiplicities[n]
             values.append(total_dimension(types, self.core.dimensions))
         return {
@@ -375,7 +379,9 @@ class AllClosures(Result):
 def closures_of_all_sizes(
     cores: tuple[CoreSize, ...] = CORES, *, vectors: bool = False, timeout: float | None = None
 ) -> AllClosures:
-    """Compute the closures for all sizes with these cores; at the limit on time those so far.
+    """Compute the closures for all sizes with these cores, one core after the other.
+
+    At the limit on time the closures so far are returned, and ``unfinished`` names the limit.
 
     Parameters
     ----------
@@ -409,17 +415,20 @@ def closures_of_all_sizes(
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
-    """The closures with one core; with ``vectors`` also highest weight vectors of generators."""
+    """The closures with the core ``size``; with ``vectors`` also highest weight vectors.
+
+    Each type of generators has as many of these as its multiplicity. They are written in two forms:
+    by determinants, and as polynomials.
+    """
     types = generators(size)
     types_with_vectors = types if vectors else ()
     written = []
-    for (_, shapes, _), vectors_of_type in highest_weights.vectors_by_type(
-        size, types_with_vectors
-    ):
-        both_forms = (
+    for kind, vectors_of_type in highest_weights.vectors_by_type(size, types_with_vectors):
+        _degree, shapes, _multiplicity = kind
+        both_forms = [
             (vector.formula, highest_weights.vector_text(vector, shapes))
             for vector in vectors_of_type
-        )
+        ]
         written.append(tuple(both_forms))
     return ClosureOfSizes(generators=types, ring=coordinate_ring(size), vectors=tuple(written))
 

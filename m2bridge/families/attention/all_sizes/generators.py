@@ -1,5 +1,8 @@
 """The statements about generators of closures, for all sizes: decided for each core, and compared
 with every case that can be computed without its core.
+
+A core (m; e, f) belongs to all sizes (d, d', a) with e = min(a, d), f = min(d, d') and m = min(d, e
++ f); the numbers of minimal generators of their closures are polynomials in d and d'.
 """
 
 from collections.abc import Callable, Sequence
@@ -280,7 +283,7 @@ def _compare_with_polynomials(
 
 
 def _constant_prediction(value: GeneratorNumbers, model: LayerSizes) -> GeneratorNumbers:
-    """Return ``value``, whatever ``model`` is.
+    """Predict ``value``, whatever ``model`` is.
 
     With ``value`` bound by ``partial`` this is the prediction of a statement for one model.
     """

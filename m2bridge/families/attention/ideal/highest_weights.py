@@ -139,8 +139,10 @@ def highest_weight_vectors(
     """Return highest weight vectors for the minimal generators of one type and degree.
 
     There are as many as the type has generators of degree n. They are independent of each other and
-    of what lower degrees generate. Random covariants are combined, with a fixed seed, so that each
-    call returns the same vectors.
+    of what lower degrees generate. A combination of covariants that is zero on the core is a
+    polynomial of its ideal; it is kept if its polarization, in W ⊗ C_{n−1} for the coordinate ring
+    C, is independent of the boundaries, which lower degrees generate, and of those found before.
+    Random covariants are combined, with a fixed seed, so that each call returns the same vectors.
 
     Parameters
     ----------
@@ -442,7 +444,8 @@ def vectors_by_type(
     for n, shapes, number in types:
         # Minors beyond the core have more rows than its spaces have dimensions: the spaces are
         # taken as large as the partitions have rows.
-        x, h, y = map(max, map(len, shapes), size.dimensions)
+        row_counts = map(len, shapes)
+        x, h, y = map(max, row_counts, size.dimensions)
         spaces = multiplicity_spaces(size, (x, h, y))
         yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
 

@@ -8,6 +8,10 @@ the image of Λ²W ⊗ C_{n−2}, the boundaries. Their dimensions are the multi
 ring, a number known by Pieri's rule, and that number less the first less the number of minimal
 generators. Ranks modulo a prime are lower bounds. Where such a bound is not the largest possible,
 the covariants are shown to span, and the rank of their values is computed over QQ.
+
+A type is a triple (λ, μ, ν) of partitions of n, n and 2n. A covariant T of this type is a product
+of determinants, a functional on W^{⊗n} which is evaluated at (c, …, c), with the general element c
+of W of a point, or with another element w or w' of W in one or two of the arguments.
 """
 
 from __future__ import annotations
@@ -149,8 +153,11 @@ def pieri(ring: Mapping[PartitionTriple, int], sizes: Sizes) -> Counter[Partitio
     of X, H, Y.
     """
     total: Counter[PartitionTriple] = Counter()
+    boxes_added = (1, 1, 2)  # for X, H, Y
     for shapes, number in ring.items():
-        for of_X, of_H, of_Y in product(*map(strips_added, shapes, (1, 1, 2), sizes)):
+        # for each of X, H and Y the partitions with a strip of so many boxes more
+        in_X, in_H, in_Y = map(strips_added, shapes, boxes_added, sizes)
+        for of_X, of_H, of_Y in product(in_X, in_H, in_Y):
             total[of_X, of_H, of_Y] += number
     _check_dimension(total, _coordinate_count(sizes), ring, sizes)
     return total

@@ -170,7 +170,8 @@ class CoreSize:
 
         If so, the type ``shapes``, (λ, μ, ν), is zero in the core, and occurs only in larger cases.
         """
-        return any(map(operator.gt, map(len, shapes), self.dimensions))
+        row_counts = map(len, shapes)
+        return any(map(operator.gt, row_counts, self.dimensions))
 
     @property
     def decisive_degree(self) -> int:

@@ -1,9 +1,9 @@
 """Values of statements about numbers by degree: a Hilbert function, and the generators of an ideal.
 
-What is observed can be known up to a degree only, and says itself what follows for what is
-predicted. The predictions are those of :mod:`m2bridge.families.attention.ideal.sections` for the
-Hilbert function, and the representations that the core has as generators
-(docs/representations.md).
+An observed value can be known up to a degree only; its method ``against`` compares it with a
+predicted value and returns the decision. Predicted values are known in all degrees: by the formula
+of :mod:`m2bridge.families.attention.ideal.sections` for the Hilbert function, and for generators by
+the core, a small variety whose generators are known as representations (docs/representations.md).
 """
 
 from __future__ import annotations
@@ -115,9 +115,12 @@ class GeneratorNumbers(PartialValue):
         They are REFUTED by a different number in one degree that was computed. Otherwise they are
         CONFIRMED if all degrees were computed, and UNDECIDED if not.
         """
-        computed, predicted_counts = dict(self.counts), dict(predicted.counts)
+        computed = dict(self.counts)
+        predicted_counts = dict(predicted.counts)
         for degree in self.compared_degrees(predicted):
-            number, expected = computed.get(degree, 0), predicted_counts.get(degree, 0)
+            # a degree that is not listed has no generators
+            number = computed.get(degree, 0)
+            expected = predicted_counts.get(degree, 0)
             if number != expected:
                 text = f"{number} in degree {degree}, and {expected} are predicted"
                 return Decision.REFUTED, text

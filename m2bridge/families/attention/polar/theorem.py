@@ -1,5 +1,11 @@
 """The polar degrees of the closure: the theorem, what it rests on, and points that are counted
 without it.
+
+The closure is that of a case with sizes d, d', a, and α = min(a, d); as a projective variety it has
+the dimension n and the polar degrees δ_n, …, δ_0. It is the image of the source, the space of all
+([A], [V]) with rk A ≤ α, whose desingularization Y has a subspace W of dimension α that contains
+the columns of A in addition. An orbit (r, s, m) consists of the functions with r = rk A, s = rk V,
+and m the dimension of the intersection of the column space of A and the row space of V.
 """
 
 from functools import lru_cache
@@ -60,7 +66,8 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
     >>> predicted_polar_degrees(SingleLayerAttention(d=2, d_out=2))
     (20, 60, 84, 68, 36, 12, 4)
     """
-    if reason := no_theorem(shape):
+    reason = no_theorem(shape)
+    if reason:
         raise MethodUnavailableError(f"no theorem gives the polar degrees: {reason}")
     if dimension_formula(shape) > MAX_POLAR_DIMENSION:
         raise TooLargeError(
@@ -84,9 +91,9 @@ def are_loci_observed(shape: LayerSizes) -> bool:
 def observed_loci(shape: LayerSizes) -> tuple[CriticalLocus, ...]:
     """Return the locus of the desingularization Y over each orbit; empty if the case is too large.
 
-    Y consists of the weights ([A], [V]) with a subspace W of dimension α that contains the columns
-    of A. A point of Y over an orbit is a point of a finite fibre with one of the W that contain its
-    columns. :func:`_critical_locus` bounds the kernel of the differential at these points.
+    A point of Y over an orbit is one of the finitely many ([A], [V]) of a function, with one of the
+    W that contain the columns of A. :func:`_critical_locus` bounds the kernel of the differential
+    at these points.
     """
     if not are_loci_observed(shape):
         return ()
@@ -222,6 +229,7 @@ def count_polar_degrees(shape: LayerSizes) -> Numbers:
     """
     # reduced coordinates are the same for all t ≥ 2
     two_tokens = LayerSizes(shape.d, shape.d_out, shape.a)
+    # counts modulo a prime, and then once more modulo a second one
     counted = second_opinion(free_parametrization(two_tokens, "reduced"))
     if len(counted.primes) < MIN_AGREEING_PRIMES:
         return Numbers((None,) * (counted.dimension + 1))
