@@ -101,8 +101,10 @@ def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
     if certificate.question != STATED_POLAR:
         return certificate.answer.get("polar_degrees")
     for verdict in certificate.answer["verdicts"]:
+        # the numbers by method; they are not a mapping if there are none
         observed = verdict.get("observed")
         if isinstance(observed, Mapping):
+            # the default is a missing number, so that nothing is returned
             degrees: Sequence[int | None] = observed.get("integrals", (None,))
             if None not in degrees:
                 return degrees  # type: ignore[return-value]

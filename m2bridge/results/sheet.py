@@ -344,6 +344,7 @@ class Finding:
     def text(self) -> str:
         """Return the verdict at the left, and the other lines indented."""
         first, *other_lines = self.lines
+        # two blanks, a verdict in 14 characters, two blanks
         indent = " " * 18
         return "\n".join(
             [f"  {self.verdict:14}  {first}", *(indent + line for line in other_lines)]

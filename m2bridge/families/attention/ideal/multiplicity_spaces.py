@@ -156,8 +156,8 @@ def pieri(ring: Mapping[PartitionTriple, int], sizes: Sizes) -> Counter[Partitio
     boxes_added = (1, 1, 2)  # for X, H, Y
     for shapes, number in ring.items():
         # for each of X, H and Y the partitions with a strip of so many boxes more
-        in_X, in_H, in_Y = map(strips_added, shapes, boxes_added, sizes)
-        for of_X, of_H, of_Y in product(in_X, in_H, in_Y):
+        larger_shapes = map(strips_added, shapes, boxes_added, sizes)
+        for of_X, of_H, of_Y in product(*larger_shapes):
             total[of_X, of_H, of_Y] += number
     _check_dimension(total, _coordinate_count(sizes), ring, sizes)
     return total
@@ -186,23 +186,10 @@ def _check_dimension(
     ring: Mapping[PartitionTriple, int],
     sizes: Sizes,
 ) -> None:
-    """Check that the types of a tensor product with C_n add up to its dimension.
+    """Raise ContradictionError unless the types of a tensor product with C_n have its dimension.
 
-    Parameters
-    ----------
-    types : mapping from PartitionTriple to int
-        Multiplicities in the tensor product.
-    factor_dimension : int
-        The dimension of the other factor, W or Λ²W.
-    ring : mapping from PartitionTriple to int
-        Multiplicities in C_n.
-    sizes : tuple of int
-        Dimensions of X, H, Y.
-
-    Raises
-    ------
-    ContradictionError
-        If they do not add up.
+    ``types`` has the multiplicities in the product, and ``ring`` those in C_n. The other factor, W
+    or Λ²W, has the dimension ``factor_dimension``; ``sizes`` are those of X, H, Y.
     """
     if total_dimension(types, sizes) != factor_dimension * total_dimension(ring, sizes):
         raise ContradictionError(
@@ -212,7 +199,7 @@ def _check_dimension(
 
 def _sufficient_point_count(rank: int) -> int:
     """Return a number of points at which ``rank`` independent functions have independent values."""
-    # As many points as functions are enough if none is special; twice as many leave a margin.
+    # one for each function is enough if no point is special; twice as many leave a margin
     return 2 * rank + SPARE_POINTS
 
 
