@@ -152,7 +152,9 @@ def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
 def paper_of(rows: Iterable[VerdictRow]) -> str:
     """Return the paper with which sources begin, if all cite the same; empty otherwise.
 
-    It can then be shown once, and left out of the sources.
+    It can then be shown once, and left out of the sources. For the source "Henry, Marchetti, Kohn,
+    arXiv 2408.17221, Theorem 3.2" it is all up to the comma after the number, with a blank. Sources
+    without a number of arXiv do not count.
     """
     papers = set()
     for row in rows:

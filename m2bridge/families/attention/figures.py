@@ -186,11 +186,13 @@ class OrbitDiagram(picture.PictureResult):
         An orbit is {rk A, rk V, dim L∩U}, and the zero function {0, 0, 0}. In a pair the second
         orbit covers the first; positions begin with 0.
         """
-        cells = [(0, 0, 0) if node.orbit is None else node.orbit.cells for node in self.nodes]
-        orbits = ", ".join(f"{{{', '.join(map(str, cell))}}}" for cell in cells)
+        orbits = []
+        for node in self.nodes:
+            numbers = (0, 0, 0) if node.orbit is None else node.orbit.cells
+            orbits.append(f"{{{', '.join(map(str, numbers))}}}")
         position = {node: number for number, node in enumerate(self.nodes)}
-        pairs = ", ".join(f"{{{position[low]}, {position[high]}}}" for low, high in self.covers)
-        return f"orbits = {{{orbits}}}\ncovers = {{{pairs}}}"
+        pairs = [f"{{{position[low]}, {position[high]}}}" for low, high in self.covers]
+        return f"orbits = {{{', '.join(orbits)}}}\ncovers = {{{', '.join(pairs)}}}"
 
     def to_csv(self) -> str:
         """Return the orbits as a table of CSV, each with the orbits that it covers."""

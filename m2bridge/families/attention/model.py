@@ -159,10 +159,10 @@ class SingleLayerAttention(LayerSizes, Model):
         return parametrization(model, model.coordinates, model.weights)
 
     def free_parametrization(self) -> PolynomialMap:
-        """Return a map with the same image from weights without relations, as few as there are.
+        """Return a map with the same image, whose parameters are weights without relations.
 
         The weights are A and V for α = d, where A is any matrix; for α < d they are K, Q and V,
-        with α rows in K and Q.
+        with α rows in K and Q, the fewest that give all A of rank α.
         """
         from m2bridge.families.attention.orbits.parametrization import free_parametrization
 

@@ -272,14 +272,15 @@ class SizeOrbitSets:
     def sizes_with_small_kernels(self) -> isl.Set:
         """The birational sizes with small kernels at all orbits: the hypothesis of theorem-polar.
 
-        A kernel of the differential, on the desingularization of the source, is small if it is zero
-        or of smaller dimension than the codimension over the orbit. Codimension less kernel is at
-        least (α − r)² where no fibre is critical, and there the kernel is zero for r = α. At
+        The kernel of the differential, at the points over an orbit of the desingularization of the
+        source, is small if it is zero, or of smaller dimension than the codimension of these
+        points. Codimension less dimension of the kernel is at least (α − r)² where the fibre is
+        reduced, and there the kernel is zero for r = α: it is small. On the critical orbit
         (1, 1, 1) the difference is (α − 1)² + (d − 1)(d' − 1), positive if α ≥ 2, or d, d' ≥ 2
         (``integer_sets.codimensions_exceed_kernels``).
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
-        # where the fibre is not critical the kernel is small anyway
+        # only critical orbits can have large kernels
         large_kernels = self.critical.subtract(integer_sets.orbits(positive))
         return self.birational_sizes.subtract(integer_sets.sizes_with_orbits(large_kernels))
 

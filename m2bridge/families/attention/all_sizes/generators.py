@@ -143,9 +143,10 @@ class GeneratorsOfAllSizes(VerdictsResult):
 def for_all_sizes(
     statement: GlobalStatement[LayerSizes], cores: Sequence[CoreSize]
 ) -> GlobalStatement[LayerSizes]:
-    """The statement in the words for all sizes, which name the cores that the sizes have."""
+    """The statement in the words for all sizes, which name the cores (m, e, f) of these sizes."""
     triples = [f"({core.variables}, {core.columns}, {core.rows})" for core in cores]
     words = SIZES_WORDS.words(statement.key, statement.part)
+    # the text has a field {cores}
     text = words.text.format(cores=", ".join(triples))
     return replace(statement, text=text, source=words.source)
 

@@ -146,9 +146,11 @@ def _polynomial_text(polynomial: Any) -> str:
 
     An example is ``2 * d + -1 * a + 1``.
     """
+    # with this multiple all coefficients are integers
     scale = lcm(*(int(c.q) for c in polynomial.coeffs()))
     terms = []
     for exponents, c in polynomial.terms():
+        # the variable of the term; none for the constant one
         names = [name for name, exponent in zip(NAMES, exponents, strict=True) if exponent]
         terms.append(" * ".join([str(int(c * scale)), *names]))
     return " + ".join(terms)

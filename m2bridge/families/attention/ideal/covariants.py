@@ -418,11 +418,13 @@ def _values_with_same_orders(
         If there are too many terms, or a value could leave the range of machine integers.
     """
     x, h, y = places
-    # the indices i and k of the factors of X and H in each term of the determinants
+    # the indices i and k of the factors of X and H in each term of the determinants; the indices
+    # of these arrays are covariant, factor, term
     i, i_signs = determinant_terms(shapes[0], x)
     k, k_signs = determinant_terms(shapes[1], h)
     term_count = len(i_signs) * len(k_signs)
     covariant_count, degree, order_count = orders.shape
+    # of one covariant, at all points
     summands_per_term = order_count * points.count
     # No sum is larger than all terms times the largest determinants and two scalars, as at most
     # two elements of W have one; it is at least 1, and c has none.
@@ -553,9 +555,11 @@ def determinant_terms(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1000)
 def _terms_in_order(shape: PartitionTuple) -> tuple[Any, Any]:
-    """Return what :func:`determinant_terms` does for boxes, column by column, in factors 0, 1, …
+    """Return the terms of :func:`determinant_terms`, with signs, if box b has the factor b.
 
-    A term is a permutation for each column, and its sign the product of their signs.
+    A term is a permutation for each column, and its sign the product of their signs. For the shape
+    (1, 1), one column of two boxes, the terms are the columns (0, 1) and (1, 0) of the first array,
+    and the signs are 1 and −1.
     """
     terms = []
     signs = []

@@ -283,9 +283,12 @@ class GeneratedRepresentation:
         # for X, H and Y the partitions of n, n or 2n with at most as many rows as dimensions
         dominant_parts = [partitions(sum(part), len(part)) for part in self.highest_weight]
         for shapes in product(*dominant_parts):
-            # all permutations of the three tuples, each tuple once
-            orbits = [set(permutations(part)) for part in self._padded_weight(shapes)]
-            for weight in product(*(sorted(orbit, reverse=True) for orbit in orbits)):
+            # for X, H and Y all permutations of the tuple, each once, and the decreasing one first
+            rearrangements = [
+                sorted(set(permutations(part)), reverse=True)
+                for part in self._padded_weight(shapes)
+            ]
+            for weight in product(*rearrangements):
                 check()
                 yield from self.weight_basis(weight)
 
@@ -459,6 +462,7 @@ def vector_text(vector: HighestWeightVector, shapes: PartitionTriple) -> str:
     x, h, y = map(len, shapes)
     module = GeneratedRepresentation(vector=vector.polynomial, shapes=shapes, sizes=(x, h, y))
     names = [reduced_name(coordinate) for coordinate in module.coordinates]
+    # only the multiples of the vector have the highest weight
     (polynomial,) = module.weight_basis(module.highest_weight)
     return sparse_text(polynomial.items(), names)
 

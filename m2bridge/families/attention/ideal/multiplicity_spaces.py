@@ -482,7 +482,7 @@ class MultiplicitySpaces:
         largest_rank : int
             The largest number of independent ones, at which the search ends.
         max_useless : int
-            The search also ends after this many covariants without a gain.
+            The search also ends after this many covariants that do not raise the rank of values.
 
         Raises
         ------

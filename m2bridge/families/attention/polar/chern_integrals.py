@@ -85,7 +85,8 @@ def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
 def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
     """Return the numbers δ_n, …, δ_0 of the formula, integrated in the Chow ring.
 
-    The case may be larger than :func:`is_computed_for_verdicts` allows.
+    They are sums of integrals over the first factor of Y, with those over the second, a projective
+    space. The case may be larger than :func:`is_computed_for_verdicts` allows.
     """
     if is_birational(shape):
         integrals = chern_integrals(shape.d, shape.alpha)

@@ -109,6 +109,7 @@ def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
     the source, which is computed by ranks of matrices (FLINT).
     """
     subspaces = (shape.alpha - orbit.r) * (shape.d - shape.alpha)
+    # Y has the dimension of the closure, and fibres over functions are finite but for the W
     codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
     # the source is projective, so its tangent space is smaller by 1 (the rescaling)
     kernel = source_tangent_dimension(orbit, shape) - 1 - differential_rank(orbit, shape)

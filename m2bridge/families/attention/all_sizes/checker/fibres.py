@@ -90,6 +90,7 @@ def ideal(base: BaseCase) -> Basis:
     context = ring(d - 1)
     c = cases.function(cases.representative(orbit))
     size = cases.Case(d=d, d_out=s, a=r, t=2)
+    # the only (A', V') with this first row of V' that can have the function c
     other_weights = weights_with_first_row(c, (1, *context.gens()), size)
     other_c = cases.function(other_weights)
     equations = []
