@@ -63,7 +63,8 @@ def _answer_reader(name: str, text: Callable[[Any], str]) -> CertificateReader:
 def _coordinates(certificate: Certificate) -> int | None:
     """The number of coordinates: the value of the Hilbert function at 1, or the number of names.
 
-    ``None`` if a certificate has neither the function nor names of coordinates.
+    The values of the function begin with that at 0. ``None`` if a certificate has neither the
+    function nor names of coordinates.
     """
     values = certificate.answer.get("hilbert_function")
     if values:

@@ -218,7 +218,8 @@ class OrbitDiagram(picture.PictureResult):
         # how far the picture reaches to both sides of its middle, in steps from orbit to orbit
         half_width = max(abs(x) for x, _ in chain(positions, *routes))
         with picture.styled():
-            # in inches; the margins hold numbers on the left, the title above, the legend below
+            # In inches: each layer has 0.78, and margins hold numbers on the left, the title
+            # above, the legend below. Places in the figure are given as parts of its sides.
             width = max(5.8, 2 * half_width * ORBIT_STEP_INCHES + 3)
             height = 0.78 * len(levels) + 1.9
             figure = picture.new_figure(width, height, f"Orbits of the {self.model.title}")

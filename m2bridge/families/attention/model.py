@@ -266,7 +266,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def fibre_degree(self) -> int | None:
         """Return the degree of the closure by a closed formula.
 
-        Its proof knows the number of points of the generic fibre, by which it divides.
+        The formula is the degree of the variety of weights, divided by the number of points of the
+        generic fibre; both are known by a proof.
         """
         if self.t == 1:
             return sizes.one_token_degree(self)

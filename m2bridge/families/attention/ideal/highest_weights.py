@@ -220,9 +220,11 @@ def polarization_values(
     # Both factors of a product are below 2^31, so that products are machine integers.
     coefficients = numpy.array([c % LARGE_PRIME for c in relation])
     total = 0
-    # the argument s is w, the first element at each point
     for s in range(covariants[0].degree):
-        rows = covariant_values(covariants, points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME
+        # The argument s is w, the first element at each point, after s times c; all further
+        # arguments, which are not listed, are c.
+        arguments = (*(GENERIC,) * s, FIRST)
+        rows = covariant_values(covariants, points, arguments) % LARGE_PRIME
         products = coefficients[:, None] * rows % LARGE_PRIME
         total = (total + products.sum(axis=0)) % LARGE_PRIME
     return total

@@ -183,6 +183,7 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
         # d = 1: every point of W is a function, so there are no equations
         return ()
     bound = coordinate_ring(size).bound
+    # those of W ⊗ C_{bound−1}, as all sections of degree bound − 1 are in the coordinate ring
     types_at_bound = pieri(section_multiplicities(size, bound - 1), size.dimensions)
     if len(types_at_bound) > MAX_REPRESENTATION_TYPES:
         raise TooLargeError(

@@ -294,20 +294,21 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     at_two_places = orbits(f"{condition} and 0 < x < y < d", ", x, y")
     length, points = "1", 1
     if set(bases.values()) == {POINT}:
-        # the pairs of an orbit and a place whose unknown is determined
+        # The first kind: the pairs of an orbit and a place whose unknown is determined.
         determined: list[isl.Set] = []
         for places in like_any:
             indices = range(_place_count(places))
             determined.extend(_keep_one_place(places, index) for index in indices)
         _check_covered(at_one_place, determined)
     else:
+        # the second kind
         single_places = [places for places in like_any if _place_count(places) == 1]
         pairs_of_places = [places for places in like_any if _place_count(places) == 2]
         _check_covered(at_one_place, single_places)
         _check_covered(at_two_places, pairs_of_places)
         length, points = "d", 1
     if TWO_POINTS in bases.values():
-        # ((1, 1, 0), 2) is the base case with the equation z² = z at its only place
+        # The third kind: ((1, 1, 0), 2) is the base case with z² = z at its only place.
         with_equation = [
             forget_numbers(places, ORBIT_LENGTH, 1) for places in places_like[(1, 1, 0), 2]
         ]

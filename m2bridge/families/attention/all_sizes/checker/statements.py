@@ -225,7 +225,9 @@ def _check_identities() -> None:
     more_tangents = d**2 + d * dp - 1 - dimension
     twice_tangents_at_rank_one = d * (d + 1) + 2 * (d - 1)
     twice_more_at_rank_one = twice_tangents_at_rank_one - 2 * (3 * d - 2)
+    # here the variables d and d' stand for u and w
     more_coordinates = _twice_codimension(d + 2, dp + 1)
+    one = 0 * d + 1  # as a polynomial
     all_hold = (
         cases.base_locus_is_empty()
         and cases.real_family_has_no_real_weights()
@@ -235,7 +237,7 @@ def _check_identities() -> None:
         and twice_more_at_rank_one == (d - 1) * (d - 2)
         and min(more_coordinates.coeffs()) > 0
         and more_coordinates(0, 0, 0) > 0
-        and _twice_codimension(0 * d + 1, dp) == 0
+        and _twice_codimension(one, dp) == 0
     )
     if not all_hold:
         raise ContradictionError("an identity behind the theorems for all sizes does not hold")
@@ -385,6 +387,7 @@ def statement(certificate: Certificate) -> Content:
     singular points are decided without it, where the map is birational.
     """
     listed = WORDS_OF_CASES.listed(certificate.question, certificate.answer)
+    # the lemmas of the certificate in today's words, which former releases worded otherwise
     trusted = map(WORDS.renewed, certificate.trusted)
     return content(listed, symmetric=SYMMETRIC in trusted)
 

@@ -76,7 +76,7 @@ def exposed_types() -> isl.Set:
     # mn = 0: the spaces L and U meet in the smallest dimension
     general = types("m = 0 or m + d = r + s")
     # where fibres are not reduced there is no condition on mn
-    return balanced.intersect(general.subtract(not_reduced).union(not_reduced))
+    return balanced.intersect(general.union(not_reduced))
 
 
 def dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:
