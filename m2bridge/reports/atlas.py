@@ -107,6 +107,7 @@ class Entry:
 
         If no statement was asked about, the first verdict on what was computed.
         """
+        # the questions whose answers are no verdicts on statements
         computed = (CLOSURE, EQUATIONS, POLAR)
         stated = [row.verdict for row in self.rows if row.question not in computed]
         verdicts = stated or [row.verdict for row in self.rows]

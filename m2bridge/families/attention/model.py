@@ -484,8 +484,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def by_fibres(self) -> LocusFindings:
         """Return findings about the singular locus, by the fibres of the parametrization.
 
-        A point of the closure is smooth if and only if its fibre is one reduced point, and the
-        variety of weights is smooth there.
+        Where the parametrization is birational, a point of the closure is smooth if and only if its
+        fibre is one reduced point and the variety of weights is smooth there.
         """
         from m2bridge.families.attention.observations.observe import by_fibres
 

@@ -371,7 +371,8 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
         # The series of sections has the same Hilbert polynomial, so the same dimension and degree.
         sections = sections_series(model, dimension_formula(model))
         equations, series = observed.equations, observed.series
-        # the numbers of generators by degree and multidegree, one multidegree of each orbit
+        # The numbers of generators by degree and multidegree. Those of one multidegree stand for
+        # all that permutations of the indices make of it, its orbit.
         counts = {}
         for orbit in equations.orbits:
             counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)

@@ -146,8 +146,10 @@ class ClosureOfSizes:
             of_matrices *= factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2
         projective_dimension = e * (2 * d - e) + d * d_out - 2
         of_source = binomial(projective_dimension, d * d_out - 1) * of_matrices
-        # The map is two to one: V, and A of rank one, have linear forms that can be exchanged.
-        is_two_to_one = e == self.core.rows == 1 < self.core.variables
+        # One form l_1 and one form v_1, which can be exchanged: the map is two to one, but for
+        # d = 1, where both are multiples of the only variable.
+        has_one_of_each = e == 1 and self.core.rows == 1
+        is_two_to_one = has_one_of_each and self.core.variables > 1
         return of_source / 2 if is_two_to_one else of_source
 
     def number(self, shapes: PartitionTriple) -> Expr:
@@ -289,13 +291,12 @@ class ClosureOfSizes:
 
     def to_json(self) -> dict[str, Any]:
         """Return the sizes, the types of generators and the formulas."""
+        degrees = [degree for degree, _shapes, _multiplicity in self._types_of_all_sizes()]
         return {
             "sizes": self.condition,
             "core": asdict(self.core),
             "representations": [self._type_json(kind) for kind in self._types_of_all_sizes()],
-            "generated_in_degrees_at_most": max(
-                (kind[0] for kind in self._types_of_all_sizes()), default=0
-            ),
+            "generated_in_degrees_at_most": max(degrees, default=0),
             "dimension": str(self.dimension),
             "degree": str(self.degree),
             "bound": self.ring.bound,

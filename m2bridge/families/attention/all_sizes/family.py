@@ -293,8 +293,8 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
 
     ``conclusion.wrong`` has the orbits where the statement is false. The largest of these over the
     size is returned with weights (A, V) over it; and for singular points also the dimension of the
-    closure, and a lower bound for the tangent dimension at this orbit. For a statement
-    that is not about orbits the orbit is ``None``, and there are no weights.
+    closure, and a lower bound for the tangent dimension at this orbit. For a statement that is not
+    about orbits the orbit is ``None``, and there are no weights.
     """
     d, dp, a = integer_sets.first_point(false)
     model = SingleLayerAttention(d, dp, a)
@@ -311,6 +311,7 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
     A, V = [[list(row) for row in matrix] for matrix in representative(orbit, model)]
     numbers = {}
     if prediction.observable == "singular":
+        # what tangent vectors show at each orbit; the dense one has the dimension of the closure
         tangents = orbit_tangents(model, equations=False)
         dimension = tangents[generic_orbit(model)].dimension
         lower = tangents[orbit].known.lower

@@ -102,7 +102,8 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]
     if m > 1:
         for j in range(1, n + 1, 2):
             multiplicities[(n,), (n,), (2 * n - j, j)] -= 1
-    # The second kind is odd in k − v where both preimages come together: a product of hooks.
+    # The second kind is odd in k − v where both preimages come together: a product of hooks, which
+    # need more than i and j boxes.
     for i, j in product(range(min(e, n)), range(min(f, n))):
         if 1 <= i + j <= m - 2:
             hook_of_Y = _hook_partition(2 * n, i + j + 1)

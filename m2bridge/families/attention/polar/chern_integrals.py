@@ -290,6 +290,7 @@ def integrals_at_fixed_points(d: int, alpha: int) -> list[int]:
     for (k, m), value in _integrals_on_grassmannian(d, alpha).items():
         # A term of c_j(T) is c_k(E) · c_{dimension−k−m}(T_Gr) · C(αd − k, power) h^power, so
         # j = dimension − m + power; the power of h with h^{n_1−j} is αd − 1 + m, and leaves s_m(E).
+        # There is no c_j for j > n_1.
         for power in range(rank - k + 1):
             j = dimension - m + power
             if j < len(integrals):
