@@ -363,7 +363,7 @@ def _reasons_by_question(
     only equations up to a degree are known; for the polar degrees, that the statement about them
     has no answer or does not apply; and for all questions, what is known about certificates.
     """
-    # the rows of outcomes, by the names of their files
+    # files of outcomes have names that end with SUFFIX
     reasons = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
     degree_limit = _degree_limit_reason(certificates)
     if degree_limit:

@@ -219,9 +219,9 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
     """
     orbits = _questions_by_thing((detail.orbits, detail.question) for detail in details)
     scripts = _questions_by_thing((detail.script, detail.question) for detail in details)
-    verdict = attrgetter("statement", "verdict", "reason", "witness", "file")
+    shown_fields = attrgetter("statement", "verdict", "reason", "witness", "file")
     return {
-        "verdicts": list(map(verdict, table_lines(rows))),
+        "verdicts": list(map(shown_fields, table_lines(rows))),
         "family": rows[0].case.family,
         "orbits": [(questions, facts.header, facts.rows) for facts, questions in orbits.items()],
         "scripts": [(questions, text) for text, questions in scripts.items()],

@@ -167,8 +167,12 @@ class GeneratorDegrees(GeneratorNumbers):
         computed, and UNDECIDED if not.
         """
         compared = self.compared_degrees(predicted)
-        expected = [degree for degree in compared if dict(predicted.counts).get(degree)]
-        found = [degree for degree in compared if dict(self.counts).get(degree)]
+        computed_counts = dict(self.counts)
+        predicted_counts = dict(predicted.counts)
+        # a number of generators may be 0 or not listed: both say that there are none
+        expected = [degree for degree in compared if predicted_counts.get(degree, 0) > 0]
+        found = [degree for degree in compared if computed_counts.get(degree, 0) > 0]
+        # predictions of generators are computed by the core
         computed_text = f"{_degrees_text(found)}, {self.degrees_text()}"
         text = f"by the core {_degrees_text(expected)}; computed: {computed_text}"
         if found != expected:
