@@ -166,7 +166,7 @@ def spelled(text: str) -> str:
     text = re.sub(r"(?<![_^])\{((?:[^{}]|[_^]\{[^{}]*\})*)\}", r"\\{\1\\}", text)
     # roots, √(x + 1) → \sqrt{x + 1}
     text = re.sub(r"√\(([^()]*)\)", r"\\sqrt{\1}", text)
-    # names of functions, rk A → \operatorname{rk} A
+    # names of functions, det M → \operatorname{det} M
     text = re.sub(rf"(?<![A-Za-z\\])({NAMES}|row|col)(?![A-Za-z])\s?", r"\\operatorname{\1} ", text)
     # exponents that are signs of their own, A⁻¹ → A^{-1}
     text = re.sub(

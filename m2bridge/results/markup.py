@@ -169,7 +169,7 @@ def _formula(text: str) -> str:
     """
     if not _FORMULA.fullmatch(text):
         return ""
-    # A line of a narrow column may end after a name such as rk: LaTeX's \operatorname forbids it.
+    # A line of a narrow column may end after a name such as det: LaTeX's \operatorname forbids it.
     upright_name = r"\\mathop{\\mathrm\1}\\penalty500 "
     formula = re.sub(r"\\operatorname(\{\w+\})", upright_name, spelled(text))
     # and after a comma; \lt and \gt are names of the site only
