@@ -331,7 +331,7 @@ def _image_degrees(
                 break  # a variable of the monomial becomes zero, so the monomial is left out
             low += exponent * degree_range[0]
             high += exponent * degree_range[1]
-        else:
+        else:  # no variable becomes zero
             lows.append(low)
             highs.append(high)
     return (min(lows), max(highs)) if lows else None
@@ -351,11 +351,11 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     Multiplying every variable v by λ^u(v), with integers u(v), commutes with all layers iff Σ e_v
     u(v) = u(y) for every monomial Π v^e_v in every output y. With u = 0 on the inputs of the first
     layer and the outputs of the last, the function stays the same. Generic parameters are not zero,
-    so the orbits of this torus on them have dimension dim {u} − dim {u : u = 0 on the parameters}.
-    Let P be the number of parameters, N that of hidden variables, r the rank of the conditions on
-    u, and r_h their rank where u = 0 on the parameters. Both are exact, over QQ. Then the dimension
-    is (P + N − r) − (N − r_h). In characteristic p a coefficient may vanish, which only removes
-    conditions.
+    so {u : u = 0 on the parameters} is their stabilizer, and their orbits have the dimension dim
+    {u} less that of the stabilizer. Let P be the number of parameters, N that of hidden variables,
+    r the rank of the conditions on u, and r_h their rank where u = 0 on the parameters (ranks over
+    QQ). Then the dimension is (P + N − r) − (N − r_h). In characteristic p a coefficient may
+    vanish, which only removes conditions.
     """
     conditions = list(_conditions(layers))
     in_hidden = [_without_parameters(row) for row in check_deadline_in(conditions)]

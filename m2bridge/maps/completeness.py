@@ -1,10 +1,15 @@
 """The proof that the generators up to a degree are all that the ideal of a closure has.
 
-The generators of low degree are those of :mod:`m2bridge.maps.equations`. That they are all is
+The generators of low degree are found by linear algebra in :mod:`m2bridge.maps.equations`, in
+independent coordinates: those that remain when linear relations are split off. That they are all is
 proved by a core, a smaller case that decides; by elimination modulo a prime; by the one minimal
 prime of the equations; or by the height, where the closure is a hypersurface. The height is also
 used the other way round: fewer equations than the codimension are not all. The proofs are in
 docs/computing-closures.md and docs/representations.md, each in short at its function.
+
+``Equations`` are generators up to ``implicitization.max_degree``, with three texts that may be
+empty: ``others`` proves that there are more, ``remark`` is what is claimed and why, ``unfinished``
+the limit that was reached.
 """
 
 from __future__ import annotations
@@ -62,10 +67,9 @@ MAX_ALL_DEGREES_MONOMIALS = 10_000_000
 """The largest number of monomials of a degree whose generators are all written: minutes."""
 MAX_HYPERSURFACE_DEGREE = 100
 """The largest degree in which the equation of a hypersurface is searched, within other limits."""
-
 MAX_PROOF_COORDINATES = 20
-"""With more coordinates, generators for fewer outputs are not computed by elimination without a
-limit: for one token and d = 3, d' = 2, in 20, minutes of processor time do not suffice.
+"""From this number on, elimination is not begun without a limit where generators are missing: for
+one token and d = 3, d' = 2, in 20 coordinates, minutes of processor time do not suffice.
 """
 
 UNDECIDED = "(Macaulay2 did not decide within the limits whether there are others)"
@@ -79,9 +83,7 @@ BY_HEIGHT = (
 
 @lru_cache(maxsize=4)
 def linear_reduction(model: Model, field: CoefficientField = QQ) -> LinearReduction:
-    """Return the map of a model in linearly independent coordinates over a field, and the linear
-    relations.
-    """
+    """Return the linear relations over a field, and the map in independent coordinates."""
     return reduce_linearly(model.polynomial_map, field=field)
 
 
@@ -194,10 +196,10 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
             return prove_by_core(equations, core)
         try:
             low = equations.implicitization
+            # both are empty, or the proof in words that there are generators of higher degree
             by_outputs = further_generators_of_fewer_outputs(model, low.max_degree)
-            equations = equations.with_others(
-                by_outputs or reason_by_height(low, model, "the closure")
-            )
+            others = by_outputs or reason_by_height(low, model, "the closure")
+            equations = equations.with_others(others)
             coordinates = len(linear_part(source).basis)
             # without a limit, elimination in so many coordinates might not end
             if by_outputs and coordinates >= MAX_PROOF_COORDINATES and not is_limited:
@@ -254,12 +256,11 @@ def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) 
     closure_in_words : str
         Such as ``the closure of one output``.
     """
-    # the coordinates that are independent modulo the linear equations
-    coordinates = len(linear_part(low.source).basis)
+    coordinates = len(linear_part(low.source).basis)  # independent ones
+    # the least bound known without a computation, such as the number of parameters
     dimension_at_most = upper_bound(model, differentiable(model)).value
     # in the space that the linear equations define
     codimension_at_least = coordinates - dimension_at_most
-    # the number of generators found, without the linear ones
     nonlinear = sum(count for degree, count in low.generator_counts.items() if degree > 1)
     if nonlinear >= codimension_at_least:
         return ""
@@ -268,9 +269,8 @@ def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) 
 
 
 def _without_elimination(equations: Equations, coordinates: int) -> Equations:
-    """Return the equations, unfinished since Macaulay2 is not asked for further generators.
-
-    ``coordinates`` is the number of independent coordinates, which is large.
+    """Return the equations, unfinished since Macaulay2 is not asked for further generators in so
+    many independent ``coordinates``.
     """
     reason = f"the others take minutes, or do not end, in {coordinates} coordinates"
     # `more` is the advice how to give more time
@@ -305,7 +305,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
     The proof is at :func:`all_equations`. If it fails, ``unfinished`` says why.
     """
     equations = replace(equations, engine_version=current().version)
-    independent = len(linear_reduction(model).basis)
+    independent = len(linear_reduction(model).basis)  # the number of independent coordinates
     unlucky_primes = []
     for prime in islice(_elimination_primes(_eliminated_map(model)), MAX_TRIED_PRIMES):
         try:
@@ -315,7 +315,8 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
         numerator = answer.integer_pairs("hilbert_numerator")
         series = HilbertSeries.from_numerator(numerator, independent)
         largest = answer.integer("largest_degree")
-        # The proof compares Hilbert functions up to the largest degree of a generator modulo p.
+        # The proof compares Hilbert functions up to the largest degree of a generator modulo p. It
+        # can succeed only if those agree (has_hilbert_function) in the degrees known so far.
         is_larger = largest > equations.implicitization.max_degree
         if is_larger and equations.has_hilbert_function(series):
             equations = extend_to_degree(largest, equations)
@@ -355,7 +356,7 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     """
     ideal = equations.implicitization.ideal()
     script = question("one_minimal_prime", {"givenIdeal": ideal}, None, ("wire", "invariants"))
-    answer = answer_to(script)
+    answer = answer_to(script)  # the number of minimal primes, and invariants if it is one
     if answer.integer("count") != 1 or answer.integer("dimension") != rank:
         return equations
     numerator = answer.integer_pairs("hilbert_numerator")
@@ -430,17 +431,16 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
         return replace(equations, unfinished=str(limit))
     # the largest degree of a generator; 0 if there are only linear forms
     largest = max((one.degree for one in representations), default=0)
+    # the Hilbert function in all degrees that are compared or continued to
     values = list(map(series.value, range(max(largest, low.max_degree) + 1)))
     check_representations(low, values, representations)
-    # With more monomials, generators of higher degree are given by their representations alone.
+    # with more monomials, generators of higher degree are given by their representations alone
     reachable = monomial_count(coordinates, largest) <= MAX_ALL_DEGREES_MONOMIALS
     if reachable and largest > low.max_degree:
         equations = _continue_by_core(equations, values, representations)
     last = equations.implicitization.max_degree
     if last >= largest:
-        claim = "satisfy no equation"
-        if largest:
-            claim = f"show that they have degree ≤ {largest}"
+        claim = f"show that they have degree ≤ {largest}" if largest else "satisfy no equation"
         return equations.as_complete(series, f"{core.name} {claim} (docs/representations.md)")
     remark = (
         f"all generators as representations, by {core.name}; as polynomials those of degree ≤"
@@ -583,6 +583,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     try:
         with share(0.5, otherwise=MAX_PROOF_SECONDS):
             largest = default_max_degree(coordinates, largest=MAX_HYPERSURFACE_DEGREE)
+            # it ends with the first degree that has a nonlinear equation
             implicitization = implicitize(source, largest, first=True)
     except errors.TimeLimitError:
         return None
@@ -591,7 +592,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     series = HilbertSeries.from_numerator({0: 1, degree: -1}, coordinates)
     equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
     if all(orbit.degree == 1 for orbit in implicitization.orbits):
-        return None  # no equation up to the largest degree
+        return None  # only linear equations, which were split off, up to the largest degree
     if not equations.has_hilbert_function(series):
         raise errors.ContradictionError(
             "the closure is a hypersurface, but has several equations of least degree"

@@ -59,6 +59,7 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     >>> projective_factors(products)
     ((0, 1), (2,))
     """
+    # all monomials of the images, as exponents of the parameters
     monomials = sorted({monomial for image in parametrization.images for monomial in image})
     if not monomials or not parametrization.source.variables or parametrization.relations:
         return ()
@@ -69,7 +70,8 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     # parameters with the same weight in all gradings belong to one factor
     members: dict[tuple[int, ...], list[int]] = {}
     for j in range(parameters):
-        members.setdefault(tuple(weights[j] for weights in gradings), []).append(j)
+        weights_of_j = tuple(grading[j] for grading in gradings)
+        members.setdefault(weights_of_j, []).append(j)
     factors = tuple(map(tuple, members.values()))
     # All gradings are constant on the factors. If there are as many independent ones as factors,
     # every grading that is constant there is one of them, such as the degree in one of the factors.
@@ -191,6 +193,7 @@ def double_points(model: Model) -> list[MeasuredPrime]:
     reduction = linear_reduction(model)
     # triples of a prime ideal, in independent coordinates, its dimension and its degree
     components = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
+    # as many independent coordinates as dimensions
     is_linear = len(reduction.basis) == cone_dimension
     # a cone is smooth at its vertex only if it is a linear space
     if not components and not is_linear:

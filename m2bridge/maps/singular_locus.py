@@ -4,6 +4,9 @@ Which methods run is decided in :func:`_planned_methods`. Those that look at orb
 belong to the model (``maps.locus.OrbitMethods``); double points are found in
 ``maps.double_points``, and the Jacobian criterion on the whole variety is here. Any two that ran
 are compared, and the result is that of the last one that finished.
+
+``LocusFindings`` are what one method found. Its ``components`` are the irreducible components of
+the singular locus, or ``None`` if the method did not finish.
 """
 
 from collections.abc import Iterable, Mapping
@@ -227,9 +230,10 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
         If the method is required and does not apply to the map.
     """
     dimension = source_dimension(model)
+    # elimination and the Jacobian criterion have the rest of the time, unless they are not asked
+    half_of_the_time = share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS)
     try:
-        # elimination and the Jacobian criterion have the rest of the time
-        with nullcontext() if required else share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS):
+        with nullcontext() if required else half_of_the_time:
             primes = double_points(model)
     except errors.MethodUnavailableError as reason:
         if required:
@@ -500,9 +504,9 @@ def _compare_and_combine(
             components = tuple(_with_ideal(component, model, field) for component in components)
         else:
             components = tuple(replace(component, ideal=None) for component in components)
-    else:  # what the Jacobian criterion, the last method, proved before a limit
-        for finding in findings:
-            proved, rest_dimension = finding.proved, finding.rest_dimension
+    elif findings:  # what the Jacobian criterion, the last method, proved before a limit
+        last = findings[-1]
+        proved, rest_dimension = last.proved, last.rest_dimension
     uses_engine = keep_ideals or any(finding.uses_engine for finding in findings)
     return SingularLocus(
         model=model,

@@ -1,9 +1,9 @@
 """The section of a closure by a space of dimension 3: its real surface and singular curve.
 
 Macaulay2 decomposes the slice and its singular locus over QQ. The real points of each component in
-a box form pieces (``pictures.real_geometry``). Each piece lies as a whole among the functions of
-real weights or outside: the sign from which a criterion of the family tells it is constant on it.
-The proof is in docs/pictures.md.
+a box form pieces (``pictures.real_geometry``), which end at the zeros of polynomials ``cuts``. Each
+piece lies as a whole among the functions of real weights or outside: the sign from which a
+criterion of the family tells it is constant on it. The proof is in docs/pictures.md.
 """
 
 from __future__ import annotations
@@ -402,7 +402,7 @@ class _SliceComponents:
         """
         place = UNDECIDED if self.criterion is None else FUNCTIONS
         for cut in cuts:
-            value = ball(cut, cell.sample)
+            value = ball(cut, cell.sample)  # a small interval that contains the value there
             if value > 0:
                 place = CLOSURE_ONLY
             elif not value < 0:  # the ball contains 0, although pieces end where a cut is zero
@@ -439,6 +439,7 @@ def _check_one_surface(answer: Answer) -> None:
     codimensions = answer.integers("codimensions")
     if set(codimensions) == {1}:
         return
+    # codimensions are those in the space of dimension 3
     dimensions = ", ".join(str(3 - codimension) for codimension in sorted(codimensions))
     place = f"in components of dimension {dimensions}" if codimensions else "nowhere"
     raise InvalidCaseError(

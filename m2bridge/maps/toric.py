@@ -173,7 +173,7 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
         if line.strip()
     ]
     for u, row in product(basis, rows):
-        if sum(map(mul, u, row)) != 0:
+        if sum(map(mul, u, row)) != 0:  # an entry of Σ u_j a_j
             raise MethodUnavailableError(
                 f"{name} gave a polynomial that is not a relation ({program}); {ELIMINATE}"
             )
@@ -277,6 +277,7 @@ def lattice_script(
         "field": m2_syntax.field(field),
         # with the degrees of the monomials in the parameters the ideal is homogeneous
         "degrees": ", ".join(str(sum(column)) for column in columns),
+        # a Markov basis needs no saturation
         "saturated": program is not None,
     }
     return render("lattice_ideal", ("wire", "invariants"), values), reason
