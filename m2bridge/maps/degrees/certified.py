@@ -5,7 +5,10 @@ are zeros of f and M (x − u) − Jᵀ λ, with the Jacobian matrix J of f. For
 and Y ≈ F′(z)⁻¹, if z − Y F(z) + (1 − Y F′(X))(X − z) lies in the interior of X, there is exactly
 one zero in X, and F′ is invertible there; so J has rank c, and x is a regular point of the variety.
 Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*, SIAM J. Numer. Anal.
-14 (1977). Arithmetic is that of FLINT's balls.
+14 (1977).
+
+Arithmetic is that of FLINT's balls, intervals around a centre ``mid()`` that contain the right
+value; a comparison is true only if it is true for all numbers in the balls.
 """
 
 from collections.abc import Sequence
@@ -106,21 +109,16 @@ class CriticalSystem:
         The box is given by a ball for each coordinate. ``None`` if there is no proof: F′ is
         singular, Newton's method leads away from the approximation, or Krawczyk's test fails.
         """
-        point = [flint.arb(x) for x in approximation]
         try:
-            # z = (x, λ), improved by Newton's method; `mid` is the centre of a ball
-            point += self._multipliers(point)
-            for _ in range(NEWTON_STEPS):
-                values, slopes = self.value_and_derivative(point)
-                step = slopes.mid().solve(values.mid())
-                point = [(z - step[k, 0]).mid() for k, z in enumerate(point)]
+            point = self._newton_limit(approximation)  # z = (x, λ)
             values, slopes = self.value_and_derivative(point)
             inverse = slopes.mid().inv().mid()  # Y
         except ZeroDivisionError:  # a matrix is singular
             return None
         # The zero must be the one that was approximated. Only the coordinates x are compared, which
         # come first; λ was not approximated.
-        for x, given in zip(point, approximation, strict=False):
+        coordinates = point[: len(approximation)]
+        for x, given in zip(coordinates, approximation, strict=True):
             if not abs(x - given) < MAX_CHANGE * (1 + abs(given)):
                 return None
         # Krawczyk's test: z − Y F(z) + (1 − Y F′(X))(X − z) lies in the interior of X
@@ -135,8 +133,24 @@ class CriticalSystem:
         image = flint.arb_mat(size, 1, point) - inverse * values + contraction * box_minus_point
         if not all(box[k].contains_interior(image[k, 0]) for k in range(size)):
             return None
-        # the zero lies in this smaller box too
+        # the zero lies in this smaller box too, of which the sides along x are returned
         return [image[k, 0] for k in range(len(approximation))]
+
+    def _newton_limit(self, approximation: Sequence[float]) -> list[flint.arb]:
+        """Return an approximate zero (x, λ) of F, by Newton's method from an approximation of x.
+
+        Raises
+        ------
+        ZeroDivisionError
+            If J has not full rank there, or F′ is singular at a step.
+        """
+        point = [flint.arb(x) for x in approximation]
+        point += self._multipliers(point)
+        for _ in range(NEWTON_STEPS):
+            values, slopes = self.value_and_derivative(point)
+            step = slopes.mid().solve(values.mid())  # F′ · step = F
+            point = [(z - step[k, 0]).mid() for k, z in enumerate(point)]
+        return point
 
     def _multipliers(self, point: Sequence[flint.arb]) -> list[flint.arb]:
         """Return the λ for which Jᵀ λ is closest to M (x − u), for a point x.

@@ -315,7 +315,7 @@ def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
     at_point = result.at_point
     if at_point is None:
         return []
-    number = str(at_point.count.points)
+    number = str(at_point.count.points)  # None if the points are not isolated
     if at_point.count.points is None:
         number = f"not isolated: they have dimension {at_point.count.critical_dimension}"
     primes = ", ".join(map(str, at_point.primes))
