@@ -83,7 +83,9 @@ def are_hidden(
         return [False] * len(points)
     # In this frame the third coordinate is the nearness to the eye.
     frame = numpy.array(axes(elevation, azimuth)).T
+    # Two triangles for each square, in an array by triangle, corner and coordinate.
     triangles = numpy.concatenate([corners[:, (0, 1, 2)], corners[:, (0, 2, 3)]]) @ frame
+    # The sides of each triangle from its first corner.
     u = triangles[:, 1] - triangles[:, 0]
     v = triangles[:, 2] - triangles[:, 0]
     # A triangle that is seen from its edge hides nothing, and has no coordinates r and s.
@@ -162,8 +164,9 @@ class Piece:
 
     def squares(self) -> Iterator[tuple[SpaceVector, SpaceVector, SpaceVector, SpaceVector]]:
         """Yield the squares of a grid of points, each by its four corners, one after the other."""
-        for one, other in pairwise(self.points):
-            for (a, b), (d, c) in zip(pairwise(one), pairwise(other), strict=True):
+        for line, next_line in pairwise(self.points):
+            sides = zip(pairwise(line), pairwise(next_line), strict=True)
+            for (a, b), (d, c) in sides:  # c is next to b, and d next to a
                 yield a, b, c, d
 
 
@@ -314,6 +317,7 @@ def _draw_squares(space: Any, view: SurfaceResult) -> None:
 def _draw_curves(space: Any, view: SurfaceResult) -> None:
     """Draw curves and points, pale where the surface is before them."""
     surfaces = [piece.squares() for piece in view.pieces if piece.kind == "surface"]
+    # all squares of all surfaces, which may hide a curve
     squares = [scale_to_cube(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
         if piece.kind == "point":
@@ -328,9 +332,9 @@ def _draw_curves(space: Any, view: SurfaceResult) -> None:
             centres = scale_to_cube((points[1:] + points[:-1]) / 2, view)
             are_behind = are_hidden(centres, squares, view.elevation, view.azimuth)
             start = 0
-            # Parts of the curve that are all before the surface, or all behind it.
+            # Maximal runs of segments that are all before the surface, or all behind it.
             for is_behind, run in groupby(are_behind):
-                end = start + len(list(run))
+                end = start + len(list(run))  # the run has the segments start, …, end − 1
                 alpha = 1.0
                 if is_behind:
                     alpha = HIDDEN_LINE_ALPHA
@@ -373,8 +377,9 @@ def shade_colour(colour: str, brightness: float, alpha: float) -> tuple[float, .
 
     Returned are red, green and blue, each from 0 to 1, and the opacity ``alpha``.
     """
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    return *(min(1.0, channel * brightness) for channel in channels), alpha
+    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    shaded = [min(1.0, channel * brightness) for channel in (red, green, blue)]
+    return *shaded, alpha
 
 
 def _legend(view: SurfaceResult) -> list[Any]:
@@ -409,7 +414,7 @@ def equation_latex(equation: PolyElement) -> str:
     terms = equation.items()
     positive = equation.ring.from_dict({m: c for m, c in terms if c > 0})
     negative = equation.ring.from_dict({m: -c for m, c in terms if c < 0})
-    sides = sorted((positive, negative), key=length)
+    sides = sorted((positive, negative), key=length)  # left-hand side first
     return " = ".join(polynomial_latex(polynomial_text(side)) for side in sides)
 
 
@@ -417,11 +422,12 @@ def surface_html(view: SurfaceResult) -> str:
     """The surface on a canvas, turned by the mouse or by keys; nothing is loaded from elsewhere."""
     shown = scene(view)
     parts = [*shown["surfaces"], *shown["lines"]]
-    legend = dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts)
+    # an entry for each name, colour and style, in the order in which they occur
+    legend_entries = dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts)
     values = {
         "title": view.model.title,
         "caption": f"{polynomial_text(view.equation)} = 0",
         "scene": dumps(shown),
-        "legend": list(legend),
+        "legend": list(legend_entries),
     }
     return page("surface", values)
