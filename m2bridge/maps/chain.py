@@ -235,9 +235,8 @@ def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
 
 
 def _polynomials_in(count: int) -> Any:
-    """Return FLINT's ring of polynomials over QQ in this number of variables."""
-    names = [f"v{i}" for i in range(count)]
-    return flint.fmpq_mpoly_ctx.get(names, flint.Ordering.degrevlex)
+    """Return FLINT's ring of polynomials over QQ in ``count`` variables."""
+    return flint.fmpq_mpoly_ctx.get([f"v{i}" for i in range(count)], flint.Ordering.degrevlex)
 
 
 def _check_size(layers: Sequence[Layer]) -> None:
@@ -299,7 +298,8 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     for degree_range in output_degrees:
         if degree_range is not None:
             low, high = degree_range
-            # C(n + s, s) monomials in s variables have degree ≤ n; s is the number of inputs.
+            # C(n + s, s) monomials in s variables have degree ≤ n; s is the number of inputs. Those
+            # of degree ≤ low − 1 cannot occur.
             count += comb(inputs + high, inputs) - comb(inputs + low - 1, inputs)
     return count
 
@@ -532,9 +532,8 @@ class Chain(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return the gradient of each pair of an input x and a covector g, by the chain rule.
-
-        See :class:`~m2bridge.maps.model.DifferentiableModel`.
+        """Return the gradient of w ↦ ⟨g, φ_w(x)⟩ modulo the prime, for each input x with its
+        covector g on the outputs, by the chain rule; the point w is ``parameters``.
         """
         reduced_layers = _reduced_layers(self.layers, prime)
         points: list[list[int]] = []

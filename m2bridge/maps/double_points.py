@@ -49,7 +49,8 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     """Return the factors of the parameters in each of which all images have the same degree.
 
     A factor is given by the positions of its parameters. The result is empty if the parameters have
-    no such factors, or the images are homogeneous in further gradings.
+    no such factors, or the images are homogeneous in further gradings: for weights of the
+    parameters that are not the same for all parameters of a factor.
 
     Examples
     --------
@@ -66,6 +67,7 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     first, *others = monomials
     parameters = len(first)
     differences = [tuple(a - b for a, b in zip(m, first, strict=True)) for m in others]
+    # vectors of weights of the parameters for which all monomials have the same degree: a basis
     gradings = _gradings(differences, parameters)
     # parameters with the same weight in all gradings belong to one factor
     members: dict[tuple[int, ...], list[int]] = {}
@@ -86,7 +88,8 @@ def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[Int
 
     A grading gives a weight to each of the parameters, whose number is ``parameters``.
     ``differences`` are the exponents of each monomial less those of the first one; they must have
-    degree 0. Few of many differences determine the gradings, so the other ones are only tested.
+    degree 0, so that the gradings are the kernel of the matrix with these rows. Few of many rows
+    determine the kernel; all others are only tested, and some are added if they fail the test.
     """
     # about twice as many differences as parameters, evenly spread; the row of zeros, which changes
     # nothing, makes the matrix nonempty

@@ -257,9 +257,10 @@ def _gradients(
     point = _random_vector(source.parameter_count, prime, random)
     rows: list[list[int]] = []
     pairs = _inputs_and_covectors(source, size, prime, random)
-    while batch := list(islice(pairs, GRADIENTS_PER_CLOCK_CHECK)):
+    for _ in range(0, size, GRADIENTS_PER_CLOCK_CHECK):
         # a batch is short enough for the clock to be read often, and long enough for NumPy
         check()
+        batch = islice(pairs, GRADIENTS_PER_CLOCK_CHECK)
         inputs, covectors = zip(*batch, strict=True)
         rows += source.pullbacks(point, inputs, covectors, prime)
     check()

@@ -205,14 +205,17 @@ def _planned_methods(
         if method == "jacobian" or why_no_double_points(model, field):
             return ("jacobian",)
         return ("double-points", "jacobian")
+    # from here on the orbits are known
     is_large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
+    # fibres decide without the ideal, so that `auto` computes no ideal of many coordinates
     if method == "fibres" or (method == "auto" and is_large and not no_fibres):
         return ("fibres",)
+    # bounds, which need no ideal, come first where the ideal may not be found in time
     at_orbits = ("bounds", "orbits") if is_large else ("orbits",)
     if method == "orbits" or (method == "auto" and is_large):
         ideal_takes_long = orbit_methods.independent_count > MAX_ORBIT_IDEAL_COORDINATES
         return ("bounds",) if is_large and ideal_takes_long else at_orbits
-    # `all`, `jacobian`, and `auto` for few coordinates
+    # what is left: `all`, `jacobian`, and `auto` for few coordinates
     if no_fibres or method == "jacobian":
         return (*at_orbits, "jacobian")
     return ("fibres", *at_orbits, "jacobian")

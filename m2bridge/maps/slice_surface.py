@@ -357,16 +357,16 @@ class _SliceComponents:
         By the criterion, points without real weights are those where all of ``zero`` vanish and
         ``positive`` > 0; so ``positive`` decides. It is returned in a list because the functions
         that compute pieces take one, of the polynomials at whose zeros pieces end. The list is
-        empty if no sign has to be known: there is no criterion, not all of ``zero`` vanish on the
-        variety, or ``positive`` vanishes on it. If not all of ``zero`` vanish on it, the points of
-        it where they do lie in the components ``exceptional`` of the answer.
+        empty if no sign has to be known.
         """
         if self.criterion is None:
             return []
+        # If not all of `zero` vanish on the variety, its points where they do lie in the components
+        # `exceptional` of the answer, which are pieces of their own.
         if not all(map(prime_ideal.contains, self.criterion.zero)):
             return []
         positive = self.criterion.positive
-        if prime_ideal.contains(positive):
+        if prime_ideal.contains(positive):  # it is 0 at all points, so not positive
             return []
         return [positive]
 
@@ -392,7 +392,8 @@ class _SliceComponents:
         """Return the piece that a cell, a set of real points, forms.
 
         Its place, among the functions of real weights or outside, is decided by the signs of the
-        polynomials ``cuts`` at one of its points: outside if one of them is positive. Without a
+        polynomials ``cuts`` at one of its points: outside if one of them is positive, else among
+        the functions, also if there are no cuts (:meth:`_deciding_polynomials`). Without a
         criterion it is undecided. ``singular`` says whether the surface is singular there.
 
         Raises

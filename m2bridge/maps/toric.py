@@ -157,9 +157,8 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
     # the matrix whose columns are the a_j
     rows = list(zip(*columns, strict=True))
     name = program_name(program)
-    run_with_files = _run_4ti2
-    if name == "Normaliz":
-        run_with_files = _run_normaliz
+    # each program reads and writes files of its own format
+    run_with_files = _run_normaliz if name == "Normaliz" else _run_4ti2
     with TemporaryDirectory() as folder:
         try:
             lines = run_with_files(program, rows, Path(folder) / "map")
@@ -268,6 +267,7 @@ def lattice_script(
     else:
         vectors = markov_basis(columns, program)
         reason = BY_MARKOV.format(program_name(program))
+    # the coefficient c_j of the one term of each image
     scalars = [next(iter(image.values())) for image in independent.images]
     ring = independent.target()
     binomials = [binomial(vector, scalars) for vector in vectors]

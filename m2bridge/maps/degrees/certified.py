@@ -111,8 +111,8 @@ class CriticalSystem:
         """
         try:
             point = self._newton_limit(approximation)  # z = (x, λ)
-            values, slopes = self.value_and_derivative(point)
-            inverse = slopes.mid().inv().mid()  # Y
+            radii = [RADIUS * (1 + abs(z)).mid() for z in point]
+            image = self._krawczyk_image(point, radii)
         except ZeroDivisionError:  # a matrix is singular
             return None
         # The zero must be the one that was approximated. Only the coordinates x are compared, which
@@ -121,20 +121,36 @@ class CriticalSystem:
         for x, given in zip(coordinates, approximation, strict=True):
             if not abs(x - given) < MAX_CHANGE * (1 + abs(given)):
                 return None
-        # Krawczyk's test: z − Y F(z) + (1 − Y F′(X))(X − z) lies in the interior of X
+        # Krawczyk's test: the image of the box lies in its interior
+        for z, radius, side_of_image in zip(point, radii, image, strict=True):
+            if not (z + flint.arb(0, radius)).contains_interior(side_of_image):
+                return None
+        # the zero lies in the image, a smaller box, of which the sides along x are returned
+        return image[: len(approximation)]
+
+    def _krawczyk_image(
+        self, point: Sequence[flint.arb], radii: Sequence[flint.arb]
+    ) -> list[flint.arb]:
+        """Return the box z − Y F(z) + (1 − Y F′(X))(X − z), as a ball for each coordinate.
+
+        ``point`` is z = (x, λ). The box X around it has the half sides ``radii``.
+
+        Raises
+        ------
+        ZeroDivisionError
+            If F′(z) is singular.
+        """
         size = len(point)
-        radii = [RADIUS * (1 + abs(z)).mid() for z in point]
-        box = [z + flint.arb(0, r) for z, r in zip(point, radii, strict=True)]
-        box_minus_point = flint.arb_mat(size, 1, [flint.arb(0, r) for r in radii])
-        unit_entries = [int(i == j) for i in range(size) for j in range(size)]
-        identity = flint.arb_mat(size, size, unit_entries)
+        values, slopes = self.value_and_derivative(point)
+        inverse = slopes.mid().inv().mid()  # Y
+        box_minus_point = [flint.arb(0, radius) for radius in radii]
+        box = [z + side for z, side in zip(point, box_minus_point, strict=True)]
         _, slopes_on_box = self.value_and_derivative(box)
-        contraction = identity - inverse * slopes_on_box
-        image = flint.arb_mat(size, 1, point) - inverse * values + contraction * box_minus_point
-        if not all(box[k].contains_interior(image[k, 0]) for k in range(size)):
-            return None
-        # the zero lies in this smaller box too, of which the sides along x are returned
-        return [image[k, 0] for k in range(len(approximation))]
+        unit_entries = [int(i == j) for i in range(size) for j in range(size)]
+        contraction = flint.arb_mat(size, size, unit_entries) - inverse * slopes_on_box
+        image = flint.arb_mat(size, 1, point) - inverse * values
+        image += contraction * flint.arb_mat(size, 1, box_minus_point)
+        return list(image.entries())
 
     def _newton_limit(self, approximation: Sequence[float]) -> list[flint.arb]:
         """Return an approximate zero (x, λ) of F, by Newton's method from an approximation of x.

@@ -146,7 +146,7 @@ def euler_obstructions(
         pairs += len(larger_than[face])
         if pairs > MAX_PAIRS:
             raise TooLargeError(f"a toric variety with more than {MAX_PAIRS} pairs of orbits")
-    obstructions = dict.fromkeys(dimensions, 1)
+    obstructions = dict.fromkeys(dimensions, 1)  # right for smooth orbits
     # from facets, where the variety may not be normal, down to the vertices
     for face in sorted(singular, key=lambda face: -dimensions[face]):
         total = 0
@@ -199,6 +199,7 @@ def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) ->
     Gelfand, Kapranov, Zelevinsky, *Discriminants, Resultants, and Multidimensional Determinants*,
     Chapter 5, Theorem 3.16.
     """
+    # the vectors of the points on G, in a basis of the lattice that they generate
     numbers = sorted(larger)
     in_lattice = lattice_coordinates([vectors[i] for i in numbers])
     vector_of = dict(zip(numbers, in_lattice, strict=True))
