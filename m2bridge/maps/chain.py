@@ -186,7 +186,7 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
         If the composition may have more than :data:`MAX_COMPOSED_TERMS` terms.
     """
     if len(layers) == 1 and not layers[0].inputs:
-        return layers[0].polynomial_map
+        return layers[0].polynomial_map  # the composition is this map
     _check_size(layers)
     inputs = len(layers[0].inputs)
     images: dict[str, Mapping[ExponentVector, Any]] = {}
@@ -197,7 +197,8 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
         # from exponents of the inputs to the coefficient, which is a polynomial in the parameters
         coefficients: dict[ExponentVector, dict[ExponentVector, Any]] = {}
         for exponents, c in image.items():
-            coefficients.setdefault(exponents[:inputs], {})[exponents[inputs:]] = c
+            input_exponents, parameter_exponents = exponents[:inputs], exponents[inputs:]
+            coefficients.setdefault(input_exponents, {})[parameter_exponents] = c
         # in the order of the monomials, so that names do not depend on how terms were computed
         for input_exponents in sorted(coefficients, reverse=True):
             coordinate = "_".join([name, *map(str, input_exponents)])
@@ -231,7 +232,9 @@ def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
             layer_outputs.append(own_ring.from_dict(terms).compose(*arguments, ctx=context))
         layer_inputs = layer_outputs
         start = stop
-    return [{tuple(map(int, e)): c for e, c in output.to_dict().items()} for output in layer_inputs]
+    # after the last layer these are the outputs; FLINT's exponents become integers of Python
+    outputs = [output.to_dict().items() for output in layer_inputs]
+    return [{tuple(map(int, exponents)): c for exponents, c in terms} for terms in outputs]
 
 
 def _polynomials_in(count: int) -> Any:
@@ -268,7 +271,8 @@ def _bound_term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
     for monomial in image:
         product_terms = 1
         for i, exponent in support(monomial):
-            # The power of a sum of this number of terms; without terms, the power is zero.
+            # The power of a sum of k terms has at most as many terms as there are monomials of
+            # degree ``exponent`` in k variables; without terms, the power is zero.
             product_terms *= monomial_count(terms[i], exponent) if terms[i] else 0
         count += product_terms
     return count
@@ -291,6 +295,7 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     # the degrees of the inputs of a layer, as polynomials in the inputs of the first layer
     input_degrees: list[DegreeRange | None] = [(1, 1)] * inputs
     for layer in layers:
+        # parameters have degree 0 in the inputs
         degrees = input_degrees + [(0, 0)] * len(layer.parameters)
         input_degrees = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
     output_degrees = input_degrees  # of the last layer
@@ -307,7 +312,8 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
 def _image_degrees(
     monomials: Sequence[Row], degrees: Sequence[DegreeRange | None]
 ) -> DegreeRange | None:
-    """Return the range of degrees that a polynomial can have after substitution of its variables.
+    """Return the range of degrees that a polynomial can have after substitution of its variables;
+    ``None`` if the result is zero.
 
     Parameters
     ----------
@@ -316,11 +322,6 @@ def _image_degrees(
     degrees : sequence of DegreeRange or None
         The degrees of the polynomials that replace the variables; ``None`` for the polynomial
         zero.
-
-    Returns
-    -------
-    DegreeRange or None
-        ``None`` if the result is zero.
     """
     lows, highs = [], []
     for monomial in monomials:

@@ -198,7 +198,8 @@ def double_points(model: Model) -> list[MeasuredPrime]:
     components = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
     # as many independent coordinates as dimensions
     is_linear = len(reduction.basis) == cone_dimension
-    # a cone is smooth at its vertex only if it is a linear space
+    # A cone is smooth at its vertex, the origin, only if it is a linear space. Components that were
+    # found are cones too, and contain the origin.
     if not components and not is_linear:
         return [(_origin(model), 0, 1)]
     return [

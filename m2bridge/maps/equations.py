@@ -222,7 +222,8 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
     # random parameters from 1 to 9, and the point of the image that belongs to them
     parameters = random_point(source.polynomial_map, 9, seed)
     point = []
-    for image in source.integral_images:  # from exponents of the parameters to coefficients
+    # images without denominators, which satisfy the same equations: exponents to coefficients
+    for image in source.integral_images:
         value = 0
         for exponents, c in image.items():
             powers = map(pow, parameters, exponents)

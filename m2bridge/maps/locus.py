@@ -100,7 +100,7 @@ def singular_by_bounds(tangent: Bounds, dimension: int) -> bool | None:
     """
     variety = Bounds.at_least(dimension, f"a tangent space on a variety of dimension {dimension}")
     tangent_bounds = intersect_bounds(variety, tangent)
-    if tangent_bounds.value > dimension:
+    if tangent_bounds.least > dimension:
         return True
     if tangent_bounds.upper == dimension:
         return False

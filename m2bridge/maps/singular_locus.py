@@ -486,7 +486,9 @@ def _compare_and_combine(
     for first, second in combinations(findings, 2):
         compare(first, second)
     finished = [finding for finding in findings if finding.components is not None]
-    methods = " and ".join(finding.method for finding in finished or findings)
+    # if no method finished, the result is what all of them found so far
+    combined = finished or findings
+    methods = " and ".join(finding.method for finding in combined)
     remarks = [f"{methods} agree"] if len(finished) > 1 else []
     unfinished = [finding for finding in findings if finding.unfinished]
     limits = [f"{finding.method}: {finding.unfinished}" for finding in unfinished]
@@ -494,7 +496,7 @@ def _compare_and_combine(
         remarks += limits
         limits = []
     dimension = None  # of the variety, by the last method that found it
-    for finding in finished or findings:
+    for finding in combined:
         if finding.dimension is not None:
             dimension = finding.dimension
     keep_ideals = ideals or model.orbit_methods() is None
@@ -516,7 +518,7 @@ def _compare_and_combine(
         field=field,
         method=methods,
         variety_dimension=dimension,
-        orbits=known_orbits(finished or findings),
+        orbits=known_orbits(combined),
         components=components,
         remarks=tuple(remarks),
         engine_version=current().version if uses_engine else "",

@@ -60,7 +60,7 @@ def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
         )
     # no image is zero, since they are linearly independent, so each has one term
     columns = [next(iter(image)) for image in independent.images]
-    if not all(map(any, columns)):
+    if not all(map(any, columns)):  # all exponents of a constant are zero
         raise MethodUnavailableError(f"a coordinate is constant; {ELIMINATE}")
     return columns
 

@@ -159,8 +159,8 @@ def _horizontal_places(
     """The horizontal coordinate of each node and bend, in the best of the orders that are tried.
 
     Bends are the places of an edge in the layers that it passes. The best order of the rows is the
-    one with the fewest crossings. In each sweep all rows are sorted again: in a sweep
-    upwards by their lower neighbours, in a sweep downwards by their upper ones.
+    one with the fewest crossings. In each sweep all rows are sorted again: in a sweep upwards by
+    their lower neighbours, in a sweep downwards by their upper ones.
 
     Parameters
     ----------

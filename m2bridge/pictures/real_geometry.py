@@ -83,7 +83,8 @@ def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
     terms = {}
     for monomial, coefficient in polynomial.to_dict().items():
         if monomial[place] == degree:
-            terms[(*monomial[:place], 0, *monomial[place + 1 :])] = coefficient
+            without_variable = (*monomial[:place], 0, *monomial[place + 1 :])
+            terms[without_variable] = coefficient
     return polynomial.context().from_dict(terms)
 
 
@@ -173,12 +174,9 @@ def root_intervals(
 
 
 def nodes(interval: Interval, count: int) -> list[fmpq]:
-    """``count`` rational numbers in an open interval, denser at its ends, where roots move fast.
-
-    The first and the last are very close to the ends.
-    """
+    """``count`` rational numbers in an open interval, denser at its ends, where roots move fast."""
     low, high = interval
-    fractions = [CLOSE]
+    fractions = [CLOSE]  # from 0 to 1
     for k in range(1, count - 1):
         # the projection to [0, 1] of one of ``count`` equally distant points on a half circle
         angle = pi * k / (count - 1)
@@ -214,6 +212,7 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
                 fractions.append(fraction)
         if len(fractions) >= count:
             return fractions[:count]
+    # the middles of ``count`` equal parts
     return [low + (high - low) * fmpq(2 * k + 1, 2 * count) for k in range(count)]
 
 

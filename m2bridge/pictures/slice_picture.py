@@ -218,7 +218,7 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
         part = {"place": piece.name, "colour": piece.colour, "style": STYLES[piece.place]}
         if piece.kind == "surface":
             surfaces.append(part | {"squares": list(map(flat, piece.squares()))})
-        else:
+        else:  # a curve, or a point as a line with it alone
             lines.append(part | {"points": flat(piece.points[0])})
     return {
         "names": list(view.variables),
@@ -325,7 +325,8 @@ def _draw_curves(space: Any, view: SurfaceResult) -> None:
             if piece.is_dotted:
                 fill_colour = "white"
             style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
-            space.plot(*zip(*piece.points[0], strict=True), "o", **style)
+            (point,) = piece.points[0]  # a line with the point alone
+            space.plot(*([coordinate] for coordinate in point), "o", **style)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
             # The centre of each segment between two points says whether the segment is hidden.

@@ -280,6 +280,7 @@ def _form_for_macaulay2(form: DistanceForm | None, size: int) -> str:
     ``size`` is the number of its rows.
     """
     if form is None:
+        # a random matrix plus its transpose, modulo the prime that the program is given
         entries = f"matrix table({size}, {size}, (i, j) -> random givenPrime)"
         return f"(entries' -> entries' + transpose entries') {entries}"
     rows = (m2_syntax.sequence(map(str, row)) for row in form.integer_rows)
@@ -348,8 +349,8 @@ class ParametrizedImage:
         fibre_dimension, fibre = answer.integers("fibre")
         critical_dimension, parameter_points = answer.integers("critical")
         # a number that is not divisible by that of the fibre shows that a choice was not general
-        is_divisible = fibre_dimension == 0 and parameter_points % fibre == 0
-        are_isolated = is_divisible and critical_dimension <= 0
+        is_general = fibre_dimension == 0 and parameter_points % fibre == 0
+        are_isolated = is_general and critical_dimension <= 0
         points = parameter_points // fibre if are_isolated else None
         return CriticalCount(
             dimension=len(self.spanning),
@@ -448,6 +449,7 @@ def find_real_points(
         form,
         point,
         msolve="true" if program else "",
+        # the folder of msolve, where Macaulay2 looks for it
         program="" if program is None else quoted(f"{program.program.parent}/"),
     )
     primes = primes_for(
