@@ -372,8 +372,8 @@ def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
     """Yield Σ e_v u(v) − u(y) = 0, for each monomial Π v^e_v of each output y of each layer.
 
-    A condition maps variables v to the coefficients of u(v); see :func:`rescaling_dimension`. The
-    inputs of the first layer and the outputs of the last are left out, since u = 0 there.
+    Here λ^u(v) rescales v (:func:`rescaling_dimension`). A condition maps v to the coefficient of
+    u(v). Inputs of the first layer and outputs of the last are left out, since u = 0 there.
     """
     for number, layer in enumerate(layers):
         inputs = len(layer.inputs)

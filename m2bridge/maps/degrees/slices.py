@@ -211,6 +211,7 @@ def _degrees_from_counts(answer: Answer, dimension: int) -> tuple[int, ...]:
     # the answer has a field polar_i for each δ_i, in this order, until a limit
     names = [f"polar_{i}" for i in range(dimension, -1, -1)]
     counts = [answer.integer(name) for name in names if name in answer]
+    # the fibre is counted first: without it there are no counts to be divided
     fibre = answer.integer("fibre") if "fibre" in answer else 1
     if fibre < 1 or any(value < 0 or value % fibre for value in counts):
         raise MethodUnavailableError(
