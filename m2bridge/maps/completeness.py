@@ -169,9 +169,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
 
     Where something cheap shows that there are generators of higher degree, that is said. If the
     closures of fewer outputs show it, K is not looked for in many coordinates, unless a limit says
-    how long it may take.
-
-    ``rank`` is a lower bound for the dimension of the closure, by ranks of the differential.
+    how long it may take. ``rank`` is a lower bound for the dimension of the closure.
 
     Hypotheses: standard grading, so that all ideals are homogeneous; free parameters, or minors of
     a generic matrix as relations (the quotient over ZZ is torsion free).
@@ -510,7 +508,8 @@ def _higher_generators(
     """Return an iterator over the generators above the degree of ``low``, by linear algebra.
 
     Lowering operators would give them from highest weight vectors, but with many more terms. What
-    is computed is compared with the arguments, which are those of :func:`_continue_by_core`.
+    is computed is compared with ``values``, which are H(0), …, H(N) for the last degree N, and with
+    ``representations``, those of all generators of degree ≤ N except linear forms.
 
     Raises
     ------
@@ -519,7 +518,8 @@ def _higher_generators(
     TimeLimitError
         If the limit was reached.
     """
-    computed = implicitize(low.source, len(values) - 1)
+    last_degree = len(values) - 1
+    computed = implicitize(low.source, last_degree)
     if computed.stopped_early:
         raise clock().late(f"degree {computed.max_degree + 1}")
     check_representations(computed, values, representations)

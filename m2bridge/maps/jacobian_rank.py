@@ -355,8 +355,8 @@ def observe_rank(model: Model) -> ObservedRank:
 def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
     """Compute the rank of the differential at random points: mod p and over QQ, or over GF(p^k).
 
-    A model that knows lower bounds is asked for them. A model that can be differentiated without
-    being expanded is not expanded, and has a rank modulo a prime only.
+    A model that knows lower bounds is asked for them instead. A model that can be differentiated
+    without being expanded is not expanded, and has a rank modulo a prime only.
 
     Returns
     -------
@@ -417,9 +417,10 @@ def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
 def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     """Return the generic rank of a map modulo a large prime, which is quick, and over QQ.
 
-    Further primes are tried where the rank modulo the first one is less than the rank over QQ, and
-    the largest rank is returned. ``free`` has no relations among its parameters, and ``upper`` is
-    an upper bound for both ranks.
+    A prime is unlucky if all minors of the size of the rank over QQ vanish modulo it: where the
+    rank modulo the first prime is less than the rank over QQ, further primes are tried, and the
+    largest rank is returned, with its prime in the name of the method. ``free`` has no relations
+    among its parameters, and ``upper`` is an upper bound for both ranks.
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 

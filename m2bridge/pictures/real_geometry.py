@@ -492,7 +492,7 @@ class _Decomposition:
         """Yield the cells over an interval of x, strip by strip, and over a strip from below.
 
         Over all nodes of the interval there are equally many strips, and over all places of a strip
-        equally many points of the surface, one on each graph of the surface over it, a cell.
+        equally many points of the surface, one on each of its graphs over the strip, the cells.
         """
         count = max(7, round(self.fineness * _relative_length(base_interval, self.box[self.x])))
         # for each node x the points over the line at x, by strip, node y and number of the graph

@@ -142,12 +142,13 @@ def euler_obstructions(
     pairs = 0
     # pairs are counted before anything is computed, which takes time for each
     for face in check_deadline_in(singular):
-        larger_than[face] = [other for other in dimensions if face < other]
+        larger_than[face] = [other for other in dimensions if face < other]  # as sets
         pairs += len(larger_than[face])
         if pairs > MAX_PAIRS:
             raise TooLargeError(f"a toric variety with more than {MAX_PAIRS} pairs of orbits")
     obstructions = dict.fromkeys(dimensions, 1)  # right for smooth orbits
-    # from facets, where the variety may not be normal, down to the vertices
+    # larger faces first, whose obstructions are used: from facets, along which the variety can be
+    # singular if it is not normal, down to the vertices
     for face in sorted(singular, key=lambda face: -dimensions[face]):
         total = 0
         for larger in check_deadline_in(larger_than[face]):
