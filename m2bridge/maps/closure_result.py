@@ -295,7 +295,8 @@ class Closure(Result):
     def incomplete(self) -> MethodUnavailableError | TimeLimitError:
         """Return the error of a computation that needs all generators, which are not found here.
 
-        It is the limit if one was reached, which more time may mend.
+        It is a TimeLimitError if a limit was reached, since more time may help; else a
+        MethodUnavailableError.
         """
         if not self.unfinished:
             return MethodUnavailableError("the ideal is not proved complete")

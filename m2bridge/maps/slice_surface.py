@@ -337,18 +337,17 @@ class _SliceComponents:
         number of points that are computed along a side of the box.
         """
         for component in map(self.in_ring_of_slice, self.answer.ideals("components")):
-            # a component of the surface has one equation; then the polynomial that decides, if any
-            surface, *cuts = to_flint(
-                [*component.generators, *self._deciding_polynomials(component)]
-            )
+            (surface,) = to_flint(component.generators)  # a component has one equation
+            cuts = to_flint(self._deciding_polynomials(component))
             for patch in patches(surface, self.space.box, cuts, fineness):
                 yield self._piece("surface", patch, cuts, singular=False)
         for prime, singular in self._curves_and_points():
-            cuts = self._deciding_polynomials(prime)
-            for branch in branches(prime, self.space.box, cuts, fineness):
+            deciding = self._deciding_polynomials(prime)
+            cuts = to_flint(deciding)
+            for branch in branches(prime, self.space.box, deciding, fineness):
                 # a branch has one line of points; an isolated point is a line with it alone
                 kind: PieceKind = "curve" if len(branch.points[0]) > 1 else "point"
-                yield self._piece(kind, branch, to_flint(cuts), singular=singular)
+                yield self._piece(kind, branch, cuts, singular=singular)
 
     def _deciding_polynomials(self, prime_ideal: Ideal) -> list[PolyElement]:
         """Return a list of the polynomials, at most one, whose sign decides which points of the
@@ -382,8 +381,10 @@ class _SliceComponents:
             yield prime, True
         if "exceptional" in self.answer:
             for component in self.primes("exceptional"):
-                is_curve_or_points = component.dimension < 2
-                if is_curve_or_points and not any(map(component.prime.contains, singular)):
+                if component.dimension >= 2:  # a component of the surface, and no curve on it
+                    continue
+                # its variety lies in that of a singular component whose prime ideal it contains
+                if not any(map(component.prime.contains, singular)):
                     yield component.prime, False
 
     def _piece(

@@ -60,9 +60,11 @@ def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, Sp
     first two coordinates, ``azimuth`` in it, from the first one.
     """
     e, a = radians(elevation), radians(azimuth)
-    right = (-sin(a), cos(a), 0.0)
-    upwards = (-sin(e) * cos(a), -sin(e) * sin(a), cos(e))
-    towards_the_eye = (cos(e) * cos(a), cos(e) * sin(a), sin(e))
+    # the eye is above or below the direction (x, y) of the plane
+    x, y = cos(a), sin(a)
+    right = (-y, x, 0.0)
+    upwards = (-sin(e) * x, -sin(e) * y, cos(e))
+    towards_the_eye = (cos(e) * x, cos(e) * y, sin(e))
     return right, upwards, towards_the_eye
 
 

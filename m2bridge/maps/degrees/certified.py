@@ -98,8 +98,10 @@ class CriticalSystem:
     def __init__(self, ideal: GeneratingSet, matrix: FormMatrix, data: Sequence[Fraction]) -> None:
         variables = ideal.ring.sympy_ring.gens
         self.equations = ideal.generators
+        # for each equation its derivatives, a row of J, and the matrix of its second derivatives
         self.gradients = _derivatives(self.equations, variables)
         self.hessians = [_derivatives(gradient, variables) for gradient in self.gradients]
+        # M and u as balls
         self.matrix = [[flint.arb(flint_rational(c)) for c in row] for row in matrix]
         self.data = [flint.arb(flint_rational(u)) for u in data]
 
@@ -212,7 +214,8 @@ class CriticalSystem:
             slopes[c + j, n + i] = -jacobian[i, j]
         for j, k in product(range(n), range(n)):
             slopes[c + j, k] = second_order[j, k]
-        return flint.arb_mat(n + c, 1, equations + remainder.entries()), slopes
+        values = flint.arb_mat(n + c, 1, equations + remainder.entries())
+        return values, slopes
 
     @staticmethod
     def _matrix(rows: Sequence[Sequence[PolyElement]], point: Sequence[flint.arb]) -> flint.arb_mat:

@@ -139,7 +139,8 @@ def polar_degrees(
 
 
 def _by_quicker_method(model: Model) -> PolarDegrees:
-    """Return the polar degrees by slices or by the conormal variety, whichever ends first.
+    """Return the polar degrees by slices or by the conormal variety: by the first that ends in the
+    time that it has.
 
     Slices have a short time, then the conormal variety; then slices take as long as they need.
     Which of the two is quicker is not seen from the map: slices have few variables where the
@@ -150,7 +151,7 @@ def _by_quicker_method(model: Model) -> PolarDegrees:
     for compute, seconds in methods:
         # a limit, or a method that is not available, leaves the case to the next one
         with suppress(TimeLimitError, MemoryLimitError, TooLargeError, MethodUnavailableError):
-            with share(0.3), limited(seconds):
+            with share(0.3), limited(seconds):  # the shorter of both
                 degrees = compute(model)
             if not degrees.unfinished:
                 # the seconds of the whole computation, not of this method only
