@@ -167,18 +167,18 @@ class Closure(Result):
             return self.ideal
         low = self.equations
         core = self.model.core()  # a smaller case that determines generators
+        not_known = MethodUnavailableError("generators are not known to be all")
+        # core.polynomials is a function from a degree n to the generators of degree > n
+        if core is None or core.polynomials is None or not isinstance(low, Implicitization):
+            raise not_known
         # the largest degree of a generator, where representations are known
         largest = max((one.degree for one in self.representations or ()), default=0)
-        # a function from a degree n to the generators of degree > n
-        generators_above = None if core is None else core.polynomials
-        not_known = MethodUnavailableError("generators are not known to be all")
-        if generators_above is None or not isinstance(low, Implicitization):
-            raise not_known
         # all representations are written out already, and not known to be all
         if low.max_degree >= largest:
             raise not_known
+        generators_above = partial(core.polynomials, low.max_degree)
         # {}: without the numbers of generators by degree, which the ideal does not use
-        higher = HigherDegrees({}, partial(generators_above, low.max_degree))
+        higher = HigherDegrees({}, generators_above)
         return Ideal.of(replace(low, higher=higher).ideal())
 
     @property

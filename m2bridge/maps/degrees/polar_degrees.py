@@ -261,6 +261,7 @@ def _agreed_by_random_primes(
         except (TimeLimitError, MemoryLimitError) as limit:
             return _agreed_before_limit(outcomes, limit)
         outcome = outcomes[prime]
+        # a limit was reached while counting, and the outcome has some of the numbers
         if isinstance(outcome, PolarDegrees) and outcome.unfinished:
             return _agreed_before_limit(outcomes, None)
         agreeing = deciding_primes(
