@@ -217,7 +217,7 @@ def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) ->
 def _forms_zero_on(vectors: Sequence[IntegerVector]) -> list[IntegerVector]:
     """Return a basis of the integer linear forms, by their coefficients, that are zero on vectors.
 
-    ``[(1, 0, 2)] -> [(2, 0, -1), (0, 1, 0)]``, up to the choice of the basis.
+    ``[(1, 0, 2)] -> [(0, 1, 0), (2, 0, -1)]``, up to the choice of the basis.
     """
     # a form u is zero on all of them if Σ u_j a_j = 0, where a_j has the entries j of the vectors
     columns = list(zip(*vectors, strict=True))
