@@ -177,7 +177,7 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
 
 
 def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
-    """Return whether ``auto`` uses the lattice: for monomial maps with many coordinates."""
+    """Return whether to use lattice ideals: for ``auto``, a monomial map and many coordinates."""
     if strategy != "auto" or max_degree is not None:
         return False
     if len(source.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:

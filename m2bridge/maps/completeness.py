@@ -300,7 +300,8 @@ def _by_macaulay2(equations: Equations, model: Model, rank: int | None) -> Equat
 def _by_elimination(equations: Equations, model: Model) -> Equations:
     """Return the equations with the proof by the ideals of the image modulo primes, if it succeeds.
 
-    The proof is at :func:`all_equations`. If it fails, ``unfinished`` says why.
+    The equations are all if up to the largest degree of a generator modulo p both Hilbert functions
+    agree (:func:`all_equations`). If no prime gives a proof, ``unfinished`` says why.
     """
     equations = replace(equations, engine_version=current().version)
     independent = len(linear_reduction(model).basis)  # the number of independent coordinates
@@ -313,8 +314,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
         numerator = answer.integer_pairs("hilbert_numerator")
         series = HilbertSeries.from_numerator(numerator, independent)
         largest = answer.integer("largest_degree")
-        # The proof compares Hilbert functions up to the largest degree of a generator modulo p. It
-        # can succeed only if those agree (has_hilbert_function) in the degrees known so far.
+        # the proof can succeed only if they agree in the degrees that are known so far
         is_larger = largest > equations.implicitization.max_degree
         if is_larger and equations.has_hilbert_function(series):
             equations = extend_to_degree(largest, equations)

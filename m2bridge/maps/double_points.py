@@ -139,12 +139,17 @@ def source_dimension(model: Model) -> int:
 
 
 def double_points_script(model: Model) -> Script:
-    """Return the Macaulay2 program that finds the pairs of points with the same image."""
+    """Return the Macaulay2 program that finds the pairs of points with the same image.
+
+    It has variables for both points of a pair, the coordinates of the target, and a variable
+    ``multiple`` by which the image of a point is multiplied to give all points of the cone.
+    """
     independent = linear_reduction(model).reduced
     source = independent.source.variables
     count = len(source)
+    second_source = [f"{name}_second" for name in source]
     # all names together, so that no two of them become the same
-    wanted_names = (*source, *map("{}_second".format, source), "multiple", *independent.coordinates)
+    wanted_names = (*source, *second_source, "multiple", *independent.coordinates)
     names = m2_syntax.all_to_macaulay2(wanted_names)
     # the parameters of the first and of the second point of a pair
     first, second = names[:count], names[count : 2 * count]

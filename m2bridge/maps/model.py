@@ -500,14 +500,16 @@ class Model(ABC):
     def observables(self, statements: Iterable[Statement]) -> frozenset[str]:
         """Return the names of the observables that the statements are about.
 
-        An observable that needs Macaulay2, which takes time, is left out where the hypotheses of
-        its statement fail: ``hypotheses`` then names one, and is empty where all hold.
+        An observable that needs Macaulay2, which takes time, is left out where a hypothesis of its
+        statement fails: ``statement.hypotheses(model)`` names it, and is empty where all hold.
         """
-        return frozenset(
-            statement.observable
-            for statement in statements
-            if not self.needs_engine({statement.observable}) or not statement.hypotheses(self)
-        )
+        names: set[str] = set()
+        for statement in statements:
+            takes_time = self.needs_engine({statement.observable})
+            if takes_time and statement.hypotheses(self):  # a hypothesis fails
+                continue
+            names.add(statement.observable)
+        return frozenset(names)
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
         """Compute at least these observables, by methods that share nothing with the predictions.

@@ -64,11 +64,13 @@ def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
     """Whether an affine closure of at least this dimension is a hypersurface, or the whole space,
     of the space that its linear equations define.
 
-    ``source`` is the homogenized map, to the cone over the projective closure.
+    ``source`` is the homogenized map, to the cone over the projective closure. The dimension of the
+    cone is at most the number of its independent coordinates; so these are the two cases in which
+    the lower bound for it is one less than this number.
     """
     independent_coordinates = len(linear_part(source).basis)
-    cone_dimension = dimension + 1
-    return cone_dimension == independent_coordinates - 1
+    cone_dimension_at_least = dimension + 1
+    return cone_dimension_at_least == independent_coordinates - 1
 
 
 def affine_hypersurface(

@@ -94,7 +94,8 @@ def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
     for polynomial in check_deadline_in(polynomials):
         if not polynomial.is_zero():
             _, factors_and_exponents = polynomial.factor()
-            factors_by_text |= {str(factor): factor for factor, _ in factors_and_exponents}
+            for factor, _ in factors_and_exponents:
+                factors_by_text[str(factor)] = factor
     return list(factors_by_text.values())
 
 
