@@ -142,7 +142,7 @@ def arguments_of(name: str) -> dict[str, click.Parameter]:
 
 
 def _type(param: click.Parameter) -> Any:
-    """Return the Python type of an argument of a tool."""
+    """Return the Python type of an argument, by the parameter's name or type; else ``str``."""
     if isinstance(param.type, click.Choice):
         return Literal[tuple(param.type.choices)]
     kinds = {"integer": int, "decimal": float, "boolean": bool} | ARGUMENT_TYPES
@@ -169,7 +169,8 @@ class Workers:
 
     The first call starts the first worker. Workers, and each Macaulay2 of theirs, have ``memory``
     bytes of address space and read only files below ``folders``; ``run_reporting_errors`` calls a
-    function without arguments, which runs a command, and prints its errors.
+    function without arguments, which runs a command, and prints its errors. A worker runs
+    ``_prepare``, and ``_perform`` for a call; at most ``_turns`` calls run at once.
     """
 
     def __init__(
@@ -204,7 +205,7 @@ class Workers:
             with anyio.move_on_after(values["timeout"] + PATIENCE_SECONDS) as limit:
                 async with self._turns:
                     before = anyio.current_time()
-                    # a new worker has this time to start, of which the call gives nothing
+                    # a new worker may take so long to start, and the call gets that time, too
                     limit.deadline += LOADING_SECONDS
                     await to_process.run_sync(self._prepare, cancellable=True)
                     loaded_in = anyio.current_time() - before
@@ -216,12 +217,13 @@ class Workers:
         except anyio.BrokenWorkerProcess:
             return ToolAnswer(error="Error: the process of this computation has ended")
         finally:
-            sweep(self._folder.path)
+            sweep(self._folder.path)  # temporary folders of workers that were killed
+        # move_on_after has ended its block at the deadline
         return ToolAnswer(error="Error: the call did not finish in time and was ended")
 
     def end(self) -> None:
         """End all workers and remove their temporary files."""
-        os.close(self._held)
+        os.close(self._held)  # workers watch this pipe
         end = time.monotonic() + PATIENCE_SECONDS
         while self._folder.path.exists() and time.monotonic() < end:
             rmtree(self._folder.path, ignore_errors=True)  # workers may still write there
@@ -235,11 +237,11 @@ def _perform_in_worker(
     name: str,
     values: Mapping[str, Any],
 ) -> ToolAnswer:
-    """Perform a call in this worker process.
+    """Perform a call of the tool ``name`` in this worker process; return the answer.
 
     ``prepare`` prepares the process at the first call, and returns the list to which commands add
-    the texts of their results. The other parameters are those of :class:`Workers` and
-    :meth:`Workers.ask`.
+    the texts of their results. The other parameters are those of :class:`Workers` (``memory`` in
+    bytes) and :meth:`Workers.ask`.
     """
     texts = prepare()
     texts.clear()  # those of the call before
@@ -257,7 +259,8 @@ _kept: list[Scratch] = []
 def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> list[str]:
     """Prepare this worker process, once; return the list to which commands add their texts.
 
-    The pipe ``watched`` is closed when the server ends; then the worker ends as well.
+    The pipe ``watched`` is closed when the server ends; then the worker ends as well, whose
+    temporary folder is beside it. ``memory`` limits the address space, in bytes.
     """
     end_with(os.open(watched, os.O_RDONLY))
     _kept.append(Scratch(str(watched.parent)))
@@ -289,8 +292,8 @@ def _load() -> None:
 def perform_tool(name: str, values: Mapping[str, Any], most: int) -> object:
     """Perform the command of a tool; return its exit code.
 
-    ``name`` and ``values`` are those of :meth:`Workers.ask`; ``most`` is the largest memory of a
-    Macaulay2, in MiB.
+    ``name`` is that of the tool, ``values`` are the values of its arguments by name, and ``most``
+    is the largest memory of a Macaulay2, in MiB.
 
     Raises
     ------
@@ -328,16 +331,17 @@ def parse(context: click.Context, name: str, values: Mapping[str, Any], most: in
     given = _given_values(name, values)
     texts: dict[str, Text] = {}  # in place of files
     given |= _json_flag(command) | {"timeout": values["timeout"]}
-    # a lower limit needs a new Macaulay2; checkers and code of users have their own processes
+    # a lower limit than the worker's needs a new Macaulay2; checkers and code of users have
+    # processes of their own
     if values.get("memory", most) < most or name in ("verify", "evaluate"):
         given["memory"] = f"{values['memory']}M"
     own = _own_options(values)
-    if own is not None:
+    if own is not None:  # with a family or a map, d, d', a and t name nothing
         replace_case_options(context, list(map(as_parameter, own)))
         given = _with_family_options(name, given, values, own)
     for argument, param in arguments_of(name).items():
         value = given.get(str(param.name))
-        # no name of a file has several lines
+        # a text of several lines is the content of a file, not its name
         is_map_itself = argument == "map" and isinstance(value, str) and "\n" in value
         if argument == "code" or is_map_itself:
             texts[str(param.name)] = Text(argument, given.pop(str(param.name)))
@@ -354,8 +358,9 @@ def parse(context: click.Context, name: str, values: Mapping[str, Any], most: in
 
 
 def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the arguments that a call gives, by the names of parameters.
+    """Return the values of the arguments that a call gives, by the names of click's parameters.
 
+    ``values`` are all arguments of the tool ``name``; ``None`` and defaults count as not given.
     Parameters read texts, as from a command line: a number or a list becomes JSON.
     """
     given: dict[str, Any] = {}
@@ -363,6 +368,7 @@ def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
         value = values[argument]
         if value is None or value == _default(param):
             continue
+        # several values, such as paths, stay a list
         if param.nargs == -1 or isinstance(value, bool | str):
             given[str(param.name)] = value
         else:
@@ -377,10 +383,10 @@ def _json_flag(command: click.Command) -> dict[str, Any]:
 
 
 def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
-    """Return the options of the named family or map; ``None`` if none is named."""
+    """Return the options of the family that a call names, none for a map; ``None`` for neither."""
     if values.get("family") is not None:
         return family(values["family"]).options
-    for written in values.get("options", {}):
+    for written in values.get("options", {}):  # options without a family: the first is refused
         raise click.UsageError(f"options: '{printable(written):.60}' is not an option of a family")
     return None if values.get("map") is None else ()
 
@@ -388,11 +394,11 @@ def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
 def _with_family_options(
     name: str, given: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
 ) -> dict[str, Any]:
-    """Return the values together with those of a family's options.
+    """Return the values in ``given``, and those of a family's options, by parameters.
 
-    ``given`` are the values of the tool ``name`` by parameters, ``values`` all arguments of the
-    call, and ``own`` the options of the family, none for a map. An argument that is an option of
-    the default family is refused unless the named family has an option of this name.
+    ``given`` are the values of the tool ``name``, ``values`` all arguments of the call, among them
+    ``options``, and ``own`` the options that the family declares, none for a map. An argument that
+    is an option of the default family is refused unless the named family has one of this name.
     """
     of_command = {param.name for param in TOOL_COMMANDS[name].params} - {*CASE_OPTIONS}
     by_name = {option.name: option for option in own if option.name not in of_command}
@@ -406,7 +412,7 @@ def _with_family_options(
         if option is None or option.name in ("help", *given):
             reason = "is given twice" if option is not None else f"is not an option of {which}"
             raise click.UsageError(f"options: '{printable(written):.60}' {reason}")
-        if value is False:
+        if value is False:  # as if it were not given
             continue
         # true belongs to an option without a value, and only to such an option
         if (value is True) is not option.flag:
@@ -417,7 +423,7 @@ def _with_family_options(
 
 
 def _check_paths(argument: str, value: Any) -> None:
-    """Check that paths may be read, before anything accesses them."""
+    """Check that a path, or each path in a list, may be read, before anything accesses it."""
     for path in [value] if isinstance(value, str) else value:
         try:
             check_readable(path)
@@ -426,7 +432,11 @@ def _check_paths(argument: str, value: Any) -> None:
 
 
 def tool(name: str, most: Limits, workers: Workers) -> Any:
-    """Return the tool of this name, whose calls are performed by workers."""
+    """Return the tool of this name, whose calls are performed by workers.
+
+    ``most`` are the largest limits that a call may ask for; they are also the defaults. An entry
+    of ``more`` is the type, default and bounds of an argument that is no single parameter.
+    """
     from mcp.server.mcpserver.tools.base import Tool, ToolAnnotations
     from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
     from pydantic import ConfigDict, Field, create_model
@@ -442,11 +452,8 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
     more: dict[str, Any] = {"timeout": (float, most.timeout, {"gt": 0, "le": most.timeout})}
     mebibytes = (most.memory or 0) // 2**20
     if "memory" in [param.name for param in TOOL_COMMANDS[name].params]:
-        more["memory"] = (
-            int,
-            mebibytes,
-            {"ge": limits.MIN_ENGINE_MEMORY_BYTES // 2**20, "le": mebibytes},
-        )
+        least = limits.MIN_ENGINE_MEMORY_BYTES // 2**20
+        more["memory"] = (int, mebibytes, {"ge": least, "le": mebibytes})
     if "family" in fields:
         more["options"] = (dict[str, bool | int | str], {}, {})
     for argument, (kind, default, bounds) in more.items():
@@ -455,12 +462,12 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
     async def call(ctx: Any, **values: Any) -> Any:
         return await call_tool(name, values, workers, ctx)
 
-    # an unknown argument is refused, not ignored
+    # unknown arguments are refused
     strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
     arguments = create_model(f"{name}_arguments", __base__=strict, **fields)
-    shown: dict[str, Any] = {
-        field: (kind | None, None) for field, kind in RESULT_FIELDS[name].items()
-    }
+    shown: dict[str, Any] = {}
+    for field, kind in RESULT_FIELDS[name].items():
+        shown[field] = (kind | None, None)
     found = create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **shown)
     return Tool(
         fn=call,
@@ -475,7 +482,7 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
 
 
 async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: Any) -> Any:
-    """Return the result of a call, or the command's error; report progress meanwhile."""
+    """Return the result of a call, or the command's error; report progress to ``ctx`` meanwhile."""
     import anyio
     from mcp_types import CallToolResult, TextContent
 
@@ -493,10 +500,11 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
         answer = await workers.ask(name, values)
         group.cancel_scope.cancel()
     found = _sendable(json.loads(answer.printed or "{}"))
+    # the text of the result, else what Macaulay2 printed and its value, else the JSON
     text = answer.text or found.get("output", "") + found.get("text", "") or answer.printed
     said = _sendable("\n".join(filter(None, (text, answer.error))))
     content = [TextContent(type="text", text=shortened(said, MAX_ANSWER_TEXT_CHARS))]
-    if not found:
+    if not found:  # a command that prints no JSON has failed
         return CallToolResult(content=content, is_error=True)
     return CallToolResult(content=content, structured_content=found)
 
