@@ -75,8 +75,8 @@ class Work:
         if self.arxiv:
             kind = "inproceedings"
             fields["author"] = " and ".join(f"{family}, {given}" for given, family in self._names)
-        elif self.year:
-            # A group has no family name: braces keep BibTeX from splitting its name.
+        elif self.year:  # m2bridge itself, the only program here with a year
+            # Its authors are a group: braces keep BibTeX from splitting the name.
             fields["author"] = " and ".join(f"{{{name}}}" for name in self.authors)
         lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
         return f"@{kind}{{{self.key},\n{lines}}}\n"
