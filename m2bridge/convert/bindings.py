@@ -2,7 +2,11 @@
 
 An expression does not name its ring. All expressions of a call are of one ring: the only ring among
 the other inputs that has all their variables; else the ring in the workspace whose variables these
-are at that moment, or a new one over QQ.
+are at that moment, or a new one over QQ. In the second case the names are said to be typed, since
+they mean what they would mean if a person typed them.
+
+Inputs may be containers, as lists and tables; their leaves are the values in them that are no
+containers.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -76,6 +80,7 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
             if leaf.has(Float):
                 raise not_exact(f"'{leaf}'")
             names.update(map(symbol_name, variables_of(leaf)))
+    # the rings of other inputs that have all variables of the expressions
     candidates = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
     if len(candidates) == 1:
         ring = candidates[0]
@@ -133,7 +138,7 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
     """
     distinct_rings: dict[PolyRing, None] = {}
     for leaf in leaves:
-        ring = getattr(leaf, "ring", leaf)
+        ring = getattr(leaf, "ring", leaf)  # of an element its ring, else the value itself
         ring = getattr(ring, "sympy_ring", ring)
         if isinstance(ring, PolyRing):
             distinct_rings[ring] = None

@@ -223,7 +223,7 @@ def _hint(text: str, reason: str) -> str:
     place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
     if place is None:
         return ""
-    line = text.split("\n")[int(place[1]) - 1]
+    line = text.split("\n")[int(place[1]) - 1]  # lines and columns are counted from 1
     wrong_character = line[int(place[2]) - 1 :][:1]  # empty, which is ASCII, at the end of the line
     if not wrong_character.isascii():
         return "; in TOML a name with other letters than a to z stands in quotes"

@@ -208,8 +208,9 @@ def _names(variables: list[list[Any]]) -> tuple[str, ...]:
 def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]) -> ExtensionField:
     """The field with these generators over the field ``prime``, QQ or ZZ/p.
 
-    ``relation`` has the terms of the minimal polynomial of the only generator, exponent and
-    coefficient as text; it is empty if the generators are parameters.
+    ``variables`` are the generators, each a base and indices as in :func:`_names`. ``relation`` has
+    the terms of the minimal polynomial of the only generator: i^2 + 1 is ``[[[2], "1"], [[0],
+    "1"]]``. It is empty if the generators are parameters.
 
     Raises
     ------
@@ -221,7 +222,7 @@ def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]
     if base is None:
         raise ParseError("fractions of polynomials over ZZ have no counterpart in m2bridge")
     coefficients = {exponent: rational(text) for (exponent,), text in relation}
-    degree = max(coefficients, default=-1)
+    degree = max(coefficients, default=-1)  # -1 for no relation, which has no coefficients
     polynomial = tuple(coefficients.get(exponent, Fraction(0)) for exponent in range(degree + 1))
     return ExtensionField(base.characteristic, _names(variables), polynomial)
 

@@ -65,9 +65,9 @@ def extension_reader(field: ExtensionField, ring: PolyRing) -> Callable[[list[An
     """Return a function that makes a polynomial over an extension field from its terms.
 
     A term is a pair of exponents and a coefficient. A coefficient is a list of terms in the
-    generators of the field, which are pairs of exponents and a text; in a field with parameters, it
-    is two such lists, for numerator and denominator. The function raises ParseError if a
-    coefficient is zero, or a monomial occurs twice.
+    generators of the field, which are pairs of exponents and a text: ``[[[1], "2"], [[0], "-1"]]``
+    is 2*i - 1. In a field with parameters it is two such lists, for numerator and denominator. The
+    function raises ParseError if a coefficient is zero, or a monomial occurs twice.
     """
 
     def coefficient(data: list[Any]) -> Any:
@@ -130,9 +130,13 @@ def _sparse_terms(data: list[Any]) -> Iterable[tuple[Any, Powers]]:
 
 
 def _terms_of_list(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
-    """Yield coefficient and powers of each ``[coefficient, variable, exponent, …]``."""
-    for term in data:
-        yield term[0], zip(term[1::2], term[2::2], strict=True)
+    """Yield coefficient and powers of each ``[coefficient, variable, exponent, …]``.
+
+    Of ``["3", 0, 2, 1, 1]``, which is 3*x^2*y, these are ``"3"`` and the pairs (0, 2) and (1, 1).
+    """
+    for coefficient, *places_and_exponents in data:
+        places, exponents = places_and_exponents[::2], places_and_exponents[1::2]
+        yield coefficient, zip(places, exponents, strict=True)
 
 
 def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[str, Powers]]:

@@ -146,8 +146,8 @@ def _algebra(
 ) -> values.Algebra | PolynomialRing:
     """The ring with these fields of :class:`Algebra`; a PolynomialRing if it is a plain one.
 
-    Plain are those over a field with default degrees and order. Parts of the order that all rings
-    have in Macaulay2 are left out.
+    Plain rings are commutative rings over a field with default degrees and order. Parts of the
+    order that all rings have in Macaulay2 are left out, so that equal rings are equal here.
     """
     parts_of_all_rings = (("MonomialSize", 32), ("Position", "Up"))
     order = tuple(part for part in order if part not in parts_of_all_rings)
@@ -169,8 +169,8 @@ def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
     """The value of an expression of a class of Macaulay2, by its parts, which are read already.
 
     A product of powers, also behind a minus, is a Factorization. A Hilbert series, which is a
-    Laurent polynomial divided by a product of powers, is an expression of SymPy. Others are an
-    Expression.
+    Laurent polynomial divided by a product of powers, is an expression of SymPy. All other
+    expressions become an Expression of this ``kind``, the class in Macaulay2.
     """
     match kind, parts:
         case "Product", _ if all(map(_is_power, parts)):

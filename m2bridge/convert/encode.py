@@ -124,7 +124,7 @@ def field_code(value: Any) -> str:
 
 
 def element_code(value: Any) -> str:
-    """The code of an element of a ring that Macaulay2 knows from elsewhere in the program.
+    """The code of an element of a ring that another argument of the same call names.
 
     So a residue is written as an integer, without its ring; elements that are no numbers are
     encoded in full.
@@ -318,7 +318,7 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
     has_numbers = isinstance(over, values.Algebra) and isinstance(over.coefficients, number_rings)
     if has_numbers and len(term_list) >= _MANY_TERMS:
         monomials = [_factors(exponents) for exponents, _ in term_list]
-        powers = sorted(set(chain(*monomials)))
+        powers = sorted(set(chain(*monomials)))  # all that occur in any monomial
         if len(powers) <= _CHARACTERS:
             return _packed_polynomial(
                 over, powers, monomials, [coefficient for _, coefficient in term_list]

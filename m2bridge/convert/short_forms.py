@@ -1,4 +1,8 @@
-"""Names in text that could also be products without signs, as Singular writes them."""
+"""Names in text that could also be products without signs, as Singular writes them.
+
+A name is cut into pieces, each a letter that a number may follow: a2b has the pieces a2 and b. If
+it is a product, a piece is a power of its letter.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -81,12 +85,12 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
             continue
         pieces = _PIECE.findall(name)
         letters = {piece[0] for piece in pieces}
-        if len(pieces) == 1:  # x2
+        if len(pieces) == 1:  # x2, where x occurs as well
             is_power = name[1:].isdecimal() and name[0] in names
             is_ambiguous = is_power and not (writes_products or writes_powers)
         elif any(len(piece) > 1 for piece in pieces[:-1]):  # a2b, with a number inside
             is_ambiguous = names.keys() >= letters or not writes_products
-        else:  # xy or xy2
+        else:  # xy or xy2; ``letters`` are its letters, and a known one is a variable of its own
             all_but_one_known = len(letters) > 1 and len(letters - known_letters) <= 1
             is_product = (
                 letters <= _COORDINATE_LETTERS

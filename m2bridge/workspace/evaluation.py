@@ -204,7 +204,7 @@ class Evaluator(Conversation):
         )
 
     def _advice(self, code: str, inputs: Mapping[str, Any]) -> str:
-        """Return advice for code that uses a symbol which only an earlier call has defined; else ''.
+        """Return advice for code with a symbol that only an earlier call has defined; else ''.
 
         ``inputs`` has the symbols that are set for this code.
         """

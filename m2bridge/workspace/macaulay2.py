@@ -200,7 +200,7 @@ class Workspace:
         """
         if name not in self:
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
-        # without the value, so that its memory is free; then the symbol itself
+        # Macaulay2 keeps names of rings and functions in a table, from which a new value takes them
         self._process.evaluate(f"{name} = null; erase symbol {name};", {}, "", f"the symbol {name}")
 
     def __contains__(self, name: str) -> bool:

@@ -133,7 +133,7 @@ class RingElement(_Element):
 def _is_image_of_number(element: RingElement, number: int | Fraction) -> bool:
     """Whether an element is the image of a number in its ring.
 
-    It is not if the denominator of the number is no unit in the ring, and there is no image.
+    A number whose denominator is no unit in the ring has no image, and the result is false.
     """
     p = rings.characteristic(element.ring)  # any n for ZZ/n; 0 means characteristic 0
     if p:

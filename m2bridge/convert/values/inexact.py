@@ -222,8 +222,8 @@ class Real(Inexact):
             special = str(number).removesuffix(".0")
             if special in _SPECIAL:
                 return cls(0, 0, precision, special)
-        if hasattr(number, "_mpf_"):
-            sign, mantissa, exponent, _ = number._mpf_
+        if hasattr(number, "_mpf_"):  # a number of mpmath
+            sign, mantissa, exponent, _ = number._mpf_  # sign is 0 or 1
             if not mantissa and exponent:  # mpmath's form of infinities and NaN
                 return cls.of(float(number), precision)
             return cls(int(-mantissa if sign else mantissa), int(exponent), precision)
