@@ -59,7 +59,7 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
     """
     own = {name: options.pop(name) for name in OWN_OPTIONS}
     if own["quadratic"] is not None:
-        own["quadratic"] = _form(own["quadratic"])
+        own["quadratic"] = _quadratic_form(own["quadratic"])
     try:
         if named_ideal is not None:
             function = partial(_ed_degree_of_ideal, named_ideal, own)
@@ -75,7 +75,7 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
         raise click.UsageError(str(reason)) from None
 
 
-def _form(text: str) -> Any:
+def _quadratic_form(text: str) -> Any:
     """Return the rows of a matrix, with exact numbers; a text without brackets as it is.
 
     Raises

@@ -194,6 +194,7 @@ def _quotient_code(value: Expr, ring: PolyRing) -> str:
 
     They are written by :func:`_element_code`, as elements of the ring R.
     """
+    # what is no rational function either is refused by _element_code
     if value.is_polynomial() or not value.is_rational_function():
         return _element_code(value, ring)
     numerator, denominator = fraction(together(value))

@@ -134,9 +134,9 @@ def _terms_of_list(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
 
     Of ``["3", 0, 2, 1, 1]``, which is 3*x^2*y, these are ``"3"`` and the pairs (0, 2) and (1, 1).
     """
-    for coefficient, *places_and_exponents in data:
-        places, exponents = places_and_exponents[::2], places_and_exponents[1::2]
-        yield coefficient, zip(places, exponents, strict=True)
+    for term in data:
+        places, exponents = term[1::2], term[2::2]
+        yield term[0], zip(places, exponents, strict=True)
 
 
 def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[str, Powers]]:

@@ -198,6 +198,7 @@ def _algebraic_field(prime: CoefficientField, name: str, relation: str) -> Exten
     if is_in_parentheses:
         relation = text_inside
     try:
+        # also for GF(p) with rational coefficients, which ExtensionField reduces modulo p
         polynomial = read_equation(relation, PolynomialRing(QQ, (name,)))
     except ConversionError as reason:
         raise InvalidCaseError("field", f"minimal polynomial of {name:.60}: {reason}") from None
@@ -225,7 +226,7 @@ def _galois_field(base: str, power: str | None, name: str | None) -> Coefficient
         return None
     p, exponent = _prime_power(int(base))
     degree = exponent * int(power or 1)
-    if degree < 1 or not is_prime(p):
+    if degree < 1 or not is_prime(p):  # the power 0, or no power of a prime
         return None
     prime = CoefficientField(p)  # refuses large primes
     if degree == 1 and name:

@@ -171,8 +171,12 @@ class PolynomialParser:
         return end
 
     def read_superscript(self, digits: str, begin: int) -> None:
-        """Take superscript digits at this position as the power of what stands before them."""
-        previous_token = self.tokens[-1] if self.tokens else Token("", "", 0, 0)
+        """Add the tokens of a power for superscript digits, which begin at this position.
+
+        x² has the tokens of x^2. The digits must follow a number, a name or a parenthesis.
+        """
+        nothing = Token("", "", 0, 0)
+        previous_token = self.tokens[-1] if self.tokens else nothing
         if previous_token.kind not in ("integer", "decimal", "name") and previous_token.text != ")":
             raise _refusal(_unexpected_character(self.text, begin), self.text, begin)
         end = begin + len(digits)
