@@ -275,7 +275,7 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
 def overtime(clock: Clock, seconds: float) -> Iterator[None]:
     """Allow the block some seconds after the deadline of a clock, to write what was found.
 
-    Where the deadline has passed, they count from now.
+    Where the deadline has passed, the ``seconds`` count from now.
     """
     end = max(clock.deadline, clock.now()) + seconds
     with _running(replace(clock, deadline=end)):

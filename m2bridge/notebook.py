@@ -248,17 +248,17 @@ def name_matcher(
         IPython calls this with the text around the cursor. If a name is found, other matchers are
         suppressed, as they would complete names of Python.
         """
-        begun = _NAME.search(context.text_until_cursor)
-        if begun is None or not _is_macaulay2(context):
+        word = _NAME.search(context.text_until_cursor)
+        if word is None or not _is_macaulay2(context):
             return SimpleMatcherResult(completions=[])
         try:
-            matches = sorted({name for name in names() if name.startswith(begun[0])})
-            matches.sort(key=len)
+            matches = sorted({name for name in names() if name.startswith(word[0])})
+            matches.sort(key=len)  # of one length in alphabetical order
         except M2BridgeError:  # no Macaulay2, or it is lost: the next cell says so
             matches = []
         completions = [SimpleCompletion(name, type="Macaulay2") for name in matches]
         return SimpleMatcherResult(
-            completions=completions, matched_fragment=begun[0], suppress=bool(matches)
+            completions=completions, matched_fragment=word[0], suppress=bool(matches)
         )
 
     return matcher

@@ -124,9 +124,9 @@ def open_files() -> int | None:
 
 
 def _limit(kind: int) -> int | None:
-    """Return the soft limit of this kind (``resource.RLIMIT_…``), which is the one in force.
+    """Return the limit of this kind (``resource.RLIMIT_…``) that is in force; ``None`` for none.
 
-    It is ``None`` if there is none.
+    That is the soft limit: a process may raise it, up to the hard limit.
     """
     import resource
 
@@ -135,7 +135,10 @@ def _limit(kind: int) -> int | None:
 
 
 def _lower(kind: int, wanted: int) -> None:
-    """Lower the soft limit of this kind for this process and its children; a lower one stays."""
+    """Lower the limit in force of this kind (``resource.RLIMIT_…``) to ``wanted``, if it is larger.
+
+    It holds for this process and its children.
+    """
     import resource
 
     soft, hard = resource.getrlimit(kind)

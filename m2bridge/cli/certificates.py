@@ -291,7 +291,7 @@ def verify_command(
         verified = [finding.to_json() for finding in findings]
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         echo_json(json.dumps(data, ensure_ascii=False))
-    rows = [(line(f.name), f.outcome, line(_remark(f))) for f in findings]
+    rows = [(line(finding.name), finding.outcome, line(_remark(finding))) for finding in findings]
     table = Sheet("", [Table(("certificate", "outcome", ""), rows)])
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
     summary = f"  {plural(len(findings), 'certificate')}: {words}{left_out}"
@@ -302,7 +302,7 @@ def verify_command(
         others = plural(counts["other-release"], "certificate")
         summary += f"\n  {others} for another release to verify; nothing is decided here"
     if not as_json:
-        click.echo(fitted(table).removeprefix("\n"))
+        click.echo(fitted(table).removeprefix("\n"))  # without the line of the empty title
         click.echo(f"\n{summary}")
     for listener in common.listeners:
         listener(f"{summary}\n{table.text()}")

@@ -158,7 +158,9 @@ def _run_each(
         code_folder=code_folder,
         folder=common.results_folder(options["out"]),
         retry=common.outcome_kinds(options["retry"]),
-        **{limit: options[limit] for limit in ("program", "timeout", "memory")},
+        program=options["program"],
+        timeout=options["timeout"],
+        memory=options["memory"],
     )
     _, summary = run_jobs(
         work=work,

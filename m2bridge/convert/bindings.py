@@ -204,11 +204,12 @@ def _quotient_code(value: Expr, ring: PolyRing) -> str:
 
 
 def _element_code(value: Expr, ring: PolyRing) -> str:
-    """The code of an expression as a polynomial of R, a variable bound by :func:`_code_in_ring`.
+    """The code of an expression as a polynomial of a ring R, which has the variables of ``ring``.
 
-    So is ``places``. In ``ring`` with the variables x, y the code of x**2 - 3*y is
-    ``mbPlaced(R, places, {{1,0,2},{-3,1,1}})``: each term is its coefficient, and the place of each
-    variable in ``ring`` with its exponent. Macaulay2's ``mbPlaced`` finds the variables in R.
+    R and ``places``, the places of these variables in R, are bound by :func:`_code_in_ring`. In
+    ``ring`` with the variables x, y the code of x**2 - 3*y is ``mbPlaced(R, places,
+    {{1,0,2},{-3,1,1}})``: each term is its coefficient, and the place of each variable in ``ring``
+    with its exponent. Macaulay2's ``mbPlaced`` finds the variables in R.
 
     Raises
     ------

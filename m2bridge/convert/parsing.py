@@ -335,10 +335,10 @@ def common_field(
         If the polynomials have more than one field, or one that does not go with the field that was
         asked for.
     """
-    own_fields = list(dict.fromkeys(own for own in given if own is not None))
+    own_fields = list(dict.fromkeys(own for own in given if own is not None))  # each once
     if field is not None:
         for own in own_fields:
-            if own not in (QQ, field, field.base):
+            if own not in (QQ, field, field.base):  # base is the prime field
                 raise ConversionError(f"a polynomial over {own} is not one over {field}")
         return field
     extensions = [own for own in own_fields if isinstance(own, ExtensionField)]

@@ -218,11 +218,13 @@ def _end(pid: int, master: int) -> int | None:
     # Descendants may be in groups of their own. The leader is waited for last, so that the system
     # does not give its id to another process before.
     deadline = time.monotonic() + 5
-    while (members := list(_descendants(pid))) and time.monotonic() < deadline:
+    members = list(_descendants(pid))
+    while members and time.monotonic() < deadline:
         for member in members:
             with suppress(ProcessLookupError):
                 os.kill(member, signal.SIGKILL)
         time.sleep(0.001)
+        members = list(_descendants(pid))
     os.close(master)
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

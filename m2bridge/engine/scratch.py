@@ -102,7 +102,7 @@ def sweep(*folders: Path) -> None:
 
 
 def _sweep(path: Path) -> None:
-    """Remove a folder if it belongs to this user.
+    """Remove a folder if it belongs to this user and no process uses it.
 
     Raises
     ------

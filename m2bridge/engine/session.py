@@ -253,8 +253,10 @@ class Conversation:
             If the timeout is not a positive number.
         EngineError
             If a signal handler has interrupted a request of this thread.
-        ScriptError, ConversionError
-            If Macaulay2 reports an error in the code; in the given values.
+        ScriptError
+            If Macaulay2 reports an error in the code.
+        ConversionError
+            If it reports one in ``given``.
         TimeLimitError, MemoryLimitError, EngineDiedError
             If Macaulay2 reached a limit or died.
         """

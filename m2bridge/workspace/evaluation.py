@@ -257,8 +257,10 @@ class Evaluator(Conversation):
 
         Raises
         ------
-        ScriptError, ConversionError
-            If Macaulay2 reports an error in the code; in the code given.
+        ScriptError
+            If Macaulay2 reports an error in ``code``.
+        ConversionError
+            If it reports one in ``given``.
         ParseError
             If a record does not follow the wire format.
         """

@@ -19,7 +19,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from m2bridge import limits, loading, reading
 from m2bridge.cli.commands import run_reporting_errors
-from m2bridge.cli.mcp import ARGUMENT_TYPES, TOOL_COMMANDS, arguments_of, parse, perform_tool
+from m2bridge.cli.mcp import perform_tool
+from m2bridge.cli.tool_arguments import ARGUMENT_TYPES, TOOL_COMMANDS, arguments_of, parse
 from m2bridge.errors import M2BridgeError, TimeLimitError
 from m2bridge.families import registry
 from tests.tiers import examples
