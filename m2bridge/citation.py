@@ -26,10 +26,17 @@ class Work:
     ----------
     authors : tuple of str
         Names, the family name last; for a program perhaps the name of a group.
+    title : str
     key : str
         The name of the entry in BibTeX.
+    year : int or None
+    venue : str
+        The conference at which a paper was published.
+    arxiv : str
+        The number of a paper on arXiv; empty for a program.
     version : str
         The version of a program; that of a paper is part of ``arxiv``, as in ``2408.17221v2``.
+    url : str
     """
 
     authors: tuple[str, ...]

@@ -83,8 +83,9 @@ def seconds(text: str) -> float:
 class Macaulay2Magics(Magics):
     """One workspace of Macaulay2 for a notebook, from the first cell that needs it on.
 
-    ``_work`` is the workspace, ``None`` before and after it runs; ``_program`` is the path after
-    ``--m2``, ``None`` for the usual one. ``progress`` shows what a long cell does.
+    ``_shell`` is IPython's, ``_work`` is the workspace, ``None`` before and after it runs, and
+    ``_program`` is the path after ``--m2``, ``None`` for the usual Macaulay2. ``progress`` shows
+    what a long cell does.
     """
 
     def __init__(self, shell: InteractiveShell, progress: CellProgress) -> None:
@@ -355,7 +356,10 @@ def doings(frame: FrameType | None) -> str:
 
 
 class _Line:
-    """One line of output, which is replaced."""
+    """One line of output below a cell, which each call replaces.
+
+    ``_handle`` is IPython's handle of the output, and ``_shown`` whether there is a line already.
+    """
 
     def __init__(self) -> None:
         self._handle = DisplayHandle()

@@ -362,7 +362,10 @@ def _default_case(options: dict[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text in place of a file, passed to a tool of ``mcp``; messages use its name."""
+    """A text in place of a file, passed to a tool of ``mcp``: its content.
+
+    ``name`` stands for the name of a file in messages.
+    """
 
     name: str
     content: str

@@ -161,9 +161,9 @@ EXAMPLE = "Example: m2bridge closure --d 2 --d-out 1"
 
 
 def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
-    """Return click's message for a mistake, or a better one for an unknown option.
+    """Return click's message for the mistake ``error``, or a better one for an unknown option.
 
-    That says where the option belongs, or which one was probably meant.
+    The better message says where the option belongs, or which option was probably meant.
     """
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         advice = _where_option_belongs(error, error.ctx, words)
@@ -222,8 +222,11 @@ def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence
     options, that is only ``-j``; so the words that begin with it are looked at, too. ``ctx`` is the
     context of the command.
     """
-    options = {option for param in ctx.command.get_params(ctx) for option in param.opts}
-    candidates = [word.partition("=")[0] for word in words if word.startswith(error.option_name)]
+    options: set[str] = set()
+    for param in ctx.command.get_params(ctx):
+        options.update(param.opts)
+    begun_alike = [word for word in words if word.startswith(error.option_name)]
+    candidates = [word.partition("=")[0] for word in begun_alike]  # without the value
     candidates.append(error.option_name)
     meant = [word for word in candidates if f"-{word}" in options]
     # where click itself knows what is meant, its message says so

@@ -103,7 +103,8 @@ class Workers:
     The first call starts the first worker. Workers, and each Macaulay2 of theirs, have ``memory``
     bytes of address space and read only files below ``folders``; ``run_reporting_errors`` calls a
     function without arguments, which runs a command, and prints its errors. A worker runs
-    ``_prepare``, and ``_perform`` for a call; at most ``_turns`` calls run at once.
+    ``_prepare``, and ``_perform`` for a call; at most ``_turns`` calls run at once. Workers end
+    when the pipe ``_held`` is closed.
     """
 
     def __init__(
@@ -174,8 +175,9 @@ def _perform_in_worker(
     """Perform a call of the tool ``name`` in this worker process; return the answer.
 
     ``prepare`` prepares the process at the first call, and returns the list to which commands add
-    the texts of their results. The other parameters are those of :class:`Workers` (``memory`` in
-    bytes) and :meth:`Workers.ask`.
+    the texts of their results. ``run_reporting_errors`` calls a function that runs a command, and
+    prints its errors; ``memory`` is the limit on address space in bytes, and ``values`` are the
+    values of the tool's arguments by name.
     """
     texts = prepare()
     texts.clear()  # those of the call before

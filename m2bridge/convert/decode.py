@@ -54,7 +54,10 @@ FAULTS = (
 
 @dataclass(frozen=True, slots=True)
 class PolynomialMatrix:
-    """A matrix over a polynomial ring, row by row."""
+    """A matrix over ``ring``, by the entries of each row.
+
+    ``columns`` is the number of columns, which cannot be seen if there are no rows.
+    """
 
     ring: PolyRing
     rows: tuple[tuple[PolyElement, ...], ...]
@@ -145,6 +148,9 @@ def _element(ring_data: list[Any], terms: list[Any]) -> PolyElement:
 def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
     """An ideal, from the description of its ring and the terms of each generator.
 
+    ``ring_data`` is ``["PolynomialRing", field, variables]``; a generator is a list of terms
+    ``[exponents, coefficient]``.
+
     Raises
     ------
     ParseError
@@ -161,6 +167,9 @@ def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
 
 def _matrix(ring_data: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:
     """A matrix, from the description of its ring and the terms of its entries, row by row.
+
+    ``ring_data`` is ``["PolynomialRing", field, variables]``; ``entries`` has rows · columns lists
+    of terms ``[exponents, coefficient]``.
 
     Raises
     ------
@@ -187,6 +196,8 @@ def _sympy_ring(ring_data: list[Any]) -> PolyRing:
 
 def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField | None, tuple[str, ...]]:
     """Coefficient field (``None`` for ZZ) and names of the variables, from the data of a ring.
+
+    Of ``["PolynomialRing", ["ZZ/p", "7"], [["x"], ["c", 1, 2]]]`` these are GF(7), x and c_1_2.
 
     Raises
     ------

@@ -177,6 +177,8 @@ def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[st
 def _power(text: str, places: dict[str, int]) -> tuple[int, int]:
     """The place of a variable, and its exponent, of a power such as ``x_1^2`` or ``y3``.
 
+    ``places`` has the place of each variable, from 0 on, by its name.
+
     Raises
     ------
     ParseError

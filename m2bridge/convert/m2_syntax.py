@@ -66,7 +66,7 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     """The Macaulay2 names of all variables that one script uses, in the same order.
 
     Macaulay2 cannot distinguish ``x`` from ``x_1``; a name that is also used with indices gets the
-    prefix ``mbp``.
+    prefix ``mbp``: the names ``x``, ``x_1``, ``y`` become ``mbpx``, ``x_1``, ``y``.
     """
     separate_names = tuple(to_macaulay2(name) for name in names)
     bases_with_indices = {text.split("_")[0] for text in separate_names if "_" in text}

@@ -76,7 +76,11 @@ _MAX_DIVISOR_CHARS = 60
 
 
 class Token(NamedTuple):
-    """A part of a text: a number, a name with its index, a sign, or the end."""
+    """A part of a text: a number, a name with its index, a sign, or the end.
+
+    ``kind`` is ``integer``, ``decimal``, ``name``, ``sign`` or ``end``, and ``text`` is what is
+    written, in a normal form: of x_(1,2) it is ``x_1_2``.
+    """
 
     kind: str
     text: str
@@ -91,7 +95,10 @@ class PolynomialParser:
     """A parser of one text: its tokens, and the place of the next one.
 
     There is a method for each rule of the grammar, which reads what the rule describes from this
-    place on, moves the place behind it, and returns its polynomial.
+    place on, moves the place behind it, and returns its polynomial in ``ring``. The last variables
+    of the ring may be ``inverses``: the first division by a polynomial g puts the first of them in
+    place of 1/g, and adds g to ``divisors``; so do the further ones. ``depth`` counts the open
+    parentheses, and ``work`` the products of terms, whose number is limited.
     """
 
     text: str

@@ -48,7 +48,8 @@ class Overdue(Exception):
 class Process:
     """A running program on a raw pseudo-terminal; killed when the object is garbage-collected.
 
-    ``_master`` is the descriptor of this side of the terminal, which ``_terminal`` reads.
+    ``pid`` is its process id. ``_master`` is the descriptor of this side of the terminal, which
+    ``_terminal`` reads.
     ``_finalizer`` kills the program, closes the terminal and returns the exit status, once: at the
     first of :meth:`kill`, garbage collection and the end of Python. It is alive until then.
 
@@ -175,8 +176,9 @@ def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
 def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, str]) -> int:
     """Start a program in its own session, without open files and signal settings of this process.
 
-    ``terminal`` is the descriptor that becomes its standard input, output and error. The process id
-    is returned. Under ``nohup`` this process ignores SIGHUP, and without a reset its children would
+    ``command`` are the words of the command line, ``terminal`` is the descriptor that becomes its
+    standard input, output and error, and ``environment`` are its variables. The process id is
+    returned. Under ``nohup`` this process ignores SIGHUP, and without a reset its children would
     do so too.
     """
     standard = [(os.POSIX_SPAWN_DUP2, terminal, number) for number in range(3)]

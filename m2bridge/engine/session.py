@@ -70,7 +70,7 @@ class Conversation:
 
     ``_turn`` is the lock, ``_scratch`` the folder, ``_ready`` whether the process has started and
     waits for requests, ``_mark`` a random word in its reports, and ``_sources`` are the last pieces
-    of code by the names of their requests.
+    of code by the names of their requests. ``why_ended`` says in words why the last process ended.
 
     Parameters
     ----------
@@ -478,7 +478,8 @@ class Session(Conversation):
 
     Threads that share a session take turns. A child made by ``fork`` leaves the process to its
     parent and starts its own when it runs a script. A session that is garbage-collected ends its
-    process. In its ``with`` block it is the :func:`current` session, which computations use.
+    process. In its ``with`` block it is the :func:`current` session, which computations use;
+    ``_around`` are the sessions that were chosen before such blocks.
 
     Parameters
     ----------

@@ -185,8 +185,9 @@ class Evaluator(Conversation):
     ) -> Evaluation:
         """Return the value of the last statement, what was printed, and the time.
 
-        ``inputs`` are Python objects by the names of symbols; the other parameters, and the errors,
-        are those of :meth:`answer`.
+        ``inputs`` are Python objects by the names of the symbols to which they are bound before.
+        ``form`` says how the value is sent: ``value``, ``reference`` or, for no value, ``""``;
+        ``file`` is the name of the code in error messages. The errors are those of :meth:`answer`.
         """
         try:
             fields, transcript = self.answer(
@@ -221,8 +222,8 @@ class Evaluator(Conversation):
     def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
         """Return the value of the last statement, also as the text that Macaulay2 writes for it.
 
-        The text is empty if there is no value. The parameters and errors are those of
-        :meth:`answer`.
+        The text is empty if there is no value. ``file`` is the name of the code in error messages,
+        and ``given`` is code of m2bridge that runs first. The errors are those of :meth:`answer`.
         """
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
         text = value_of(fields, "text") or ""

@@ -49,7 +49,7 @@ class _WorkspaceProcess(Evaluator):
     def answer(
         self, code: str, form: str = "", *more: str, **options: Any
     ) -> tuple[dict[str, Any], Transcript]:
-        """Return the answer of :class:`Evaluator`, with its parameters.
+        """Return the fields that code emits, and the transcript, as :meth:`Evaluator.answer` does.
 
         An error that has ended the process, and so has cost the symbols, says so.
         """
@@ -102,7 +102,8 @@ class Workspace:
     ) -> str:
         """Run code, forget the value of its last statement, and return what the code printed.
 
-        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
+        ``inputs`` are Python objects that are bound to symbols of these names before, and
+        ``timeout`` is in seconds. Parameters and errors are those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -122,9 +123,10 @@ class Workspace:
         file: str = "",
         **inputs: Any,
     ) -> Any:
-        """The value of the last statement, as a Python object.
+        """The value of the last statement of some code, as a Python object.
 
-        Inputs stay bound to their names. Parameters and errors as :meth:`Macaulay2.evaluate`.
+        ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
+        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -146,9 +148,10 @@ class Workspace:
         file: str = "",
         **inputs: Any,
     ) -> Evaluation:
-        """The value of the last statement, what was printed, and the time.
+        """The value of the last statement of some code, what was printed, and the time.
 
-        Parameters and errors as :meth:`Macaulay2.evaluate`.
+        ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
+        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------

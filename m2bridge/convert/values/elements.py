@@ -44,7 +44,7 @@ def _macaulay2_needed(ring: Any, what: str, code: str) -> ConversionError:
 
 
 class _Element(AsText):
-    """A value whose arithmetic is Macaulay2's."""
+    """An element of ``ring`` whose arithmetic is Macaulay2's."""
 
     __slots__ = ()
     ring: Any

@@ -254,9 +254,10 @@ class Real(Inexact):
         return Float(self.to_mpmath(), precision=self.precision)
 
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """As in :class:`Inexact`; with a fraction exactly, and then rounded, as in Macaulay2.
+        """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``.
 
-        Powers with a fraction are excepted: an exact power could have any size.
+        With a fraction it is computed exactly and then rounded, as in Macaulay2; otherwise, and for
+        powers, whose exact value could have any size, as :class:`Inexact` does.
         """
         with_fraction = isinstance(other, Fraction) and operation is not operator.pow
         is_small = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
@@ -303,7 +304,7 @@ class Real(Inexact):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComplexNumber(Inexact):
-    """A complex number with its precision; it is computed with as :class:`Real`.
+    """A complex number, by its real and imaginary part; it is computed with as :class:`Real`.
 
     Examples
     --------
@@ -365,7 +366,7 @@ class ComplexNumber(Inexact):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RealInterval(AsCode):
-    """A closed interval of real numbers, by its ends.
+    """A closed interval of real numbers, by its ends ``left`` and ``right``.
 
     Examples
     --------
