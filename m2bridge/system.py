@@ -190,12 +190,13 @@ def launcher(terminal: str, memory: int | None) -> tuple[str, ...]:
     it when the main thread of this process ends, if that thread has started it (other threads may
     end earlier than the process).
     """
-    limit = ""
+    kibibytes = ""  # no limit
     if memory is not None and limits_memory():
-        limit = str(max(memory // 1024, 1))
+        kibibytes = str(max(memory // 1024, 1))
     is_main = threading.current_thread() is threading.main_thread()
-    watched = "yes" if LINUX and is_main else ""
-    return ("/bin/sh", "-c", _LAUNCH, "sh", terminal, limit, watched)
+    ends_with_thread = "yes" if LINUX and is_main else ""
+    # "sh" is $0 of the script _LAUNCH, the following words are $1, $2 and $3, then the command
+    return ("/bin/sh", "-c", _LAUNCH, "sh", terminal, kibibytes, ends_with_thread)
 
 
 def has_ended(child: int) -> bool:

@@ -342,7 +342,7 @@ def named_case(options: dict[str, Any]) -> Any:
 
 
 def _default_case(options: dict[str, Any]) -> Any:
-    """Take the four numbers out of the options; return the model of the default family.
+    """Take d, d', a and t out of the options; return the model of the default family.
 
     Raises
     ------

@@ -142,7 +142,7 @@ def certify_command(
 
 
 def _prepare(name: str) -> None:
-    """Start the server of workers, so that it imports modules while this process does.
+    """Start the process from which workers are forked, so that it imports modules meanwhile.
 
     ``name`` is that of the family, whose modules workers need.
     """

@@ -586,7 +586,7 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
         echo_json(text)
     else:
         click.echo(text)
-    for listener in listeners:
+    for listener in listeners:  # in a worker of mcp, which shows the text to people
         listener(result.to_text())
     return finished(result)
 

@@ -181,7 +181,7 @@ def _perform_in_worker(
     """
     texts = prepare()
     texts.clear()  # those of the call before
-    limits.start("timeout")
+    limits.start("timeout")  # the limit counts from here; messages call its argument timeout
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
         run_reporting_errors(partial(perform_tool, name, values, memory // 2**20))
     return ToolAnswer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())

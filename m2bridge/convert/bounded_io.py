@@ -199,7 +199,8 @@ def read_toml(text: str) -> dict[str, Any]:
 def _place_in_message(reason: str) -> str:
     """The text `` (line 2, column 5)``, from the end of a message of Python's reader of TOML.
 
-    Empty if the message does not end with a place. What the message quotes of the file is left out.
+    The text is empty if the message does not end with a place. What the message quotes of the file
+    is left out.
     """
     place = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)\Z", reason)
     return f" (line {place[1]}, column {place[2]})" if place else ""

@@ -274,8 +274,8 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
 def _symbol_and_indices(name: str) -> list[str | int]:
     """Symbol and indices, integers or symbols, of one variable: ``["x", 1, "a"]`` for ``x_1_a``.
 
-    The escaped name alone if the part of the name before the first sign ``_`` is no symbol of
-    Macaulay2, or a later part is neither a symbol nor an integer.
+    The list has the escaped name alone if the part of the name before the first sign ``_`` is no
+    symbol of Macaulay2, or a later part is neither a symbol nor an integer.
     """
     base, *indices = name.split("_")
     if not SYMBOL.fullmatch(base):
@@ -323,7 +323,8 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
             return _packed_polynomial(
                 over, powers, monomials, [coefficient for _, coefficient in term_list]
             )
-    return f"mbSparse({encode(over)}, {sparse_terms(sorted(term_list))})"
+    in_one_order = sorted(term_list)  # so that equal elements have the same code
+    return f"mbSparse({encode(over)}, {sparse_terms(in_one_order)})"
 
 
 def _factors(exponents: tuple[int, ...]) -> Factors:

@@ -84,15 +84,15 @@ def parse_field(text: str) -> CoefficientField:
         raise InvalidCaseError(
             "field", f"the parentheses of '{text:.60}' do not match: write {_FORMS}"
         )
-    algebraic = _ALGEBRAIC.fullmatch(text_inside)
+    algebraic = _ALGEBRAIC.fullmatch(text_inside)  # QQ[i]/(i^2+1)
     if algebraic:
         prime = _prime_field(algebraic["prime"])
         return _algebraic_field(prime, algebraic["name"], algebraic["relation"])
-    parameters = _PARAMETERS.fullmatch(short)
+    parameters = _PARAMETERS.fullmatch(short)  # QQ(a,b), or frac(QQ[a,b])
     if parameters:
         is_plain = parameters["plain"] is not None
         return _parameter_field(parameters["plain"] or parameters["of_ring"], is_plain)
-    galois = _GALOIS.fullmatch(short)
+    galois = _GALOIS.fullmatch(short)  # GF(9), also GF(7)
     if galois:
         field = _galois_field(galois["base"], galois["power"], galois["name"])
         if field is not None:
@@ -119,7 +119,7 @@ def _remove_spaces(text: str) -> str:
     Raises
     ------
     InvalidCaseError
-        If two names or numbers, which would become one, are separated by spaces only. Excepted are
+        If two names or numbers, which would become one, are separated by spaces only, except at
         the places of :data:`_MARKED_BREAK`.
     """
     # "GF 9" becomes "GF9", and "2 a" becomes "2a"
@@ -213,8 +213,8 @@ def _galois_field(base: str, power: str | None, name: str | None) -> Coefficient
     """The field with base^power elements, as ``GF(9)``, ``GF(3^2)`` and ``GF(9,b)`` name it.
 
     Its generator has this name, or a. Its minimal polynomial is the Conway polynomial where FLINT
-    has it, otherwise an irreducible polynomial of few terms. ``None`` if base^power is not a power
-    of a prime, or too large to be read.
+    has it, otherwise an irreducible polynomial of few terms. The result is ``None`` if base^power
+    is not a power of a prime, or too large to be read.
 
     Raises
     ------
@@ -318,7 +318,7 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
             f"{len(roots)} different roots in the coefficients; at most {MAX_ROOTS}: give"
             " polynomials over a field, by Poly(…, extension=…)"
         )
-    ordered = sorted(roots, key=str)
+    ordered = sorted(roots, key=str)  # so that the generator does not change from run to run
     try:
         return field_of_root(SYMPY_QQ.algebraic_field(*ordered))
     except (BasePolynomialError, NotImplementedError, InvalidCaseError) as reason:
@@ -340,7 +340,8 @@ def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
     """The irrational algebraic numbers of which an expression is made, as powers of roots.
 
     Each is a triple: the number as it stands in the expression, the root and the exponent, so that
-    2^(3/2) is the power 3 of the root 2^(1/2). Empty for values that are not expressions.
+    2^(3/2) is the power 3 of the root 2^(1/2). The set is empty for values that are not
+    expressions.
     """
     if not isinstance(value, Expr):
         return set()

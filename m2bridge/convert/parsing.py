@@ -195,8 +195,8 @@ def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
 def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
     """The element of ``ring`` that an expression with roots, such as sqrt(2), stands for.
 
-    ``None`` if there are no roots in it, or the field does not know its generator as a number of
-    SymPy.
+    The result is ``None`` if there are no roots in the expression, or the field of the ring does
+    not know its generator as a number of SymPy; another way is tried then.
 
     Raises
     ------

@@ -32,7 +32,7 @@ _DEGREE_NAMES = {
 def degree_summary(degrees: Mapping[int, int] | Mapping[str, int]) -> str:
     """``5 quadrics, 10 quartics``, from the number of generators of each degree.
 
-    ``none`` if there are no generators. Degrees may be text, as in JSON.
+    The text is ``none`` if there are no generators. Degrees may be text, as in JSON.
     """
     parts = []
     for degree, count in degrees.items():

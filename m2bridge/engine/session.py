@@ -459,7 +459,7 @@ class Conversation:
         if self._scratch is not None:
             self._scratch.disown()
         self.process = self._scratch = None
-        self._turn = threading.RLock()
+        self._turn = threading.RLock()  # the old one may be held by a thread of the parent
         self._whose_turn = None
 
 

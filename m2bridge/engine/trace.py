@@ -188,11 +188,11 @@ def _start_of_file_name(line: str) -> int:
     Macaulay2 writes the name of the file with an error right after what the code has printed. If
     that ends without a blank, only the form of the name tells where it begins.
     """
-    for pattern in _FILE_NAMES:
+    for pattern in _FILE_NAMES:  # the surest first
         match = pattern.search(line)
         if match is not None:
             return match.start()
-    return len(line)  # not reached: the last pattern matches every line
+    return len(line)  # not reached, as the last pattern matches at the end of every line
 
 
 def _message(output: str, begin: int) -> str:

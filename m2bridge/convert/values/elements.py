@@ -115,10 +115,11 @@ class RingElement(_Element):
             raise ConversionError(
                 f"elements of {ring_text(self.ring)} have no expressions in SymPy"
             )
-        names = [Symbol(name) for name in self.ring.variables]
+        variables = [Symbol(name) for name in self.ring.variables]
         summands = []
         for exponents, coefficient in self.terms:
-            summands.append(to_expression(coefficient) * prod(map(pow, names, exponents)))
+            monomial = prod(map(pow, variables, exponents))
+            summands.append(to_expression(coefficient) * monomial)
         return Add(*summands)
 
     def __bool__(self) -> bool:
@@ -194,6 +195,7 @@ class RingFraction(_Element):
             return False
         if (self.numerator, self.denominator) == (other.numerator, other.denominator):
             return True
+        # a/b = c/d exactly if a*d = c*b, since the ring has no zero divisors
         left = self._in_sympy(self.numerator) * self._in_sympy(other.denominator)
         right = self._in_sympy(other.numerator) * self._in_sympy(self.denominator)
         return bool(left == right)

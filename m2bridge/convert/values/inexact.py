@@ -202,7 +202,14 @@ class Real(Inexact):
     special: str = ""
 
     def __post_init__(self) -> None:
-        # An even mantissa is made odd, so that each number is written in one way.
+        """Make an even mantissa odd, so that each number is written in one way.
+
+        Raises
+        ------
+        ConversionError
+            If the mantissa has more bits than the precision, or ``special`` is unknown.
+        """
+        # mpmath's form of the number: sign 0 or 1, an odd mantissa, or 0, and its number of bits
         sign, mantissa, exponent, bits = libmp.from_man_exp(self.mantissa, self.exponent)
         object.__setattr__(self, "mantissa", int(-mantissa if sign else mantissa))
         object.__setattr__(self, "exponent", exponent)
