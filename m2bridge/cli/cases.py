@@ -320,6 +320,7 @@ def named_case(options: dict[str, Any]) -> Any:
     if name is not None and file is not None:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
+        # imported here, within the time limit, as it imports SymPy
         model = read_file(file, imported("m2bridge.maps.polynomial_map_model").read_model)
         if outputs is None:
             return model

@@ -127,7 +127,11 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 def _cross_check_all_sizes(
     statement: str, name: str, options: dict[str, Any], exit_zero: bool
 ) -> int:
-    """Perform ``cross-check --all-sizes`` for the family of this name; return the exit code."""
+    """Perform ``cross-check --all-sizes`` for the family of this name; return the exit code.
+
+    ``statement`` is the key or name of a statement, or ``all``, and ``options`` are the others of
+    the command by name.
+    """
     of_a_model = ("file", "field", "coordinates")
     chosen = family_with_all_sizes(name, options, without_effect=of_a_model)
     statements = _chosen(statement, name)

@@ -203,7 +203,7 @@ class Workspace:
         """
         if name not in self:
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
-        # Macaulay2 keeps names of rings and functions in a table, from which a new value takes them
+        # null first: only a new value takes a ring or function out of Macaulay2's table of names
         self._process.evaluate(f"{name} = null; erase symbol {name};", {}, "", f"the symbol {name}")
 
     def __contains__(self, name: str) -> bool:

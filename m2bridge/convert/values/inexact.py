@@ -117,7 +117,7 @@ class Inexact:
         return self._compute(lambda number, _: abs(number), 0, swapped=False)
 
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """``operation(self, other)``, or ``operation(other, self)`` if they are swapped.
+        """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``.
 
         The result is a :class:`Real` or a :class:`ComplexNumber` in the lower of both precisions;
         ``NotImplemented`` if ``other`` is not a number of Python or this module.
