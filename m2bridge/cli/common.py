@@ -514,9 +514,10 @@ def finished(result: Result) -> int:
 
 
 def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = False) -> int:
-    """Print the summary of a batch as JSON or text, nothing if ``quiet``; return the exit code.
+    """Print the summary of a batch, and return its exit code.
 
-    JSON is printed in any case. ``exit_zero`` is that of :func:`exit_code`.
+    It is printed as JSON if ``as_json``, else as text, unless ``quiet``. With ``exit_zero`` a
+    refuted statement gives the exit code 0.
     """
     if as_json:
         echo_json(json.dumps(summary.to_json()))

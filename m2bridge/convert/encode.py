@@ -342,8 +342,11 @@ def _packed_polynomial(
     With the powers x^2, y, y^3 as the first three characters, a space, ``!`` and ``"``, the lines
     of x^2*y^3 and y are a space with ``"``, and ``!``.
 
-    Monomials are sorted by degree, then as strings from the last variable on. This is the graded
-    reverse lexicographic order, in which Macaulay2 adds terms fastest; any order would be right.
+    Monomials are sorted by degree, the largest first, and in one degree by their lines read
+    backwards, from the last variable on; characters are in the order of variables, and in that of
+    exponents for one variable. So the monomial comes first whose last variable is an earlier one,
+    or has the smaller exponent: this is the graded reverse lexicographic order, in which Macaulay2
+    adds terms fastest; any order would be right.
 
     Parameters
     ----------

@@ -175,7 +175,7 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         return "0"
     if len(summands) <= _TERMS_PER_PIECE:
         return _sum(summands)
-    # A long sum is written as the sum of a list of short ones: see ``_TERMS_PER_PIECE``.
+    # Macaulay2's parser is slow for long sums, or crashes, so such a sum is that of a list of sums.
     sums = [_sum(group) for group in _slices(summands, _TERMS_PER_PIECE)]
     return f"sum {sequence(sums)}"
 

@@ -189,10 +189,10 @@ class Evaluator(Conversation):
         ``form`` says how the value is sent: ``value``, ``reference`` or, for no value, ``""``;
         ``file`` is the name of the code in error messages. The errors are those of :meth:`answer`.
         """
+        given = bindings_of(inputs)  # code that runs first
         try:
-            fields, transcript = self.answer(
-                code, form, file, bindings_of(inputs), output=True, timeout=timeout
-            )
+            # output: the value becomes ``oo``, as at the prompt
+            fields, transcript = self.answer(code, form, file, given, output=True, timeout=timeout)
         except ScriptError as error:
             # the code may use a symbol that was forgotten after an earlier call
             if self._forgets_symbols:
