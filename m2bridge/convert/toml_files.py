@@ -70,9 +70,9 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
 def table_of(
     content: dict[str, Any], name: str, required: set[str], optional: set[str]
 ) -> dict[str, Any]:
-    """The table under a heading in the content of a file, with its keys checked.
+    """The table under the heading ``[name]`` in the content of a file, with its keys checked.
 
-    It is empty where it was left out, if no key is required.
+    If the file has no such table, the result is empty, unless keys are required.
 
     Raises
     ------

@@ -129,7 +129,7 @@ class Probed:
 
 
 def probed(candidate: Candidate) -> Probed:
-    """Ask a candidate for its version."""
+    """Return the candidate together with the error, if any, at asking it for its version."""
     try:
         candidate.version  # noqa: B018  (asked for its exceptions)
     except EngineError as refusal:
