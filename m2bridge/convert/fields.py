@@ -119,8 +119,8 @@ def _remove_spaces(text: str) -> str:
     Raises
     ------
     InvalidCaseError
-        If two names or numbers, which would become one, are separated by spaces only, except at
-        the places of :data:`_MARKED_BREAK`.
+        If two names or numbers, which would become one, are separated by spaces only, as in
+        ``QQ i``; but in ``GF 9`` and ``2 a`` a new word begins in any case.
     """
     # "GF 9" becomes "GF9", and "2 a" becomes "2a"
     joined = _MARKED_BREAK.sub(lambda match: match[1] or match[2], text.strip())

@@ -274,6 +274,7 @@ class PolynomialParser:
         gap = self.text[previous_token.end : next_token.column - 1]
         if "\n" in gap or "\r" in gap:  # a new line may be a new polynomial
             return False
+        # a parenthesis, or a variable of one letter, perhaps with an index
         is_short = next_token.text == "(" or _SHORT_VARIABLE.fullmatch(next_token.text) is not None
         is_after_number = previous_token.kind in ("integer", "decimal")
         if is_after_number:  # 2 x, 2(x + 1), or 2alpha without a blank
@@ -441,7 +442,7 @@ def _end_of_name(text: str, end: int) -> int:
     Accents may be characters of their own, which end the letters of a word; the name goes on after
     them.
     """
-    while end < len(text) and category(text[end]).startswith("M"):
+    while end < len(text) and category(text[end]).startswith("M"):  # Unicode's combining marks
         letters = _LETTERS.match(text, end + 1)
         assert letters is not None
         end = letters.end()

@@ -76,7 +76,8 @@ def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[st
 def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[str]) -> str:
     """A term with a positive coefficient, which is left out if it is 1, as ``3*x**2*y``.
 
-    The monomial is the sorted places of its variables in ``names``, with repetition.
+    The monomial is the sorted places of its variables in ``names``, with repetition: (0, 0, 1) is
+    x**2*y.
     """
     factors = []
     if len(set(monomial)) == len(monomial):  # most of the time, and faster
