@@ -283,7 +283,7 @@ class Performance(Performer[Job, TaskResult]):
         # the bytes come from the parent, which pickled a function of its own
         self._function = pickle.loads(work.function) if work.function else None
         program = cache(partial(locate, work.program))
-        self._engine = Evaluator(program, Limits(memory=work.memory), passing=True)
+        self._engine = Evaluator(program, Limits(memory=work.memory), forgets_symbols=True)
 
     @property
     def exhausted(self) -> bool:
