@@ -12,12 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from m2bridge.batch import HELD_CASE_PAUSE_SECONDS
-from m2bridge.batch.store import KINDS, Store, Task, TaskResult, count_answers
+from m2bridge.batch.store import CANNOT_STORE, KINDS, Store, Task, TaskResult, count_answers
 from m2bridge.certificates.form import file_name
-from m2bridge.errors import check_kind
+from m2bridge.errors import InvalidCaseError, check_kind
 from m2bridge.results.sheet import duration, line, plural, shortened
 
 if TYPE_CHECKING:
@@ -326,3 +327,37 @@ def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Itera
         if held:
             time.sleep(HELD_CASE_PAUSE_SECONDS)
         tasks = held
+
+
+def results_folder(path: Path) -> Path:
+    """Return the absolute path of the folder of results, made if it does not exist.
+
+    Raises
+    ------
+    InvalidCaseError
+        If no folder can be made at this path.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        if reason.errno in CANNOT_STORE:  # a full or read-only disk is no mistake in the option
+            raise
+        raise InvalidCaseError(
+            "out", f"cannot make the folder '{path}': {reason.strerror}"
+        ) from None
+    return path.absolute()
+
+
+def outcome_kinds(text: str) -> frozenset[Any]:
+    """Return the kinds of outcomes in the value of ``--retry``, such as ``timed-out,failed``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a kind is unknown.
+    """
+    kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
+    unknown = sorted(kinds - set(KINDS))
+    if unknown:
+        raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
+    return kinds

@@ -24,8 +24,7 @@ from m2bridge.cli.cases import (
     complete_questions,
     family_with_all_sizes,
 )
-from m2bridge.cli.common import echo_json, fitted, show_batch
-from m2bridge.cli.progress import progress
+from m2bridge.cli.common import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.registry import family
@@ -117,7 +116,7 @@ def certify_command(
     --exit-zero), 3 when something has no answer.
     """
     from m2bridge.batch.cases import ordered
-    from m2bridge.batch.plan import plan, progress_display, run
+    from m2bridge.batch.plan import outcome_kinds, plan, progress_display, results_folder, run
     from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
@@ -125,7 +124,7 @@ def certify_command(
     if options["executor"] == "processes":
         _prepare(cases[0].family)
     all_tasks = tasks(cases, check)
-    store = Store(common.results_folder(out), common.outcome_kinds(retry))
+    store = Store(results_folder(out), outcome_kinds(retry))
     planned = plan(all_tasks, store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)

@@ -28,10 +28,9 @@ from click.core import ParameterSource
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli import DONE, REFUTED, RESULT_GRACE_SECONDS, UNDECIDED, WRITING_SECONDS
 from m2bridge.cli.cases import Command, complete_kinds, named_case
-from m2bridge.cli.progress import progress
 from m2bridge.engine import Session
 from m2bridge.engine.context import chosen
-from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.errors import TimeLimitError
 from m2bridge.limits import (
     MAX_MEMORY_BYTES,
     Clock,
@@ -41,10 +40,11 @@ from m2bridge.limits import (
     importing,
     limited,
     overtime,
+    progress_listener,
 )
 from m2bridge.results import MAX_SHOWN_GENERATORS
 from m2bridge.results.base import Result, VerdictsResult
-from m2bridge.results.sheet import Sheet
+from m2bridge.results.sheet import Sheet, visible
 
 if TYPE_CHECKING:
     from m2bridge.batch.plan import Summary
@@ -456,44 +456,6 @@ batch_options = stack_options(
 """``--workers --memory --retry --m2``."""
 
 
-def results_folder(path: Path) -> Path:
-    """Return the absolute path of the folder of results, made if it does not exist.
-
-    Raises
-    ------
-    InvalidCaseError
-        If no folder can be made at this path.
-    """
-    from m2bridge.batch.store import CANNOT_STORE
-
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as reason:
-        if reason.errno in CANNOT_STORE:  # a full or read-only disk is no mistake in the option
-            raise
-        raise InvalidCaseError(
-            "out", f"cannot make the folder '{path}': {reason.strerror}"
-        ) from None
-    return path.absolute()
-
-
-def outcome_kinds(text: str) -> frozenset[Any]:
-    """Return the kinds of outcomes in the value of ``--retry``, such as ``timed-out,failed``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a kind is unknown.
-    """
-    from m2bridge.batch.store import KINDS
-
-    kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
-    unknown = sorted(kinds - set(KINDS))
-    if unknown:
-        raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
-    return kinds
-
-
 def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
     """Return the exit code for verdicts: a refuted one counts more than an undecided one.
 
@@ -524,6 +486,37 @@ def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = F
     elif not quiet:
         click.echo(summary.to_text())
     return exit_code(summary, exit_zero)
+
+
+@contextmanager
+def progress(what: str) -> Iterator[None]:
+    """Show the computation and the elapsed time on the terminal until the block ends.
+
+    ``what`` is the computation in words, ``dimension of the layer``. A bar shows the number of
+    steps where the computation counts them. Where there is no terminal, nothing is shown.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    spinner = SpinnerColumn()
+    text = TextColumn("{task.description}", markup=False)
+    elapsed = TimeElapsedColumn()
+    count = TextColumn("{task.completed} of {task.total} {task.fields[steps]}", markup=False)
+    console = Console(stderr=True)
+    # transient: when the result is printed, nothing of the display is left above it
+    with Progress(spinner, text, elapsed, console=console, transient=True) as display:
+        task = display.add_task(visible(what), total=None, steps="")
+
+        def show_count(done: int, total: int, steps: str) -> None:
+            """Show that ``done`` of ``total`` steps are done; ``steps`` names them."""
+            display.columns = (spinner, text, BarColumn(), count, elapsed)
+            display.update(task, completed=done, total=total, steps=steps)
+
+        with progress_listener(show_count):
+            yield
 
 
 def echo_json(text: str, end: str = "\n") -> None:

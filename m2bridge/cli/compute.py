@@ -25,9 +25,8 @@ from m2bridge.cli.cases import (
     named_case,
     read_file,
 )
-from m2bridge.cli.common import show
+from m2bridge.cli.common import progress, show
 from m2bridge.cli.ideals import ideal_option, show_for_ideal, title_of_variety
-from m2bridge.cli.progress import progress
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY
 from m2bridge.limits import importing

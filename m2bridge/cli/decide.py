@@ -26,8 +26,7 @@ from m2bridge.cli.cases import (
     family_options,
     family_with_all_sizes,
 )
-from m2bridge.cli.common import exit_code, show
-from m2bridge.cli.progress import progress
+from m2bridge.cli.common import exit_code, progress, show
 from m2bridge.convert import MAX_NUMBER_DIGITS
 from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError

@@ -14,8 +14,7 @@ import click
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.cli import DONE, common
 from m2bridge.cli.cases import read_file
-from m2bridge.cli.common import show
-from m2bridge.cli.progress import progress
+from m2bridge.cli.common import progress, show
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.limits import importing
 from m2bridge.reading import exists, folders

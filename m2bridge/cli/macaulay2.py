@@ -148,7 +148,7 @@ def _run_each(
         raise click.UsageError("--each needs --out, the folder for results")
     with importing():
         from m2bridge.batch.items import ItemWork
-        from m2bridge.batch.plan import progress_display
+        from m2bridge.batch.plan import outcome_kinds, progress_display, results_folder
         from m2bridge.batch.run_many import file_jobs, run_jobs
 
     work = ItemWork(
@@ -156,8 +156,8 @@ def _run_each(
         file=name,
         packages=tuple(packages.replace(",", " ").split()),
         code_folder=code_folder,
-        folder=common.results_folder(options["out"]),
-        retry=common.outcome_kinds(options["retry"]),
+        folder=results_folder(options["out"]),
+        retry=outcome_kinds(options["retry"]),
         program=options["program"],
         timeout=options["timeout"],
         memory=options["memory"],

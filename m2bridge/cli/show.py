@@ -19,8 +19,7 @@ import click
 from m2bridge.cli import DONE, USAGE, common
 from m2bridge.cli.cases import REACHABLE, FamilyBatch, as_parameter, limit_in
 from m2bridge.cli.certificates import certify_command
-from m2bridge.cli.common import echo_json, finished, fitted, report_file_written, show
-from m2bridge.cli.progress import progress
+from m2bridge.cli.common import echo_json, finished, fitted, progress, report_file_written, show
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, families

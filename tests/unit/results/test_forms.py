@@ -20,7 +20,7 @@ from m2bridge.algebra.field import QQ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.certificates import form as files
 from m2bridge.cli import commands
-from m2bridge.cli.progress import progress
+from m2bridge.cli.common import progress
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.limits import progress_listener, with_progress
 from m2bridge.results import formulas, markup, markup as escape, writers
