@@ -312,7 +312,7 @@ def _claims(results: Path) -> Iterator[int]:
     path = results / CLAIMS_FOLDER
     with suppress(FileExistsError):
         path.mkdir()  # without parents: a deleted folder of results is not made again
-    with _opened(path, None, os.O_RDONLY | os.O_DIRECTORY) as claims:
+    with _opened(path, folder=None, flags=os.O_RDONLY | os.O_DIRECTORY) as claims:
         yield claims
 
 

@@ -188,7 +188,7 @@ class StatedQuestion(Question[Any, Any]):
         verdicts = verdicts_on(self.statements, model, observed)
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
-            return Content(answer, {}, ())
+            return Content(answer, {}, trusted=())
         # Each lemma once. They are those of the statements and not of the verdicts, which list none
         # where a statement does not apply.
         trusted: dict[str, None] = {}

@@ -139,7 +139,7 @@ def integer(value: Any) -> Any:
             f"'{value}' is more than one number: this command takes one case, 'm2bridge certify'"
             " takes many"
         )
-    return Integer().convert(value, None, None)
+    return Integer().convert(value, param=None, ctx=None)
 
 
 class Integer(click.IntRange):

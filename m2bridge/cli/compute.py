@@ -248,7 +248,9 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "must be QQ for polar degrees")
-    model = request.model.in_coordinates(request.coordinates, None)  # None: usual parameters
+    model = request.model.in_coordinates(
+        request.coordinates, weights=None
+    )  # None: usual parameters
     needs_engine = method in ("slices", "conormal")
     what = f"polar degrees of the {model.title}"
     _, code = request.compute(

@@ -134,7 +134,7 @@ def probed(candidate: Candidate) -> Probed:
         candidate.version  # noqa: B018  (asked for its exceptions)
     except EngineError as refusal:
         return Probed(candidate, refusal)
-    return Probed(candidate, None)
+    return Probed(candidate, refusal=None)
 
 
 def first_usable(found: Iterable[Probed]) -> Candidate:

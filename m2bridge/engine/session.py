@@ -403,7 +403,7 @@ class Conversation:
                 else:
                     seconds = age + (running.remaining or 0)
                     late += f" in the {seconds:.1f} seconds that it had of"
-                output, _ = self._report(process, running, None, late)
+                output, _ = self._report(process, running, answers=None, late=late)
             # the position in the message for 1/0, see _start
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True

@@ -187,7 +187,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
         hypersurface = hypersurface_equation(source, rank)
         if hypersurface is not None:
             return hypersurface
-    equations = low_degree_equations(source, None, part=0.5)
+    equations = low_degree_equations(source, max_degree=None, part=0.5)
     is_limited = clock().remaining is not None
     with share(1.0, otherwise=MAX_PROOF_SECONDS):
         if core is not None:
@@ -345,15 +345,14 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     where the rank is the dimension of V(P), both primes have the same dimension, so they are equal.
     Where P has further generators, they are found too.
 
-    If there are several minimal primes, or P has another dimension, the equations are unchanged.
-
-    Raises
-    ------
-    TimeLimitError, MemoryLimitError
-        If the limit was reached.
+    If there are several minimal primes, or P has another dimension, or the time does not suffice
+    for all generators of P, the equations have no such proof. TimeLimitError or MemoryLimitError is
+    raised if the limit was reached before, ContradictionError if Macaulay2's P has another Hilbert
+    function than the equations in the degrees that both know.
     """
     ideal = equations.implicitization.ideal()
-    script = question("one_minimal_prime", {"givenIdeal": ideal}, None, ("wire", "invariants"))
+    libraries = ("wire", "invariants")
+    script = question("one_minimal_prime", {"givenIdeal": ideal}, libraries=libraries)
     answer = answer_to(script)  # the number of minimal primes, and invariants if it is one
     if answer.integer("count") != 1 or answer.integer("dimension") != rank:
         return equations
@@ -385,7 +384,7 @@ def completeness_script(model: Model, *, field: CoefficientField) -> Script:
     """Return the Macaulay2 program for the ideal of the image over a prime field."""
     values = elimination_values(_eliminated_map(model), field=field)
     values["title"] = f"{model.title}, over {field}"
-    return render("completeness", ("wire", "invariants"), values)
+    return render("completeness", libraries=("wire", "invariants"), values=values)
 
 
 @lru_cache(maxsize=4)

@@ -280,4 +280,4 @@ def lattice_script(
         # a Markov basis needs no saturation
         "saturated": program is not None,
     }
-    return render("lattice_ideal", ("wire", "invariants"), values), reason
+    return render("lattice_ideal", libraries=("wire", "invariants"), values=values), reason

@@ -169,7 +169,7 @@ def _loss_towards_weights(
     if set(weights) - LETTERS:
         raise InvalidCaseError(option, "the arrays of a teacher are K, Q and V, or A and V")
     try:
-        (A, V), _ = exact_weights(model, weights, None)
+        (A, V), _ = exact_weights(model, weights, weights=None)
     except InvalidCaseError as reason:
         raise InvalidCaseError(option, f"the teacher: {reason.message}") from None
     function = function_of(model, _fractions(A), _fractions(V))

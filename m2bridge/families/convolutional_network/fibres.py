@@ -91,7 +91,7 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
     filters_of_types = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
-        ("wire",),
+        libraries=("wire",),
         values={
             "title": network.title,
             "orbit_degree": sum(network.weight_degrees),

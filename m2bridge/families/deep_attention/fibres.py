@@ -115,7 +115,7 @@ def fibre_script(network: NetworkSizes) -> Script:
     unknowns += chain.from_iterable(N)
     return render(
         "deep_fibre",
-        ("wire", "fibres"),
+        libraries=("wire", "fibres"),
         values={
             "title": network.title,
             "unknowns": ", ".join(unknowns),

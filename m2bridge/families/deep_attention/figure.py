@@ -95,7 +95,7 @@ class Figure3(PictureResult):
         )
         facts = [
             ("unfinished", self.unfinished or None),
-            ("computed by", computed_by(None, self.seconds)),
+            ("computed by", computed_by(engine=None, seconds=self.seconds)),
         ]
         return Sheet(title, [Facts(facts), Table(header, _rows(self)), Picture(self.page_svg)])
 

@@ -157,7 +157,7 @@ def observe_part(
                     # A certificate is whole, or there is none.
                     if certified:
                         raise
-                    findings[name] = ComputedValue(None, str(reason))
+                    findings[name] = ComputedValue(known=None, method=str(reason))
         except (TimeLimitError, MemoryLimitError) as limit:
             if certified:
                 raise
@@ -311,10 +311,10 @@ def _scalings(network: NetworkSizes) -> ComputedValue:
     degrees_in_A, degrees_in_V = function.degrees(A), function.degrees(V)
     # The scaling multiplies a word by c to the degree in V less that in A.
     if degrees_in_V != degrees_in_A:
-        return ComputedValue(False, "the first layer with cV and A/c has other words")
+        return ComputedValue(known=False, method="the first layer with cV and A/c has other words")
     degrees = {"degree_in_values": max(degrees_in_V), "degree_in_attention": max(degrees_in_A)}
     return ComputedValue(
-        True, "the first layer with cV and A/c has the same words", numbers=degrees
+        known=True, method="the first layer with cV and A/c has the same words", numbers=degrees
     )
 
 
@@ -346,7 +346,7 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
         raise MethodUnavailableError(
             "the values with scaled weights cannot be separated in ball arithmetic"
         )
-    return ComputedValue(False, "differs at a rational point, in balls")
+    return ComputedValue(known=False, method="differs at a rational point, in balls")
 
 
 def _unseen_weights(computation: Computation) -> ComputedValue:
@@ -386,7 +386,7 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
     method = "dimension of virtual weights, less that of functions and l scalings"
     numbers = {"virtual_weights": weights.value, "functions": functions.value}
     if not (weights.proved and functions.proved):
-        return ComputedValue(None, f"{method}: not both are known", numbers=numbers)
+        return ComputedValue(known=None, method=f"{method}: not both are known", numbers=numbers)
     value = weights.value - functions.value - computation.network.layers
     return ComputedValue(Bounds.exactly(value), method, numbers=numbers)
 
@@ -424,12 +424,12 @@ def _fibre(computation: Computation, observable: str) -> ComputedValue:
         evidence = {"unknowns": numbers["unknowns"], name: value}
         return ComputedValue(Bounds.exactly(value), GROEBNER, numbers=evidence)
     if (dimension, degree) == (0, 1):
-        return ComputedValue(True, GROEBNER, numbers=numbers)
+        return ComputedValue(known=True, method=GROEBNER, numbers=numbers)
     if virtual_fibre_dimension is not None and virtual_fibre_dimension > 0:
         method = "a fibre of positive dimension in the virtual weights"
-        return ComputedValue(False, method, numbers=numbers)
+        return ComputedValue(known=False, method=method, numbers=numbers)
     method = "not one simple point in E; which are virtual weights is not computed"
-    return ComputedValue(None, method, numbers=numbers)
+    return ComputedValue(known=None, method=method, numbers=numbers)
 
 
 def _closed(computation: Computation) -> ComputedValue:
@@ -442,7 +442,7 @@ def _closed(computation: Computation) -> ComputedValue:
     if not all(has_property.values()):
         raise MethodUnavailableError("the example does not show that the functions are not closed")
     method = "a limit of networks that is no network, by a Gröbner basis over QQ"
-    return ComputedValue(False, method, numbers=has_property)
+    return ComputedValue(known=False, method=method, numbers=has_property)
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"

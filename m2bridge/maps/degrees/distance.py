@@ -336,7 +336,7 @@ class ParametrizedImage:
         images = [integer_coefficients(image) for image in self.parametrization.images]
         return count_by_random_primes(
             lambda prime: self._count_modulo(with_given_prime(script, prime)),
-            primes_for(images, _forbidden_divisors(form, None)),
+            primes_for(images, _forbidden_divisors(form, point=None)),
         )
 
     def _count_modulo(self, script: Script) -> CriticalCount:
@@ -385,7 +385,7 @@ def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
         "images": m2_syntax.sequence(m2_syntax.polynomial(f, names) for _, f in cleared),
         "form": _form_for_macaulay2(form, len(cleared)),
     }
-    return render("ed_degree_map", ("wire",), template_values)
+    return render("ed_degree_map", libraries=("wire",), values=template_values)
 
 
 @dataclass(frozen=True, slots=True)

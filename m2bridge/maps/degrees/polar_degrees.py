@@ -263,7 +263,7 @@ def _agreed_by_random_primes(
         outcome = outcomes[prime]
         # a limit was reached while counting, and the outcome has some of the numbers
         if isinstance(outcome, PolarDegrees) and outcome.unfinished:
-            return _agreed_before_limit(outcomes, None)
+            return _agreed_before_limit(outcomes, limit=None)
         agreeing = deciding_primes(
             _comparable_values(outcomes), clock().seconds - begin, cheap_seconds
         )

@@ -194,7 +194,7 @@ def slices_script(forms: PolynomialMap, spanning: Sequence[int], title: str) -> 
         "values": m2_syntax.sequence(values),
         "images": m2_syntax.sequence(m2_syntax.polynomial(image, names) for image in forms.images),
     }
-    return render("polar_slices", ("wire",), template_values)
+    return render("polar_slices", libraries=("wire",), values=template_values)
 
 
 def _degrees_from_counts(answer: Answer, dimension: int) -> tuple[int, ...]:

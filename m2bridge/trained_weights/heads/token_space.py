@@ -147,7 +147,7 @@ class Tokens:
         """Return the first columns of the matrix W·diag(γ) on a basis of the space of all γ∘x, as
         fractions; ``matrix`` is W.
         """
-        return self._on_basis(matrix, columns, as_fractions, None)
+        return self._on_basis(matrix, columns, as_fractions, prime=None)
 
     def _on_basis(self, matrix: Any, columns: int, convert: Any, prime: int | None) -> Any:
         """Return the first columns of W·diag(γ), for the matrix W, on the basis e_i, or e_i − e_d
@@ -318,7 +318,7 @@ class LazyProduct:
 
     def exact(self) -> Any:
         """Return the entries as fractions."""
-        return self._entries(as_fractions, None)
+        return self._entries(as_fractions, prime=None)
 
     def _entries(self, convert: Any, prime: int | None) -> Any:
         """Return the array of all entries: W·diag(γ) on the basis of the tokens, and Wβ + b as the
@@ -514,8 +514,10 @@ def _round_on_both_sides(
     ``rows_have_constant`` and ``columns_have_constant`` say whether there is a row, and a column,
     for the coordinate 1.
     """
-    on_columns, first_error = tokens.numeric(A, None, with_constant=columns_have_constant)
-    on_both, second_error = tokens.numeric(on_columns.T, None, with_constant=rows_have_constant)
+    on_columns, first_error = tokens.numeric(A, bias=None, with_constant=columns_have_constant)
+    on_both, second_error = tokens.numeric(
+        on_columns.T, bias=None, with_constant=rows_have_constant
+    )
     # The second step multiplies the first error by diag(γ), and by β for the constant.
     bound_of_factor = 1.0
     if tokens.gamma is not None:

@@ -210,7 +210,7 @@ class HeadGroup:
             is_largest = rank_K == rank_Q == self.shape.a
             return Bounds(self.attention if is_largest else None, self.attention)
         if rank_K is None or rank_Q is None:
-            return Bounds(None, self.attention)
+            return Bounds(lower=None, upper=self.attention)
         rows, columns = self.shape.d, self.heads * self.shape.queries
         return Bounds.exactly(columns * rank_K + rows * rank_Q - rank_K * rank_Q)
 
@@ -224,7 +224,7 @@ class HeadGroup:
         if self.shape.v is None:
             return Bounds.exactly(self.values)
         if rank_O is None or rank_V is None:
-            return Bounds(None, self.values)
+            return Bounds(lower=None, upper=self.values)
         rows, columns = self.heads * self.shape.d_out, self.shape.d
         return Bounds.exactly(columns * rank_O + rows * rank_V - rank_O * rank_V)
 

@@ -512,8 +512,10 @@ _SKIP = ("skip", "one-head")
 # By their number in the paper, or by the names that docs/statements.md has for ours, and by part.
 STATEMENTS: dict[tuple[str, str], Statement] = {
     ("3.1", ""): Statement(all_attention_matrices),
-    ("3.5", ""): Statement(_equation_16, ("plain", *_NARROW), ("plain", "one-hidden-width")),
-    ("V", ""): Statement(_virtual_weights, ("plain",)),
+    ("3.5", ""): Statement(
+        _equation_16, ("plain", *_NARROW), meaning=("plain", "one-hidden-width")
+    ),
+    ("V", ""): Statement(_virtual_weights, hypotheses=("plain",)),
     ("3.6", ""): Statement(_always, _LIGHTNING),
     ("3.7", ""): Statement(_always, _PAPER),
     ("fibre", "dimension"): Statement(_fibre_dimension, _LIGHTNING),
