@@ -1,7 +1,11 @@
 """The function of a single head at its weights: its orbit, and what follows from the orbit.
 
-The orbit is named by the triple (r, s, m) of ``Ranks.numbers``: r = rk A, s = rk V, and m, the
-dimension of the intersection of the column space of A with the row space of V. The statements are
+A head has K and Q, of which A = KᵀQ is the product, or A alone; and V, or O and V, where OV stands
+for V in all that follows. Tokens have d coordinates, outputs d'. α and β are the largest ranks that
+A and V may have in the model. The orbit is named by the triple (r, s, m) of ``Ranks.numbers``:
+r = rk A, s = rk V, and m, the dimension of the intersection of the column space of A with the row
+space of V. The differential is that of the map from the weights of the head to its function;
+weights are *regular* where its rank is the dimension of all functions. The statements are
 those of docs/weights-mathematics.md. Layers and networks are in ``networks/``.
 """
 
@@ -29,8 +33,8 @@ they save.
 
 @cache
 def _thread_pools() -> Any:
-    """Return what sets the number of threads of the libraries of linear algebra in this process,
-    which are looked for once.
+    """Return the controller of threadpoolctl, whose ``limit`` sets how many threads the libraries
+    of linear algebra use. It is made once, as it searches this process for these libraries.
     """
     from threadpoolctl import ThreadpoolController  # slow to import
 
@@ -46,8 +50,12 @@ class HeadWeights:
     layer, head : int
         Counted from 1.
     shape : HeadShape
+        The sizes d, d', a and v, the largest ranks α and β, and whether there is softmax.
     ranks : Ranks
+        The triple (r, s, m), whether it is proved (else r and s are lower bounds), and the ranks of
+        the single matrices by their letters.
     numerical : Numerical
+        Singular values, effective ranks and distances, in floating point.
     types : HeadTypes or None
         The type of the weights; ``None`` where K and Q are not given, or with biases or a norm.
     """
@@ -67,8 +75,9 @@ class HeadWeights:
         Parameters
         ----------
         head : ReducedHead
+            The head, with its matrices on the coordinates of tokens that it sees.
         a : int or None
-            The largest rank of A where A, not K and Q, is given.
+            The largest rank of A where A, not K and Q, is given; ``None`` for d.
         softmax : bool
             Whether scores are normalized by softmax.
         tolerance : float or None
@@ -379,8 +388,8 @@ def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
         if rank_of_differential is None:
             # The other product may still show that the answer is no.
             are_onto = None
-        # Where A is given, both factors count as of full rank, which those of an A of smaller rank
-        # than α never have: then too the two numbers differ.
+        # Where A is given, its factors count as of full rank, and the number is too large for the
+        # factors of an A of smaller rank than α: the two numbers differ, and False is right.
         elif rank_of_differential != determinantal_dimension(rows, columns, largest_rank):
             return False
     return are_onto

@@ -21,6 +21,7 @@ class LowRankChange:
     Parameters
     ----------
     layer, head : int
+        Counted from 1.
     rank : int
         The rank to which A and V are truncated: rk A and rk V are at most this afterwards.
     distance_A, distance_V : float or None
@@ -53,6 +54,8 @@ class LowRankChange:
         norm = _norm_of_coordinates(head)
         change_of_scores = change_of_A * norm**2 if of_A else 0.0
         change_of_values = change_of_V * norm if of_V else 0.0
+        # Outputs are sums of values times weights of tokens: the change of a product is that of one
+        # factor times the other, for both factors.
         if head.shape.softmax:
             # Where scores change by at most ε, the weights of tokens change by 2·tanh(ε/2) in sum.
             # A factor of scores, such as 1/√a, makes ε smaller.
@@ -122,7 +125,7 @@ def _distance(distances: Sequence[float | None], rank: int) -> float | None:
 
 
 def _rounded_up(number: float) -> float:
-    """Return a number that is not negative with two digits, rounded up."""
+    """Return a number that is not negative with two digits, rounded up: 0.1231 -> 0.13."""
     if not number:
         return 0.0
     unit = 10.0 ** (floor(log10(number)) - 1)
@@ -153,7 +156,7 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
     """Return the sentence on the heads nearest to a lower rank, and what replacing them changes.
 
     It names the nearest head, and those that are at most twice as far from the same rank, together
-    at most :data:`_MAX_NAMED`. With rotary positions A is another matrix for each difference of
+    at most :data:`_MAX_NAMED` = 3. With rotary positions A is another matrix for each difference of
     places, and the sentence is about V alone.
     """
     letters = "V" if rotary else "AV"
@@ -172,6 +175,7 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
     ]
     change = max(found.change for found in changes)
     norm = max(found.token_norm for found in changes)
+    # Head 5 of layer 2 is written as 2.5.
     *others, last = (f"{head.layer}.{head.head}" for head in named)
     names = f"{', '.join(others)} and {last}" if others else last
     which = f"Heads {names} are" if others else f"Head {names} is"

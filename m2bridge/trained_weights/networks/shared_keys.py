@@ -56,7 +56,7 @@ class HeadGroup:
     def parameters(self) -> int:
         """The number of entries of K and V, and of the Q and O of all heads."""
         shape, m = self.shape, self.heads
-        columns_of_K, columns_of_Q, columns_of_V = map(shape.given, "KQV")
+        columns_of_K, columns_of_Q, columns_of_V = map(shape.columns_in_file, "KQV")
         # Only a single head has a given A, of as many rows as K has columns.
         attention = columns_of_K * columns_of_Q
         if shape.has_factors:
