@@ -584,7 +584,7 @@ def weights(
         layers, available, number = find_layers(source, matrices, names, number, stored)
         choice = _choose_model(path, available, layers, skip=skip, **model)
         options = AnalysisOptions.of(choice, heads=number, biases=counts, norm=norm)
-        layers = [layer.of(biases=counts, norm=norm) for layer in layers]
+        layers = [layer.with_options(biases=counts, norm=norm) for layer in layers]
         return Weights(
             **_analyse(source, available, layers, options, choice, a=a, tolerance=tolerance),
             source=str(path or ""),

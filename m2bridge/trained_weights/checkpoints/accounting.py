@@ -3,6 +3,12 @@
 An array that belongs to a layer and is not understood is refused: what is proved of a layer is
 proved of all of it. Everything else that a file has is listed, with the reason why it changes
 nothing of what is said.
+
+Names are seen as paths: in ``layers.0.attn.q_proj.weight`` the *module* of attention is
+``layers.0.attn.``, and ``layers.0.`` is the *block* around it, in which MLPs and norms stand beside
+the module. A layer has ``parts``, the arrays of its matrices by their letters. The *kind* of an
+array is what its name says of it, such as ``norms`` or ``MLPs``. ``NAMES`` are the tables of
+regular expressions in ``names.toml``.
 """
 
 from __future__ import annotations
@@ -116,6 +122,7 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
     ``Q``, ``bias of O``, or ``Q, K and V`` where these are one array.
     """
     for parts, role in ((layer.parts, "{}"), (layer.biases, "bias of {}")):
+        # One array may be several matrices, and one matrix may be made from several arrays.
         letters_by_name: dict[str, list[str]] = {}
         for letter, part in parts.items():
             for name in sorted(part.file_names):
@@ -161,20 +168,23 @@ def _extra_kinds() -> Iterable[tuple[str, str]]:
 
 
 def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
-    """Return of what kinds the arrays are about which no answer is, each with the number of arrays,
-    as ``MLPs (4)``; for an array of no known kind its name in quotation marks.
+    """Return the kinds of the arrays that no answer is about, each with the number of its arrays,
+    as ``MLPs (4)``; and each array of no known kind by its name in quotation marks.
 
     ``available`` are the names of all arrays.
     """
     used = file_names(part for layer in layers for part in layer.analysed_tensors())
-    others = [(name, kinds_of(name)) for name in available if name not in used]
     counts: Counter[str] = Counter()
-    # A name of its own is in quotation marks, and needs no number.
-    for name, kinds in others:
+    for name in available:
+        if name in used:
+            continue
+        kinds = kinds_of(name)
         counts[kinds[0] if kinds else f"'{visible(name)}'"] += 1
     found = []
     for kind, number in counts.items():
-        found.append(kind if kind.startswith("'") else f"{kind} ({number})")
+        # Quotation marks are around the name of one array, which needs no number.
+        is_name = kind.startswith("'")
+        found.append(kind if is_name else f"{kind} ({number})")
     return tuple(found)
 
 
@@ -259,7 +269,8 @@ def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
     """
     found = set()
     for module in modules:
-        # A module ends with a dot or a slash; other beginnings of names have no block around them.
+        # Without the last word of the path, and with the dot or slash before it. A module ends with
+        # a dot or a slash; other beginnings of names have no block around them.
         block = re.sub(r"[^./]+[./]$", "", module) if module[-1] in "./" else ""
         # Where one module of attention is around another one, both are in the block.
         while re.search(NAMES["attention"], block):
@@ -338,8 +349,8 @@ def common_module(layer: LayerTensors) -> str:
 
 
 def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
-    """Return whether an array stands beside the matrices of a layer, is of no kind that a block of
-    layers has, and may change the layer.
+    """Return whether an array is a *sibling* of the matrices of a layer: it stands in the same
+    module, has no known kind, and may change the layer, as it is not left out by the options.
 
     ``module`` is what the names of all matrices begin with; if it is empty, no array is a sibling.
     """

@@ -123,6 +123,7 @@ def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
     first = parts[0]
 
     def read() -> Any:
+        """Return the array of all parts."""
         return numpy.stack([as_array(part.name, part.read())[0] for part in parts])
 
     return Tensor(name, (len(parts), *first.shape), first.kind, read, sources=tuple(parts))

@@ -1,6 +1,11 @@
 """What has to be known of layers that were found in a file; what is not is refused.
 
 Each check raises InvalidCaseError with what was seen and the option that settles it.
+
+A layer, ``LayerTensors``, has its matrices as ``parts`` by the letters Q, K, V, O, or A, V, O; they
+have the shape (out, in), or three indices with the heads first. It ``is_stacked`` if one array has
+Q, K and V; ``is_one_head`` if its names or shapes are those of one head, when nothing else is said;
+``own_heads`` is the number of heads that an array beside it shows, or ``None``.
 """
 
 from __future__ import annotations
@@ -45,6 +50,7 @@ def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool
             )
         named = f"'{visible(query.name):.120}' is {query.size_text}"
         key = layer.parts["K"]
+        # K has fewer rows than Q where several heads have the same keys.
         is_shared = not layer.is_stacked and key.shape[:1] < query.shape[:1]
         if is_shared:
             named += f", '{visible(key.name):.120}' is {key.size_text}, as heads share their keys"

@@ -1,4 +1,8 @@
-"""What ``config.json``, or ``params.json``, beside a file of weights says."""
+"""What ``config.json``, or ``params.json``, beside a file of weights says.
+
+The content of either is a mapping from keys to values; of a model of images and texts, the model of
+texts has a part of its own, ``text_config``.
+"""
 
 from __future__ import annotations
 

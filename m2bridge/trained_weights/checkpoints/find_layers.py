@@ -2,6 +2,11 @@
 
 What is not understood is refused: an array that belongs to a layer, and a number of heads, sides or
 a cut that neither names nor shapes nor the configuration say.
+
+A layer, ``LayerTensors``, has its matrices as ``parts`` by the letters Q, K, V, O, their biases,
+and the norm beside it; *sides* are whether matrices have the shape (out, in) or (in, out), and a
+*cut* is how one array is divided into Q, K and V. What a user *says* of both wins. ``NAMES`` are
+the tables of regular expressions in ``names.toml``.
 """
 
 from __future__ import annotations
@@ -119,8 +124,8 @@ def find_layers(
             "no usual names are in it: say query, key and value, or stacked; it holds"
             f" {listed(available)}",
         )
-    # A layer whose names are given may lack what is usually read beside them, as its output matrix:
-    # these arrays are understood.
+    # Where only some names are given, arrays with usual names beside them, as an output matrix, are
+    # not read, but they are understood, and so not refused.
     usual = usual_layers(weights, said) if has_names else []
     if not has_names:
         check_outputs(layers, known_architecture(config, weights))
@@ -149,9 +154,9 @@ def find_layers(
 
 
 def _layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
-    """Return the layers of a model of texts, if there are some, without those of images or sounds
-    beside them, which may have other numbers of heads. Else return those of the encoder of
-    images, without layers that stand behind it; else all.
+    """Return those of the layers that are of a model of texts, as layers of images or sounds beside
+    them may have other numbers of heads. If there are none, return those of the encoder of images,
+    without the layers that stand behind it; if there are none of these either, all.
     """
     behind = NAMES["behind_images"]
     not_behind = [layer for layer in layers if not re.search(behind, layer.name)]

@@ -1,6 +1,8 @@
 """The arrays of one file: formats of NumPy, safetensors, PyTorch and JSON.
 
-Nothing is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``.
+Nothing is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``. A
+``Tensor`` has a name, a shape, a type, and a function ``read`` that returns its entries, so that a
+file is described without its entries being read.
 """
 
 from __future__ import annotations

@@ -102,8 +102,10 @@ class ModelChoice:
 
         Parameters
         ----------
+        config : mapping
+            The content of config.json, empty if there is none.
         names : iterable of str
-            Those of all arrays, which say it where there is no config.json.
+            The names of all arrays, by which the model is known where there is no config.json.
         has_norms : bool
             Whether layers have the arrays of a norm.
         kind : str or None

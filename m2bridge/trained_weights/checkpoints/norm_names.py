@@ -9,6 +9,11 @@ What names do not say:
 * ``input_layernorm`` without a bias is taken for an RMSNorm, as in LLaMA; Cohere's is a LayerNorm.
 * Gemma's has the factors 1 + γ, under the same names: ``config.json`` beside the file tells it, or
   a user.
+
+A *row* of the table of norms in ``names.toml`` has the names of a query matrix and of γ, in which
+``*``, the *star*, stands for the same text, as ``layers.0.``; the place of the norm; and, where
+models with these names differ, what tells them apart or is assumed. ``available`` are all arrays of
+a file by their names.
 """
 
 from __future__ import annotations
@@ -64,14 +69,16 @@ def _is_row_of(row: Mapping[str, Any], star: str, available: Mapping[str, Tensor
 def _norm_of_row(
     row: Mapping[str, Any], star: str, gamma: str, available: Mapping[str, Tensor]
 ) -> NormTensors:
-    """Return the norm as a row of the table of norms says, with the question ``asks`` where the row
-    leaves open its place or its kind.
+    """Return the norm as a row of the table of norms says. Where the row leaves open its place or
+    its kind, the clause ``asks`` of the norm says what a user has to say.
 
     ``gamma`` is the name of γ, and ``star`` what ``*`` in the row stands for.
     """
     beta = beta_beside(gamma, available)
+    # A norm with β is a LayerNorm.
     is_rms = beta is None and row.get("rms", False)
-    # In the table the place is ``pre``, ``post``, ``asked``, or that of all norms of the model.
+    # In the table the place is ``pre``, before the layer, ``post``, after it, ``asked``, or ``of
+    # the model``: then all norms of the model have one place, which its last norm shows.
     place = row["place"]
     if place == "of the model":
         is_after = _ends_without_norm(star, available)

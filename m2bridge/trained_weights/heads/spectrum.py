@@ -28,8 +28,7 @@ from m2bridge.trained_weights.heads.token_space import ReducedHead
 _MAX_DIGITS = 6
 """The largest number of digits that are kept."""
 _CANCELLED = 1e-8
-"""A product whose norm is a smaller part of that of its factors is computed exactly, if it is small.
-"""
+"""A product whose norm is a smaller part of that of its factors is computed exactly if small."""
 _MAX_EXACT_PRODUCTS = 2**15
 """The largest number of multiplications of fractions in a product that is computed exactly."""
 _ROUNDINGS = 4
