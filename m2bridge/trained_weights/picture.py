@@ -1,4 +1,9 @@
-"""The picture of trained weights: singular values, distances, a table, and a map of the heads."""
+"""The picture of trained weights: singular values, distances, a table, and a map of the heads.
+
+``letter`` is A or V, and V stands for OV where there is an output matrix. Distances are relative:
+to the singular locus and to the boundary, or, for softmax, of A and of V to a lower rank; ``None``
+where rounding hides them. *Axes* are those of matplotlib.
+"""
 
 from __future__ import annotations
 
@@ -74,6 +79,7 @@ def _figure_of_one(head: HeadWeights, size_text: str) -> Any:
         _set_scale(axes, [head], letter)
         axes.set_xlabel("i")
     _draw_legend(page, panels)
+    # The cells of the line of the table, without the first, the number of the head.
     names = (*_COLUMNS, *distance_names([head]))
     pairs = zip(names[1:], _row(head)[1:], strict=True)
     known = ", ".join(f"{name}: {cell}" for name, cell in pairs)
@@ -90,11 +96,12 @@ def _figure_of_several(
     layers = len({head.layer for head in heads})
     heads_of_layer = max(head.head for head in heads)
     rows = min(len(listed), MOST_ROWS)
-    # All lengths are in inches.
+    # All lengths are in inches. ``side`` is that of a square of the map.
     side = min(0.5, 3.5 / heads_of_layer, 6.0 / layers)
     map_width, map_height = side * heads_of_layer, side * layers
     table_width, table_height = 4.6, ROW_HEIGHT_INCHES * (rows + 1)
     values_width = min(4.5 + 0.12 * len(listed), 9.0)
+    # The margins, the space between values and table, and that between the map and the table below.
     top, bottom, left, between, gap = 1.0, 1.6, 0.9, 0.8, 1.05
     values_height = max(3.4, map_height + gap + table_height)
     width = left + values_width + between + table_width + 0.3
@@ -102,7 +109,7 @@ def _figure_of_several(
     page = new_figure(width, height, f"Weights: {size_text}")
 
     def axes_at(x: float, y: float, wide: float, high: float, **options: Any) -> Any:
-        """Return axes with the lower left corner (x, y), in inches."""
+        """Return axes with the lower left corner (x, y), of this width and height, in inches."""
         return page.add_axes((x / width, y / height, wide / width, high / height), **options)
 
     panel_height = (values_height - 0.25) / 2
@@ -115,6 +122,7 @@ def _figure_of_several(
     second.set_xlabel("layer.head")
     _draw_legend(page, (first, second))
 
+    # The upper left corner of the part with map and table.
     x = left + values_width + between
     y = bottom + values_height
     table = axes_at(x, y - map_height - gap - table_height, table_width, table_height)
@@ -143,7 +151,9 @@ def _set_scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
     """Give the axes a logarithmic scale that holds all values and distances, and draw the precision
     of the type where it is not below.
     """
-    shown = [value for head in heads for either in "AV" for value in _relative(head, either)]
+    shown: list[float] = []
+    for head in heads:
+        shown += _relative(head, "A") + _relative(head, "V")
     # A distance that is 0, or None, has no place on a logarithmic scale.
     shown += [distance for head in heads for distance in distances(head) if distance]
     # Below the least value, or below 0.1, there is some space.
@@ -183,14 +193,15 @@ def _draw_values(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
     axes.plot(range(1, len(values) + 1), values, "o", color=color, label=label, zorder=3)
     axes.xaxis.get_major_locator().set_params(integer=True)
     _, to_lower_rank = spectrum(head, letter)
-    strata = [(k, distance) for k, distance in enumerate(to_lower_rank, 1) if distance]
+    # Points (i, distance to rank at most i); one that is 0, or None, has no place on the scale.
+    strata = [(i, distance) for i, distance in enumerate(to_lower_rank, 1) if distance]
     if strata:
+        indices, to_rank = zip(*strata, strict=True)
         label = "distance to the stratum of rank ≤ i"
-        axes.plot(*zip(*strata, strict=True), "_", color=picture.INK, markersize=13, label=label)
+        axes.plot(indices, to_rank, "_", color=picture.INK, markersize=13, label=label)
     locus = f"distance to the singular locus ({head.numerical.nearest_singular_locus})"
     labels = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
-    # Of softmax the distances are those to lower rank, which have marks already. One that is 0, or
-    # None, has no place on the scale.
+    # Of softmax the distances are those to lower rank, which have marks already.
     for distance, (label, paint, style) in zip(distances(head), labels, strict=True):
         if distance and not head.shape.softmax:
             axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
@@ -217,10 +228,15 @@ def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: s
     columns.append(("distance of A or V alone to lower rank", "x", picture.INK, lower))
     for label, mark, paint, values in columns:
         # A value 0 has no place on a logarithmic scale.
-        points = [(i, value) for i, column in enumerate(values, 1) for value in column if value]
-        if points:
+        places, heights = [], []
+        for place, column in enumerate(values, 1):
+            shown = [value for value in column if value]
+            places += [place] * len(shown)
+            heights += shown
+        if places:
             style = {"color": paint, "markersize": 5, "fillstyle": "none", "label": label}
-            axes.plot(*zip(*points, strict=True), mark, **style)
+            axes.plot(places, heights, mark, **style)
+    # Of many heads some have their numbers below, as 2.5 for head 5 of layer 2.
     step = max(1, len(heads) // 12)
     axes.set_xticks(
         range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90

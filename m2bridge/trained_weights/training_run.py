@@ -148,12 +148,14 @@ class TrainingRun(PictureResult):
         """The distances of (K, Q), or A, to matrices of rank at most r, divided by the largest norm
         of the run: an array with a row for each step and a column for each r = 0, 1, ….
 
-        Pairs (K, Q) of such rank are the closure of an exposed type: in these types V has full
-        rank.
+        Pairs K and Q of rank at most r each, with V of full rank, are the closure of an exposed
+        type: one whose weights are critical points of the loss for an open set of targets.
         """
+        # The square of the norm of (K, Q) is the sum of those of K and of Q.
         letters = "KQ" if self.factored else "A"
         squares = sum(self.singular_values[letter] ** 2 for letter in letters)
-        # The square of the distance to rank r is the sum of all squares from the one of index r on.
+        # The square of the distance to rank r is the sum of the squares of the singular values that
+        # are left out, from the index r on (Eckart, Young 1936).
         sums_from_end = numpy.cumsum(numpy.flip(squares, axis=1), axis=1)
         squared_distances = numpy.flip(sums_from_end, axis=1)
         return numpy.sqrt(squared_distances / squared_distances.max())
@@ -368,7 +370,8 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
         K, Q, V = matrices.values()
         matrices = {"K": K, "Q": Q, "A": K.transpose(0, 2, 1) @ Q, "V": V}
     values = {name: numpy.linalg.svd(array, compute_uv=False) for name, array in matrices.items()}
-    # A = KᵀQ has rank at most a: the other singular values are rounding.
+    # K and Q have a rows and d columns. A = KᵀQ has rank at most a and d: the other singular values
+    # are rounding.
     if "K" in values:
         values["A"] = values["A"][:, : min(a, d)]
     return TrainingRun(

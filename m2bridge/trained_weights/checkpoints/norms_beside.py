@@ -94,8 +94,8 @@ def _kind_of_norm(said: str | None, architecture: Architecture | None) -> str | 
 
 
 def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
-    """Yield the arrays in the block of a layer that are γ of a norm of its tokens: their names are
-    those of norms, and they have as many entries as tokens have.
+    """Yield the arrays in the block of a layer that are taken for γ of a norm of its tokens: by
+    their names, and as they have as many entries as tokens have.
     """
     modules = modules_of(layer)
     blocks = blocks_around(modules)

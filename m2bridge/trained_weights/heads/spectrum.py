@@ -337,7 +337,7 @@ class Pair:
         # There are as many angles as the smaller space has dimensions.
         cosines = numpy.append(cosines, numpy.zeros(len(sines)))[: len(sines)]
         # By rounding, the space of leading vectors turns by about the error divided by the last
-        # value in it; 4 and 8 leave room for the steps above.
+        # value in it; the factors 4 and 8 are for the steps above.
         turn = self.A.error / self.A.values[rank_A - 1]
         turn += self.V.error / self.V.values[rank_V - 1]
         error = 4 * turn + 8 * EPSILON

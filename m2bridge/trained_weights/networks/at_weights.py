@@ -3,7 +3,8 @@
 It compares the dimension of the functions with the rank of the differential at the weights. These
 are found in ``network`` for layers of matrices alone, in ``symmetries`` for softmax with biases, in
 ``grouped_layer`` for lightning attention with shared keys or rotary positions, and in
-``network_with_norms`` for several layers with biases or norms.
+``network_with_norms`` for several layers with biases or norms. Weights are a *regular point* where
+this rank is the dimension.
 """
 
 from __future__ import annotations

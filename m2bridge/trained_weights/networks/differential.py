@@ -9,6 +9,13 @@ Lightning attention without norms is a polynomial, and its differential has a ra
 Roots and exponentials are enclosed in balls, and a determinant whose ball does not contain 0 is a
 minor that is not 0. Both ranks are lower bounds for that at the weights, which attain it but for
 unlucky random tokens.
+
+Tokens, outputs and *covectors* (linear forms on tokens or outputs) are matrices with a column for
+each token. A ``NumberSystem`` constructs matrices over a ring, such as residues or balls, and has
+the normalization of scores; ``read`` takes the fractions of a layer to numbers of it, and ``draw``
+returns a random one. ``skip`` says whether each layer adds its input to its output. A *gradient* is
+the list of the derivatives, by all parameters, of a linear form of the outputs at some tokens: the
+span of gradients is the row space of the differential.
 """
 
 from __future__ import annotations
@@ -95,8 +102,9 @@ class AffineLayer:
         """The number of parameters; those of K and V that heads share are counted once."""
         number = len(self.output_bias)
         for place, head in enumerate(self.heads):
+            is_first_of_group = place % self.sharing == 0
             for letter, rows in head.items():
-                if letter not in "KV" or place % self.sharing == 0:
+                if letter not in "KV" or is_first_of_group:
                     number += len(rows) * len(rows[0])
         return number
 
@@ -113,6 +121,7 @@ class AffineLayer:
         for number, head in enumerate(self.heads):
             matrices = {}
             for letter, rows in head.items():
+                # K and V of a group of heads are those of the first of them.
                 if letter in "KV" and number % self.sharing:
                     matrices[letter] = heads[-1][letter]
                 else:
@@ -183,6 +192,7 @@ class _Layer:
         given = [{x: matrix(rows) for x, rows in head.items()} for head in layer.heads]
         for head in given:
             head.update({x: head[x] * pad for x, pad in padding.items()})
+        # As a network of one layer, which has A and OV of each head.
         point = NetworkWeights([given])
         (heads,) = point.network()
         bias = None
@@ -199,7 +209,12 @@ class _Layer:
         )
 
     def rotated(self, numbers: NumberSystem, draw: Draw) -> _Layer:
-        """Return the layer with RᵀK in place of K, for a random R: see :class:`AffineLayer`."""
+        """Return the layer with RᵀK in place of K, for a random R, so that A = KᵀRQ; the layer as
+        it is without rotary positions.
+
+        R is a random complex number x + iy on each of the a/2 planes in which rotations turn keys
+        and queries: the matrix of rows (x, −y) and (y, x) on the coordinates i and i + a/2.
+        """
         if not self.layer.rotary:
             return self
         a = len(self.layer.heads[0]["K"])
@@ -224,7 +239,7 @@ class _Layer:
         Parameters
         ----------
         covectors : tuple of HeadMatrices
-            The gradient by A and OV of each head.
+            The gradient by A and by OV of each head, from which those by K, Q, O, V follow.
         G : matrix
             The gradient by the outputs of the layer, with a column for each token.
         ones : matrix
@@ -234,6 +249,7 @@ class _Layer:
         entries: list[Any] = []
         sharing = self.layer.sharing
         for start in range(0, len(heads), sharing):
+            # Heads in a row that share K and V.
             group = heads[start : start + sharing]
             for x in group[0]:
                 parts = [head[x] for head in group]
@@ -241,10 +257,10 @@ class _Layer:
                 if x in "KV":
                     parts = [reduce(add, parts)]
                 for part in parts:
-                    # The matrix of the point is RᵀK: its gradient is multiplied by R.
+                    # It was differentiated by RᵀK; the gradient by K is R times that.
                     if x == "K" and self.rotation is not None:
                         part = self.rotation * part
-                    # W·(1 | 0) was differentiated in place of W.
+                    # It was differentiated by W·(1 | 0); that by W is this times (1 | 0)ᵀ.
                     if x in self.padding:
                         part = part * self.padding[x].transpose()
                     entries += part.entries()
@@ -283,7 +299,7 @@ def _rational(number: Any) -> Any:
 
 def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
     """Return the number of random gradients that are proved to be independent, at most ``upper``:
-    a lower bound for the rank of the differential. ``numbers`` are balls of FLINT.
+    a lower bound for the rank of the differential, computed with ``numbers``, balls of FLINT.
 
     ``upper`` random gradients are rows, whose columns are replaced by as many random combinations
     of columns. If the determinant of this square matrix is not 0, the gradients are independent;
@@ -292,6 +308,7 @@ def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upp
     """
     if not upper:
         return 0
+    # Bits of the balls: with more of them, a ball around a number that is not 0 is without 0.
     for precision in PRECISIONS:
         with flint.ctx.workprec(precision):
             square = _random_minor(layers, numbers, skip=skip, size=upper)
@@ -323,6 +340,7 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
     A ball is a number with a bound for its error; one that does not contain 0 is proved not to be
     0. A few rows without a pivot end it: random gradients are independent as long as any are.
     """
+    # Pairs of the place of the pivot in a row, and the row, divided by its pivot.
     reduced: list[tuple[int, list[Any]]] = []
     dependent = 0
     for row in check_deadline_in(rows):
@@ -330,6 +348,7 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
         for place, reduced_row in reduced:
             factor = row[place]
             row = [x - factor * y for x, y in zip(row, reduced_row, strict=True)]
+        # The entry whose ball is farthest from 0.
         pivot = max(range(len(row)), key=lambda i: row[i].abs_lower())
         if row[pivot].contains(0):
             dependent += 1
@@ -381,6 +400,7 @@ def gradients_of(
         # Each gradient has random rotations of its own.
         rotated = [layer.rotated(numbers, draw) for layer in layers_over_numbers]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
+        # Forwards: what each layer computes at the tokens X that reach it.
         values = []
         for layer in rotated:
             at_X = _layer_at(layer, X, numbers, read(layer.layer.epsilon))
@@ -388,6 +408,7 @@ def gradients_of(
             X = at_X.outputs + X if skip else at_X.outputs
         # The linear form on the outputs of a layer, with a column for each token.
         G = random_matrix(numbers, len(X.table()), TOKENS, draw)
+        # Backwards: for each layer the derivatives by its parameters, the last layer first.
         by_layer = []
         for layer, at_X in zip(reversed(rotated), reversed(values), strict=True):
             by_heads, by_coordinates = [], []
@@ -442,12 +463,14 @@ class _Norm:
         """Return the linear form on the tokens before the norm, of one on those behind it: both
         matrices with a column for each token.
 
-        The derivative of c/s with s² = |c|²/d + ε is (1 − ĉĉᵀ/d)/s, where ĉ = c/s.
+        A token c, less its mean for LayerNorm, becomes ĉ = c/s with s² = |c|²/d + ε, and the
+        derivative of c/s by c is (1 − ĉĉᵀ/d)/s.
         """
         if not self.kind:
             return G
         columns = []
         pairs = zip(self.tokens.transpose().table(), G.transpose().table(), strict=True)
+        # x is ĉ, g the linear form on it, and ``inverse`` is 1/s.
         for (x, g), inverse in zip(pairs, self.inverses, strict=True):
             products = [entry * other for entry, other in zip(x, g, strict=True)]
             along = reduce(add, products) / len(x)

@@ -2,6 +2,13 @@
 
 Every result on a layer or a network is a ``NetworkAtWeights``. Weights are read layer by layer,
 whenever matrices are needed, as all of them may not fit into memory.
+
+``layers`` are the tensors of the layers of the file, with the numbers 1, 2, …. ``found`` has the
+results on their heads, such as sizes (``shape``) and ranks; and, by the number of a layer, what is
+``around`` its heads: norms and output bias. ``alone`` has, by the number of a layer, what is known
+of it without the others. *Reduced* heads have their matrices K, Q, V, A, O on the coordinates of
+tokens that they see; *residues* are those modulo a prime. A head ``is_outside`` if its A has a
+larger rank than the model allows.
 """
 
 from __future__ import annotations
@@ -206,16 +213,23 @@ def _dimension_without_mean(
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
     known = layer_without_weights(shapes, around, options).dimension
+    # Of softmax with biases or shared keys no rank adds anything.
     if is_affine_softmax(shapes[0], around):
         return known.exact
-    if known.exact is None and sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS:
+
+    def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
+        """Yield for the one layer the matrices of each head with these letters, without the mean."""
+        yield _matrices_without_mean(layer, number, options, letters)
+
+    is_small = sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS
+    if known.exact is None and is_small:
+        # The rank of the differential may be a better lower bound.
         network = at_weights(
             network_model([shapes], replace(options, skip=False)),
             [shapes],
+            # Not known of the weights without the mean, for which no ranks of heads are computed.
             regular=False,
-            matrices=lambda letters: iter(
-                [_matrices_without_mean(layer, number, options, letters)]
-            ),
+            matrices=matrices,
             extra=around.extra_parameters(),
         )
         known = network.dimension
@@ -225,8 +239,9 @@ def _dimension_without_mean(
 def _matrices_without_mean(
     layer: LayerTensors, number: int, options: AnalysisOptions, letters: str
 ) -> list[dict[str, Any]]:
-    """Return for each head of a layer the matrices with these ``letters``, modulo the prime, of the
-    layer whose outputs are the differences to the last one.
+    """Return for each head of a layer the matrices with these ``letters``, modulo the prime, by
+    these letters; with the last row of O, or of V without O, subtracted from its other rows, so
+    that outputs are the differences to the last one.
     """
     heads = []
     for head in options.reduced_heads(number, layer):
@@ -270,6 +285,7 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     """
     draw = Random(1).randrange  # the same numbers each time
     first = heads[0].matrices
+    # A = KᵀQ has as many rows as K has columns.
     if "A" in first:
         size_of_x, size_of_y = first["A"].shape
     else:
@@ -293,10 +309,15 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
 
 
 def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
-    """Return whether the outputs of the heads are added, and not concatenated, as they are without
-    an output matrix; an array of V with the heads as its first index has all outputs of each head.
+    """Return whether the outputs of the heads are added, and not concatenated.
+
+    They are added if there is an output matrix, or if V is an array with the heads as its first
+    index, of which each head has all outputs. A matrix V without output matrix has the rows of all
+    heads, each of which has some of the outputs.
     """
-    return len(shapes) == 1 or shapes[0].v is not None or len(layer.parts["V"].shape) == 3
+    has_output_matrix = shapes[0].v is not None
+    V_has_index_of_heads = len(layer.parts["V"].shape) == 3
+    return len(shapes) == 1 or has_output_matrix or V_has_index_of_heads
 
 
 def find_network(
@@ -318,6 +339,7 @@ def find_network(
     if any(head.shape.width != widths[head.layer - 1] for head in found.heads):
         return None
     have_as_many_heads = len({len(layer) for layer in shapes}) == 1
+    # By their names, which differ in numbers only, layers follow one another.
     if not (have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])):
         return None
     # By biases or norms a layer is no longer one of its matrices alone.
@@ -369,6 +391,7 @@ def _analyse_network(
     their numbers: several layers without biases and norms, or one with its norm and output bias.
     """
     heads = [head for number in layers for head in found.of(number)]
+    # For each layer those of its heads.
     shapes = [[head.shape for head in found.of(number)] for number in layers]
 
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:

@@ -3,6 +3,11 @@
 The dimension of such a network is enclosed. Above it is the sum of the dimensions of the layers,
 less that of the symmetries between them; below it the rank of the differential, at these weights or
 at random ones. Proofs are in ``docs/weights-mathematics.md``.
+
+``around`` a layer are its norm before it, its output bias, and how many heads in a row share K and
+V (``sharing``); ``absorbs_linear_maps`` says whether K, Q and V can undo a linear change of the
+tokens behind the norm. The layer ``after`` a layer is the next one; its LayerNorm takes the mean of
+the outputs away, so that only the outputs modulo (1, …, 1), of one dimension less, pass it.
 """
 
 from __future__ import annotations
@@ -76,8 +81,11 @@ class AnalysedLayer:
     number : int
         Counted from 1.
     tensors : LayerTensors
+        Its arrays in the file.
     heads : list of HeadWeights
+        The results on its heads, such as their sizes and ranks.
     around : NormAndOutputBias
+        Its norm, its output bias, and whether heads share K and V.
     alone : NetworkAtWeights
         What is known of this layer alone.
     options : AnalysisOptions
@@ -126,10 +134,11 @@ class AnalysedLayer:
 
     @property
     def is_sum_of_heads(self) -> bool:
-        """Whether the upper bound for its dimension is the sum of those of its heads.
-
-        Of heads that share K and V it is the dimension then, as a group of them may have less.
+        """Whether the upper bound for its dimension is the sum of the dimensions of its groups of
+        heads.
         """
+        # A group of heads that share K and V may have less than its bound: only if the dimension of
+        # the layer is known, it is the sum.
         if self.around.is_grouped and self.alone.dimension.exact is None:
             return False
         return self.alone.most_dimension == self.sum_over_heads
@@ -160,13 +169,15 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     shapes = [layer.shapes for layer in layers]
     # This refuses skip connections between layers of different widths.
     model = network_model(shapes, options, width=shapes[0][0].width)
+    # Each layer but the last, as far as its outputs pass the next norm.
     passed = []
+    # Symmetries between layers.
     between = []
     for layer, after in pairwise(layers):
-        # What of the layer passes the next norm.
         narrow = layer
         if after.around.norm == LAYER_NORM and not options.skip:
             narrow = layer.less_one_output()
+            # The directions that change only what the LayerNorm takes away.
             size = layer.sum_over_heads - narrow.sum_over_heads
             is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
             between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if is_free else 0))
@@ -278,9 +289,12 @@ def _symmetries_between(
             free = size - _rotations(d - span)
             yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
     has_norms = any(layer.around.norm for layer in layers)
-    # A translation of tokens changes the output bias of the layer before them.
+    # A translation of tokens is a change of the output bias of the layer before them: without these
+    # biases there is none.
     if not all(layer.around.output_bias > 0 for layer in layers):
         return
+    # Biases undo it in the next layer; or, with skip connections, all norms take away what is added
+    # along (1, …, 1).
     if not has_norms and all(layer.has_biases for layer in layers[1:]):
         size = sum(hidden)
         name = "translations of tokens between layers, by biases"
@@ -323,7 +337,7 @@ def _ranks(
             most=most,
             most_at_weights=most if most_here is None else min(most, most_here),
         )
-        # They are computed in two ways, which have to agree.
+        # This raises ContradictionError if the lower bound exceeds the upper one.
         intersect_bounds(
             Bounds.at_least(rank, method), Bounds.at_most(most_here, "the ranks of the heads")
         )
@@ -335,9 +349,12 @@ def _ranks(
 
 
 def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
-    """Return the layer with its entries as fractions, and biases as last columns of matrices."""
+    """Return the layer as it is differentiated: with its entries as fractions, and with biases as
+    the last columns of K, Q and V.
+    """
     options = layer.options
     heads = []
+    # All heads of a layer have the same norm and output bias.
     norm: Norm | None = None
     output_bias: Any = ()
     for head in layer.tensors.heads(layer.number, options.heads):

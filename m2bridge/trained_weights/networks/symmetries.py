@@ -3,6 +3,12 @@
 These are heads whose outputs are concatenated, and layers of softmax with biases, shared keys or
 rotary positions, by the lemmas in ``docs/weights-mathematics.md``. Other layers are in ``network``
 and ``grouped_layer``.
+
+Head h has A_h = KᵀQ and V_h, or O_h V_h with a d' × v matrix O_h; ``shapes`` are the sizes d, d',
+a, v of the heads of a layer, which are all equal (``queries``: the number of columns of Q; ``v`` is
+``None`` without O). ``around`` is the ``NormAndOutputBias`` of the layer. The *constant* of a layer
+is what it adds to its outputs whatever the tokens are. Redundant directions are pairs of a name and
+a number of dimensions.
 """
 
 from __future__ import annotations
@@ -148,6 +154,7 @@ class NormAndOutputBias:
     def of(cls, head: HeadArrays, options: AnalysisOptions) -> Self:
         """Return the norms and the output bias of a layer, by one of its heads."""
         norm = norm_before(head, options.norm)
+        # The letters of the matrices that have biases, if these count.
         biases: set[str] = set()
         output_bias = 0
         if options.biases:
@@ -250,7 +257,7 @@ def network_model(
 ) -> DeepAttention:
     """Return the network of layers with these heads, without biases and norms, for two tokens.
 
-    ``shapes`` has the sizes of the heads of each layer, which are equal in a layer. Tokens have
+    ``shapes[k][h]`` has the sizes of head h of layer k, which are equal in a layer. Tokens have
     ``width`` entries, or, if it is ``None``, as many coordinates as the first layer sees of them.
     """
     widths = [width or shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
@@ -277,6 +284,7 @@ def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -
     beside each other: the function of each head, or group of heads that share K and V, is known.
     """
     groups = head_groups(shapes, around)
+    # The dimensions of the symmetries, by their names, added over the groups.
     named: Counter[str] = Counter()
     for group in groups:
         named.update(dict(group.redundant(are_added=False)))
@@ -316,7 +324,9 @@ def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
     (docs/weights-mathematics.md, Heads that share keys and values).
     """
     first = shapes[0]
-    return sharing <= first.alpha * first.queries and len(shapes) <= first.d * first.queries
+    is_group_independent = sharing <= first.alpha * first.queries
+    is_layer_independent = len(shapes) <= first.d * first.queries
+    return is_group_independent and is_layer_independent
 
 
 def finite_symmetries(
@@ -336,7 +346,8 @@ def finite_symmetries(
     first, heads = shapes[0], len(shapes)
     found = []
     is_free = HeadGroup(shape=first, heads=sharing, rotary=False).is_free
-    # Where heads can be mixed, permutations are in GL(H), which is listed already.
+    # Where all H heads can be mixed, permutations are in GL(H), which is listed already. Where
+    # heads share K and V, permutations map groups to groups, unless sharing restricts nothing.
     if heads > 1 and are_added and not (first.can_be_mixed and is_free):
         block = 1 if is_free else sharing
         found.append(FiniteGroup.permutations("permutations of heads", heads, block=block))
@@ -405,7 +416,8 @@ def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
     if not shape.softmax:
         return False
     coordinates = shape.coordinates
-    # A bias of Q is one more coordinate that Q sees and K does not.
+    # ``constants`` is 1 if a constant is added to values, as by a bias of V. A bias of Q is one
+    # more coordinate that Q sees and K does not.
     has_bias = coordinates is not None and (coordinates.constants > 0 or shape.queries > shape.d)
     return has_bias or bool(around.output_bias) or around.is_grouped
 
@@ -415,7 +427,7 @@ def softmax_layer(
 ) -> NetworkAtWeights:
     """Return what is known of a layer of softmax with biases, rotary positions, or shared K and V.
 
-    ``at_weights`` has the ranks at its weights, of which nothing is known by default.
+    ``at_weights`` has the ranks at its weights; by default, nothing is known of these.
 
     Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
     determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
@@ -434,7 +446,7 @@ def softmax_layer(
     named: Counter[str] = Counter()
     for group in groups:
         named.update(dict(group.redundant()))
-    # Biases of V, and the output bias, less what is seen of them: the constant.
+    # Of the biases of V and of the output, the constant is all that is seen; the rest is redundant.
     hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
     if hidden < 0:
         # More rows of V than columns: some changes of O and V that preserve OV move the constant.
