@@ -218,7 +218,7 @@ def _dimension_without_mean(
         return known.exact
 
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
-        """Yield for the one layer the matrices of each head with these letters, without the mean."""
+        """Yield, for the one layer, the matrices of its heads with these letters, without mean."""
         yield _matrices_without_mean(layer, number, options, letters)
 
     is_small = sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS
