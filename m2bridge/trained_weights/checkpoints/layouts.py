@@ -259,9 +259,9 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
 def _in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
     """Return whether one matrix with Q, K and V, ``stacked``, has the shape (in, out).
 
-    A square output matrix O shows how many entries tokens have, ``in``: it is (in, out) if this is
-    the number of rows, and (out, in) if it is that of columns. ``None`` if O is missing or not
-    square, or if it is the number of neither, or of both.
+    A square output matrix O shows ``in``, the number of entries of a token. If ``stacked`` has so
+    many rows, and not so many columns, its shape is (in, out); if it has so many columns, and not
+    so many rows, (out, in). Else, and if O is missing or not square, ``None`` is returned.
     """
     if output is None or len(output.shape) != 2 or output.shape[0] != output.shape[1]:
         return None

@@ -188,7 +188,8 @@ def _as_rows_are_cut(
 
     GPT-2 itself has the shape (d, 3d). One array (3d, d) may be of nanoGPT, which has all of Q
     first, or of StarCoder, which goes by heads. A mask of four indices beside it, or a norm without
-    β, is of nanoGPT; names of Flax are of GPT-2.
+    β, is of nanoGPT; names of Flax are of GPT-2. In these cases, and for other shapes, the cut of
+    the layout is right, and the layer is returned as it is.
 
     Parameters
     ----------
@@ -200,11 +201,13 @@ def _as_rows_are_cut(
     available : dict
         All arrays by their names.
     """
-    mask = available.get(stored.name.replace("/", ".").removesuffix("c_attn.weight") + "bias")
+    # Beside ``attn.c_attn.weight`` the mask is called ``attn.bias``.
+    module = stored.name.replace("/", ".").removesuffix("c_attn.weight")
+    mask = available.get(f"{module}bias")
     has_mask = mask is not None and len(mask.shape) == 4
     has_no_beta = layer.norm is not None and layer.norm.beta is None
     is_of_flax = KERNEL.search(stored.name) is not None
-    # Shapes that do not show it are not those of such an array either.
+    # Whether the shape is (3d, d).
     has_rows = in_out_by_shape(stored) is False
     if not has_rows or is_of_flax or has_mask or has_no_beta:
         return layer

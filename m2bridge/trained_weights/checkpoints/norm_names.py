@@ -87,9 +87,12 @@ def _norm_of_row(
     if place == "asked":
         asks = "stands before the layer in some models and after it in others: say that it is layer"
         asks += " or rms, before the layer, or none, after it"
-    # After a layer both kinds are treated alike, but for what is said beside.
+    # Without β a norm may be of either kind. Of one after a layer it does not have to be known, as
+    # it changes nothing of what the layer determines.
     elif beta is None and not is_rms and place != "post" and _may_be_rms(row, star, available):
         asks = "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
+    # What the row takes for granted where only the name says it, empty if nothing.
+    assumption = "assumed_without_beta" if beta is None else "assumed"
     return NormTensors(
         kind="rms" if is_rms else "layer",
         gamma=available[gamma],
@@ -97,7 +100,7 @@ def _norm_of_row(
         place="post" if place == "post" else "pre",
         adds_one="adds_one" in row,
         asks=asks,
-        assumed=row.get("assumed" if beta else "assumed_without_beta", ""),
+        assumed=row.get(assumption, ""),
     )
 
 

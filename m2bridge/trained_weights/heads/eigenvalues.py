@@ -88,6 +88,8 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
         # The function grows, or falls, on the whole interval: the least value is at an end.
         if left.slope >= 0 or right.slope <= 0:
             return best.value, best.value, best.weight, best.vector
+        # The λ with left.value + left.slope·(λ − left.weight) = right.value + right.slope·(λ −
+        # right.weight).
         crossing = right.value - left.value + left.slope * left.weight - right.slope * right.weight
         weight = crossing / (left.slope - right.slope)
         # Rounding may take it out of the interval.

@@ -121,8 +121,12 @@ class NetworkAtWeights:
         return f"the rank of the differential is at least {self.rank}{method}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values for ``json.dumps``."""
+        """Return the values for ``json.dumps``: those of the model and of the symmetries, and the
+        bounds for dimension and rank. A text that is empty, or a bound that is not known, is
+        ``None``.
+        """
         reason = self.reason or self.dimension.because or None
+        # Why it is not decided whether the weights are a regular point, or how it was.
         note = self._undecided() if self.regular is None else self.note
         found = {
             **(self.model.to_json() if self.model else {}),

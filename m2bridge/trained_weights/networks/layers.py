@@ -266,10 +266,14 @@ def _are_separate(heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]) 
 def _rank_of_products(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> Bounds:
-    """Return bounds for the rank of the differential of the map from weights to all A and V."""
+    """Return bounds for the rank of the differential of the map from the weights of a layer of
+    softmax to A and V of all its heads.
+    """
     if around.is_grouped:
         shapes = [head.shape for head in heads]
         return ranks_of_groups(head_groups(shapes, around), heads, reduced)
+    # Heads that share nothing have weights of their own, so that their ranks are added. A head of
+    # softmax determines A and V: the rank for its function is that for A and V.
     return Bounds(
         sum_or_none(head.least_rank for head in heads),
         sum_or_none(head.most_rank for head in heads),

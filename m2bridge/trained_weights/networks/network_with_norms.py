@@ -313,7 +313,9 @@ def _rotations(d: int) -> int:
 def _ranks(
     layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions, most: int
 ) -> DifferentialRanks:
-    """Return the ranks of the differential of the network, or why they are not computed.
+    """Return the ranks of the differential of the network: lower bounds at the weights and at
+    random ones, an upper bound at the weights, and ``method``, how they were computed; or
+    ``method`` alone, why they are not computed.
 
     ``acting`` are the symmetries between layers, and ``most`` is an upper bound for the rank at any
     weights.
@@ -458,12 +460,13 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
         if takes_mean_away:
             # O + 1·uᵀ changes nothing that passes the norm.
             moved += directions_of_u
+            # Outputs modulo (1, …, 1) are their differences to the last one.
             values = without_last_row(values)
         columns += values.transpose().table()
     span = rank_mod(columns, LARGE_PRIME) if columns else 0
     d = layer.outputs
     if not after.around.norm:
-        return moved + d * span
+        return d * span
     if takes_mean_away:
         d -= 1
         moved += layer.around.output_bias > 0
