@@ -68,10 +68,13 @@ Heads = Sequence[Sequence[Any]]
 def symmetries_of(
     model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> Symmetries:
-    """Return the symmetries of a network, compared with its redundant directions.
+    """Return the symmetries of a network by name, those of its heads, of ``extra``, and changes of
+    base between layers, with all that compares them with its redundant directions.
 
     Parameters
     ----------
+    model : DeepAttention
+        The network of heads alone: its widths, and whether it has skip connections and softmax.
     shapes : sequence of sequence
         For each layer the sizes of its heads, :class:`HeadShape`.
     dimension : Bounds
@@ -85,6 +88,7 @@ def symmetries_of(
     for layer in shapes:
         named.update(_symmetries_of_heads(layer))
     named.update(dict(extra.named))
+    # The dimension of their orbits, which is known exactly.
     on_heads = named.total()
     # The dimension of the groups of changes of base between layers, and that of their orbits, as
     # far as it is known.
@@ -103,6 +107,7 @@ def symmetries_of(
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds(on_heads + free, on_heads + between_layers),
         finite=extra.finite,
+        # For one layer of softmax it is proved that generic weights have no others.
         complete=model.softmax and model.layers == 1,
     )
 
@@ -263,7 +268,7 @@ def at_weights(
     # The dimension of the functions of the heads alone.
     known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(found.of_heads))
     # The sum over heads is too large by what changes of base between layers move in the heads
-    # alone.
+    # alone. Where the rank attains its upper bound, nothing is left to find.
     if most_rank is not None and found.of_heads != upper:
         with suppress(TimeLimitError):
             most_rank -= _free_base_changes(model, matrices)
@@ -316,11 +321,14 @@ def _ranks_at_weights(
     output_bias: int,
     by_theorem: bool,
 ) -> _RanksAtWeights:
-    """Return the ranks of the differential at the weights by Theorem H, if it applies, else by
-    gradients.
+    """Return lower bounds for the rank of the differential at the weights, without and with an
+    output bias: by Theorem H, if it applies, else as the rank of gradients. If the case is too
+    large, or the time is over, the note of the result says so.
 
     Parameters
     ----------
+    model, shapes
+        The network of heads alone, and for each layer the sizes of its heads.
     matrices : callable
         Yields for each layer the matrices of each head with these letters, modulo the prime.
     upper : int
@@ -335,7 +343,8 @@ def _ranks_at_weights(
     # In lightning attention more tokens may be 0. Power series are those for t = 2.
     tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS
     try:
-        # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
+        # The theorem needs only ranks of single matrices, also where a Jacobian matrix is too
+        # large.
         if by_theorem and model.softmax and separate_at_weights(model, matrices):
             return _RanksAtWeights(of_heads=upper, of_all=upper + output_bias, note=THEOREM)
         if parameters > MAX_DIFFERENTIATED_PARAMETERS:
@@ -343,6 +352,7 @@ def _ranks_at_weights(
             return _RanksAtWeights(note=limit)
         given = list(matrices("KQAVO"))
         rank = _rank(model, given, min(upper, parameters))
+        # An output bias changes what heads do not, unless constants are functions of heads.
         of_all, generic = rank + output_bias, None
         if output_bias and _constants_are_functions_of_heads(model, shapes):
             of_all, generic = _ranks_with_output_bias(given[0], rank, upper, output_bias)
@@ -399,7 +409,7 @@ def _free_base_changes(
         return 0
     free = 0
     draw = random_residues()
-    # ``after`` is the width behind a layer; the last layer has none of them.
+    # ``after`` is the width behind a layer. The last layer has outputs behind it, and is left out.
     for after, layer in zip(hidden, check_deadline_in(matrices("KQAVO")), strict=False):
         columns: list[Any] = []
         for head in layer:

@@ -80,10 +80,10 @@ class AnalysisOptions:
 
     @classmethod
     def of(cls, choice: ModelChoice, *, heads: int | None, biases: bool, norm: str | None) -> Self:
-        """Return how layers are read as those of a model; the options have the last word, ``norm``
-        if it is not ``None``.
+        """Return how layers are read as those of the model ``choice``, which config.json says or a
+        user. The option ``norm``, if it is not ``None``, is in place of the norm of the model.
         """
-        # The 1 + γ of ``rms1`` is in γ already when layers are read.
+        # ``rms1`` multiplies by 1 + γ, which is put into γ when layers are read.
         if norm == "rms1":
             norm = "rms"
         return cls(
@@ -91,7 +91,9 @@ class AnalysisOptions:
             normalization="softmax" if choice.softmax else "none",
             skip=choice.skip,
             biases=biases,
-            norm=norm or choice.norm_of_ones or None,  # what is empty says nothing
+            # A norm of the model with γ = 1 has no arrays in the file, and is empty if there is
+            # none.
+            norm=norm or choice.norm_of_ones or None,
             rotary=choice.rotary,
             epsilon=choice.epsilon or EPSILON,
         )
@@ -152,7 +154,10 @@ class NormAndOutputBias:
 
     @classmethod
     def of(cls, head: HeadArrays, options: AnalysisOptions) -> Self:
-        """Return the norms and the output bias of a layer, by one of its heads."""
+        """Return the norms and the output bias of a layer, and what of the norm before it K, Q and
+        V can undo, by one of its heads, as all have the same; ``head`` is a head as the file has
+        it.
+        """
         norm = norm_before(head, options.norm)
         # The letters of the matrices that have biases, if these count.
         biases: set[str] = set()
@@ -163,11 +168,12 @@ class NormAndOutputBias:
         gamma = beta = 0
         absorbs_linear_maps = norm is not None and norm.is_invertible
         # A change of β adds a constant to keys, queries and values, which biases take away again.
-        # In softmax attention that of the keys does nothing.
+        # In softmax attention that of the keys does nothing; in lightning attention all three count
+        # as having biases if one has.
         absorbed = {"Q", "V"} <= biases if options.softmax else bool(biases)
         if options.biases and norm is not None and norm.beta is not None:
             tokens = Tokens.of(len(norm.beta), norm, options.biases)
-            # Outside of the space of all γ∘x, β is as a bias itself.
+            # Outside of the space of all γ∘x, β acts as a bias itself.
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
             elif norm.beta.any():
@@ -177,6 +183,7 @@ class NormAndOutputBias:
         # Where K, Q and V cannot undo changes of γ, it is taken as it is.
         if absorbs_linear_maps and norm is not None and norm.gamma is not None:
             gamma = len(norm.gamma)
+        # Biases that a user is told to be taken as 0.
         missing = ""
         if biases and not options.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
@@ -291,7 +298,8 @@ def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -
     parameters = sum(group.parameters for group in groups)
     dimension = Bounds.exactly(parameters - named.total())
     coordinates = shapes[0].coordinates
-    # With biases or a norm it is not proved then that these symmetries are all.
+    # Rotary positions in lightning attention: with biases or a norm it is not proved that these
+    # symmetries are all.
     if around.rotary and coordinates is not None and not shapes[0].softmax:
         dimension = Bounds.at_most(dimension.upper, "the symmetries of the heads")
     symmetries = Symmetries(
@@ -351,7 +359,8 @@ def finite_symmetries(
     if heads > 1 and are_added and not (first.can_be_mixed and is_free):
         block = 1 if is_free else sharing
         found.append(FiniteGroup.permutations("permutations of heads", heads, block=block))
-    # Heads that share K and V have the same k, and the same v if V has one row.
+    # The exchanged weights are those of a group, too, only if its heads have one k and one v: they
+    # share K, and so k, and they have one v if V has one row.
     if first.can_be_exchanged and (sharing == 1 or first.v in (None, 1)):
         name = "exchange of k and v in A = k qᵀ, V = h vᵀ"
         found.append(FiniteGroup.exchanges(name, heads // sharing))
@@ -569,6 +578,7 @@ class LayerThenNorm:
         """Return what follows from the dimension of the layer, and of the layer without mean, which
         has d' − 1 outputs: see :func:`without_mean`.
         """
+        # Of all hidden directions one is that of the output bias along 1, and the others are of O.
         hidden_of_bias = int(has_output_bias)
         hidden_of_O = dimension - dimension_without_mean - hidden_of_bias
         hidden = [("O + 1·uᵀ before LayerNorm", hidden_of_O)]
