@@ -215,16 +215,9 @@ def oriented(
     """
     query = parts.get("Q")
     stacked = query is not None and "K" in parts and query.name == parts["K"].name
-    # One matrix with Q, K and V: what a user says comes first, then its shape, that of O, its name.
     if stacked and query is not None and len(query.shape) == 2:
-        # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
-        has_columns = layout.columns if layout.columns_said else in_out_by_shape(query)
-        if has_columns is None:
-            has_columns = _in_out_by_output(query, parts.get("O"))
-        if has_columns is None:
-            has_columns = _has_columns(query, layout)
         # The output matrix is stored as the others are: a square one does not show it.
-        if has_columns:
+        if _stacked_has_columns(query, parts.get("O"), layout):
             return {letter: _transposed(part) for letter, part in parts.items()}
         return dict(parts)
     # The order of three indices of Q, K and V, and that of O; what the name of Q says is the
@@ -241,6 +234,19 @@ def oriented(
         else:
             found[letter] = _transposed(part) if _has_columns(part, layout) else part
     return found
+
+
+def _stacked_has_columns(stacked: Tensor, output: Tensor | None, layout: Layout) -> bool:
+    """Return whether one matrix with Q, K and V has the shape (in, out): as a user says it, else by
+    its shape, else by that of O, ``output``, else by its name.
+    """
+    if layout.columns_said:
+        return bool(layout.columns)
+    # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
+    for shown in (in_out_by_shape(stacked), _in_out_by_output(stacked, output)):
+        if shown is not None:
+            return shown
+    return _has_columns(stacked, layout)
 
 
 def _has_columns(part: Tensor, layout: Layout) -> bool:

@@ -153,8 +153,11 @@ def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
 def _with_norm(
     layer: LayerTensors, gammas: Sequence[Tensor], available: Mapping[str, Tensor], kind: str | None
 ) -> LayerTensors:
-    """Return the layer with the one norm before it that has γ of ``gammas``; without any γ, the
-    layer as it is. ``kind`` is that of :func:`_kind_of_norm`.
+    """Return the layer with the norm before it whose γ is the one of ``gammas``; without any γ, the
+    layer as it is.
+
+    ``kind`` is ``layer`` or ``rms``, with 1 at the end if the norm multiplies by 1 + γ; ``None`` if
+    it is not known that there is a norm before the layer.
 
     Raises
     ------

@@ -258,8 +258,9 @@ class LayerTensors:
         return replace(self, biases=self.biases if biases else {}, norm=own)
 
     def analysed_tensors(self) -> Iterator[Tensor]:
-        """Yield the tensors of the matrices, of the biases, and of γ and β of a norm before the
-        layer: those about which answers are. One array with Q, K and V is yielded three times.
+        """Yield the tensors that determine the results on a layer: those of the matrices, of the
+        biases, and of γ and β of a norm before it. One array with Q, K and V is yielded three
+        times.
         """
         yield from self.parts.values()
         yield from self.biases.values()

@@ -293,7 +293,8 @@ class HeadWeights:
         if self.ranks.numbers == (1, 1, 0):
             classes = "A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ"
             return f"two classes of weights up to {scaling}: {classes}"
-        # The tangent vectors of the fibre of A = v qᵀ, V = h vᵀ are (−m qᵀ, h mᵀ), m in K^d / v.
+        # The fibre of A = v qᵀ, V = h vᵀ modulo scaling is one point, with the tangent vectors
+        # (−m qᵀ, h mᵀ) for the vectors m modulo v: d − 1 dimensions, and so the length d.
         length = ""
         if self.ranks.numbers == (1, 1, 1) and self.shape.d > 1:
             length = f"; the fibre is one point of length {self.shape.d}, and not reduced"
@@ -368,12 +369,13 @@ def sum_or_none(numbers: Iterable[int | None]) -> int | None:
 
 
 def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
-    """Return whether KᵀQ for K and Q near the given ones takes all values near A of rank ≤ α, and
-    OV all values near OV of rank ≤ β; ``None`` if it is not known.
+    """Return whether changes of K and Q reach all matrices of rank ≤ α near A = KᵀQ, and changes of
+    O and V all of rank ≤ β near OV; ``None`` if it is not known.
 
-    That is so where a product has the largest rank, α or β. Else it is so where the differential
-    of the product has as its rank the dimension of the matrices of at most this rank. Then the
-    weights are a regular point unless their function is critical (docs/weights-mathematics.md).
+    That is so for a product that has the largest rank, α or β. Of a product of smaller rank it is
+    so if the rank of its differential is the dimension of the set of all matrices of rank ≤ α, or ≤
+    β. Then the weights are a regular point unless their function is critical
+    (docs/weights-mathematics.md).
     """
     if not ranks.proved:
         return None

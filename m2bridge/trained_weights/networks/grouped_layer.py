@@ -113,7 +113,9 @@ def bounded_by_ranks(
 def layer_without_weights(
     shapes: Sequence[HeadShape], around: NormAndOutputBias, options: AnalysisOptions
 ) -> NetworkAtWeights:
-    """Return what is known of a layer with these heads, whatever its weights are."""
+    """Return what is known of a layer with these heads, whatever its weights are: of softmax by
+    theorems, of lightning attention by bounds from numbers of parameters and from symmetries.
+    """
     if is_affine_softmax(shapes[0], around):
         return softmax_layer(shapes, around)
     if around.is_grouped:
@@ -214,6 +216,7 @@ def _most_rank_of_groups(
     """
     groups = head_groups([head.shape for head in heads], around)
     products = ranks_of_groups(groups, heads, reduced).upper
+    # Without proved ranks it is not known which heads a rescaling moves.
     if products is None or not all(head.ranks.proved for head in heads):
         return None
     rescaled = sum(head.ranks.r > 0 or head.ranks.s > 0 for head in heads)

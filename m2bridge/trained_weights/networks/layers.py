@@ -68,10 +68,11 @@ class AnalysedHeads:
     Parameters
     ----------
     heads : list of HeadWeights
+        In their order, layer by layer.
     around : dict
         What a layer has in addition to the matrices of its heads, by its number from 1 on.
     unfinished : str
-        Why heads are missing, or empty.
+        Why heads are missing, or that the ranks of some are not proved; else empty.
     """
 
     heads: list[HeadWeights]
@@ -86,8 +87,8 @@ class AnalysedHeads:
 def find_heads(
     layers: Sequence[LayerTensors], options: AnalysisOptions, a: int | None, tolerance: float | None
 ) -> AnalysedHeads:
-    """Return the results on all heads, or those that the time suffices for, and why others are
-    missing.
+    """Return the results on all heads, or on those for which the time suffices; with why others are
+    missing, or ranks are not proved.
 
     Parameters
     ----------
@@ -170,6 +171,7 @@ def _analyse_layer(
         return softmax_layer(shapes, around, at_weights)
     if around.is_grouped:
         return grouped_layer(heads, list(options.reduced_heads(number, layer)), around)
+    # A skip connection around one layer adds a fixed function, which changes nothing of this.
     if _is_differentiated(shapes):
         return _analyse_network({number: layer}, found, replace(options, skip=False))
     return symmetries_of_layer(shapes, options, _extra_parameters([number], found))
@@ -192,6 +194,8 @@ def find_behind_norms(
         around = found.around[number]
         shapes = [head.shape for head in found.of(number)]
         first = shapes[0]
+        # Layers without such a norm, and those of which nothing would be left, or whose outputs are
+        # concatenated and not added.
         if not around.hides_mean or own.symmetries.side_by_side or first.d_out == 1:
             continue
         # The dimension of the layer of one output less is not computed.
@@ -336,10 +340,11 @@ def find_network(
     ``alone`` has what is known of each layer alone, by its number.
     """
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
-    # The numbers of entries of the tokens before each layer, and of the outputs.
+    # The numbers of entries of the tokens before each layer, and of the outputs of the last one.
     widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
     if any(head.is_outside for head in found.heads):
         return None
+    # The outputs of each layer have to be tokens of the next one.
     if any(head.shape.width != widths[head.layer - 1] for head in found.heads):
         return None
     have_as_many_heads = len({len(layer) for layer in shapes}) == 1
@@ -351,6 +356,7 @@ def find_network(
     has_biases_or_norms |= not all(around.is_empty for around in found.around.values())
     is_grouped = any(around.is_grouped for around in found.around.values())
     if (has_biases_or_norms or is_grouped) and len(layers) > 1:
+        # What is known of the network is found by what is known of each layer.
         if len(alone) < len(layers):
             return None
         several = []
@@ -366,7 +372,8 @@ def find_network(
                 )
             )
         return layers_in_a_row(several, options)
-    # From here on there is one layer, or there are several of matrices of heads alone.
+    # From here on there is one layer, or there are several of matrices of heads alone. What is
+    # known of one layer by theorems, or by its rank, is what is known of the network.
     if is_grouped and 1 in alone:
         own = alone[1]
         if has_biases_or_norms:

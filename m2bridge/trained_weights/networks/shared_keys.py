@@ -164,6 +164,8 @@ class HeadGroup:
         if shape.has_factors:
             seen = shape.a * (self.keys + self.heads * shape.queries)
             name = "K and Q with the same KᵀQ"
+            # If a bounds the rank of the products, all factors with the same products are one orbit
+            # of GL(a); in the same way of GL(v) for O and V.
             if self.rotary:
                 name = "elements of GL(a) on K and Q that commute with rotations"
             elif shape.a <= min(shape.d, self.heads * shape.queries):
@@ -200,7 +202,7 @@ class HeadGroup:
         Parameters
         ----------
         heads : sequence of HeadWeights
-            Those of the group.
+            The results on the heads of the group, with the ranks of their single matrices.
         reduced : sequence of ReducedHead
             These heads with their matrices.
         """
@@ -261,7 +263,7 @@ def _rank_together(
     shape = heads[0].shape
     full_rank = shape.a if letter == "Q" else shape.v
     ranks = [head.ranks.by_letter.get(letter) for head in heads]
-    # One matrix of full rank makes that of all together full, too.
+    # One matrix of full rank makes that of all together full, too; and a single one is all of them.
     if full_rank in ranks or len(ranks) == 1:
         return max((rank for rank in ranks if rank is not None), default=None)
     arrays = []
