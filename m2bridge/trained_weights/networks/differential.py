@@ -175,6 +175,7 @@ class _Layer:
         coordinates = d + layer.has_constant
         gamma = layer.gamma or (1,) * d
         beta = layer.beta or (0,) * d
+        # diag(γ), and β as a column for each token.
         scale = [[gamma[i] * (i == j) for j in range(d)] for i in range(d)]
         shift = [[entry] * TOKENS for entry in beta]
         if layer.has_constant:
@@ -273,7 +274,8 @@ def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> 
     """Return the rank of the differential of lightning attention without norms modulo the prime,
     at random tokens, which is the rank at the weights, or less.
 
-    ``upper`` is an upper bound, at which nothing more is computed.
+    ``skip`` says whether layers have skip connections. ``upper`` is an upper bound for the rank: a
+    few more gradients than that are computed.
     """
     numbers = Residues(LARGE_PRIME)
     rows = gradients_of(layers, skip=skip, numbers=numbers, read=_residue, draw=random_residues())
@@ -386,9 +388,9 @@ def gradients_of(
     skip : bool
         Whether each layer adds its input to its output.
     numbers : NumberSystem
-        The numbers with which is computed.
+        The ring over which gradients are computed, with its matrices.
     read : callable
-        Takes the fractions of the layers to these numbers.
+        Takes the fractions of the layers to numbers of this ring.
     draw : callable
         Returns a random number.
     placed_at : callable
@@ -412,6 +414,7 @@ def gradients_of(
         by_layer = []
         for layer, at_X in zip(reversed(rotated), reversed(values), strict=True):
             by_heads, by_coordinates = [], []
+            # A head has the outputs V·Y·sigma, with its normalized scores sigma of Y.
             for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
                 by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
                 by_heads.append(by_head)
@@ -508,7 +511,10 @@ class _LayerAt:
 
 
 def _layer_at(layer: _Layer, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _LayerAt:
-    """Return what a layer computes at the tokens X; its norm adds ``epsilon`` to the variance."""
+    """Return what a layer computes at the tokens X, as columns: its norm, the coordinates Y behind
+    it, the normalized scores of each head, and the outputs. The norm adds ``epsilon`` to the
+    variance.
+    """
     norm = _Norm.of(layer.layer.norm, X, numbers, epsilon)
     Y = layer.scale * norm.tokens + layer.shift
     sigmas = [numbers.normalized(Y.transpose() * head.A * Y) for head in layer.heads]

@@ -91,11 +91,12 @@ class FiniteGroup:
 
     def to_json(self) -> dict[str, Any]:
         """Return the values for ``json.dumps``; the order is ``None`` where it is too long."""
+        has_few_digits = self.order.bit_length() <= _MOST_BITS
         return {
             "name": self.name,
             "dimension": 0,
             "group": self.symbol,
-            "order": self.order if self.order.bit_length() <= _MOST_BITS else None,
+            "order": self.order if has_few_digits else None,
             "order_formula": self.formula,
         }
 

@@ -184,6 +184,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         passed.append(narrow)
     acting = list(_symmetries_between(layers, passed, options))
     between += acting
+    # The upper bound of the dimension, and what it is less than the sum over the layers.
     most = sum(layer.alone.most_dimension for layer in [*passed, layers[-1]])
     most -= sum(part.free for part in acting)
     difference = sum(layer.alone.most_dimension for layer in layers) - most
@@ -201,6 +202,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         alone = max(layer.alone.dimension.lower or 0 for layer in layers)
         because = "one layer alone, where the others are zero"
         dimension = intersect_bounds(dimension, Bounds.at_least(alone, because))
+    # Without ranks the method is the reason why they are not computed.
     why = ranks.method if ranks.at_weights is None else ""
     has_norms = any(layer.around.norm for layer in layers)
     return NetworkAtWeights(
@@ -243,6 +245,7 @@ def _with_symmetries(
     """
     named: Counter[str] = Counter()
     finite: list[FiniteGroup] = []
+    # Bounds for the dimension of an orbit of all symmetries: first those of the layers alone.
     least = 0
     for layer in layers:
         finite += finite_symmetries(layer.shapes, layer.around.sharing)
@@ -399,17 +402,20 @@ def _most_rank(
     """Return an upper bound for the rank of the differential of the network at these weights, by
     those of the heads, each alone; ``None`` if one of these is not known.
 
-    Symmetries between the layers move the functions of the heads, and not that of the network.
+    It is the sum over the layers, less the dimension of the symmetries between them. ``acting`` are
+    these symmetries.
     """
     most = 0
-    # The last layer has none after it: ``None``.
+    # ``after`` is ``None`` for the last layer.
     for layer, after in zip_longest(layers, layers[1:]):
-        # Parameters that heads share are a part of those that they have each alone.
+        # An upper bound for the rank of this layer: the sum over its heads, also where these share
+        # parameters, and the entries of the constant, if it adds one.
         of_layer = sum_or_none(head.most_rank for head in layer.heads)
         if of_layer is None:
             return None
         if layer.alone.constant:
             of_layer += layer.outputs
+        # These directions change the functions of the heads, and not that of the network.
         moved = 0
         if after is not None and not options.skip:
             moved = _moved_directions(layer, after)

@@ -240,14 +240,16 @@ def ranks(
 def _choose_method(
     layers: Sequence[AffineLayer], *, skip: bool, softmax: bool
 ) -> tuple[Callable[[Sequence[AffineLayer], int], int], str]:
-    """Return the function that computes a lower bound for the rank of the differential, and words
-    for how it does. It is called with the layers and an upper bound for the rank.
+    """Return a function that computes a lower bound for the rank of the differential, and words for
+    how it does. It is called with the layers, or others of the same shapes, and an upper bound for
+    the rank.
     """
     # Without softmax and norms the functions are polynomials.
     if not (softmax or any(layer.norm for layer in layers)):
         return partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
     if sum(layer.parameters for layer in layers) > MAX_PARAMETERS_IN_BALLS:
         return partial(rank_near_zero, skip, softmax), "modulo a prime, near the token 0"
+    # Each token counts once in the sums of softmax.
     numbers = Balls((1,) * TOKENS) if softmax else Reals()
     return partial(rank_in_balls, numbers, skip), f"in balls of up to {PRECISIONS[-1]} bits"
 
@@ -274,9 +276,9 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
         return 0
     prime = _prime_with_roots(layers, skip=skip, softmax=softmax)
     rank = 0
-    # Too few coefficients may show less than the rank.
+    # Too few coefficients may show less than the rank: their number is doubled.
     for doubling in range(_MAX_DOUBLINGS):
-        length = orders << doubling
+        length = orders * 2**doubling
         rows = _gradients_near_zero(layers, length, prime, skip=skip, softmax=softmax)
         rank = growing_rank(rows, length, upper=upper, prime=prime)
         if rank == upper:
@@ -297,6 +299,7 @@ def _gradients_near_zero(
     _BadPrimeError
         If a norm takes the root of 0, or the prime divides a denominator.
     """
+    # Each token counts once in the sums of softmax.
     numbers = _NearZero(prime, length, (1,) * TOKENS, softmax)
     draw = partial(Random(RANK_POINT_SEED).randrange, prime)
     return gradients_of(
