@@ -296,6 +296,8 @@ def named_layers(
 
     Parameters
     ----------
+    available : dict
+        All arrays by their names.
     names : dict
         The options ``query``, ``key`` and ``value``, or ``stacked`` of one array with all three,
         and perhaps ``output``, with the names, in which ``*`` stands for what differs from layer to
@@ -326,9 +328,11 @@ def named_layers(
     if "output" in given:
         letters["O"] = given["output"]
     layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
+    # All that is given was found in each layer, O too, which a layer may lack if it is not given.
     if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
         _check_each_is_in_a_layer(available, given, layers)
         return sorted(map(_as_its_shape_says, layers), key=_order)
+    # Else say which name fits no array, or that they fit arrays of different layers.
     for option, name in given.items():
         if not any(map(_expression(name, available).fullmatch, available)):
             raise InvalidCaseError(option, f"there is no '{name}'; there are {listed(available)}")

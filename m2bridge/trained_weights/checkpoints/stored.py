@@ -96,9 +96,10 @@ def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
-    """Return the integers times the scales of their rows, divided by 127, as fractions.
+    """Return the integers times the scales of their rows, divided by 127, as fractions: a scale is
+    the largest absolute value of the row, which the integer 127 stands for.
 
-    ``others`` are the scales, and perhaps what says the order of the integers.
+    ``others`` are the scales, and perhaps the array that says the order of the integers.
     """
     scales = others[0]
 

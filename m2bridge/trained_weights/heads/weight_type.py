@@ -75,8 +75,11 @@ class HeadType:
 def _weight_type(
     by_letter: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape
 ) -> WeightType:
-    """Return the type of weights of a head, by the ranks of its matrices and the triple (r, s, m):
-    see :meth:`HeadType.of`.
+    """Return the type of weights of a head.
+
+    ``by_letter`` has the ranks of K, Q, V and, if it is given, O; ``numbers`` is the triple r = rk
+    A, s = rk V (or OV), and m, the dimension of the intersection of the column space of A and the
+    row space of V; ``shape`` has d, and whether scores are normalized by softmax.
     """
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 

@@ -90,6 +90,7 @@ def bounded_by_ranks(
         if rank is not None:
             because = f"the rank of the differential {ranks.method}"
             dimension = intersect_bounds(dimension, Bounds.at_least(rank, because))
+    # The ``method`` says how ranks were computed, or why they were not.
     is_computed = ranks.at_weights is not None
     symmetries = Symmetries(
         parameters=parameters,
@@ -211,8 +212,11 @@ def _most_rank_of_groups(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> int | None:
     """Return an upper bound for the rank of the differential at the weights, ``None`` if it is not
-    known: the rank of the products A_h and V_h, less a dimension for each rescaling (λA_h, V_h/λ),
-    which moves every head but those with A_h = 0 and V_h = 0.
+    known.
+
+    It is the rank of the map from weights to all A_h and V_h, less a dimension for each rescaling
+    (λA_h, V_h/λ), which does not change the function; and the entries of the output bias. A
+    rescaling moves every head but those with A_h = 0 and V_h = 0.
     """
     groups = head_groups([head.shape for head in heads], around)
     products = ranks_of_groups(groups, heads, reduced).upper

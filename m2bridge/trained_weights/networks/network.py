@@ -437,8 +437,8 @@ def _values(head: Matrices) -> Any:
 
 
 def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
-    """Return the names of the factors of the gauge group, each once, with how often it occurs, as
-    ``GL(2) on K and Q (4 times)``.
+    """Return the names of the factors of the gauge group, which acts on weights and preserves the
+    function: each once, with how often it occurs, as ``GL(2) on K and Q (4 times)``.
     """
     heads = list(chain(*shapes))
     # One name for each factor, first those of each head.

@@ -91,8 +91,8 @@ class AnalysisOptions:
             normalization="softmax" if choice.softmax else "none",
             skip=choice.skip,
             biases=biases,
-            # A norm of the model with γ = 1 has no arrays in the file, and is empty if there is
-            # none.
+            # The file has no arrays of a norm with γ = 1: its kind, or empty if there is no such
+            # norm.
             norm=norm or choice.norm_of_ones or None,
             rotary=choice.rotary,
             epsilon=choice.epsilon or EPSILON,
