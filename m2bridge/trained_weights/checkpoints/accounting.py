@@ -94,15 +94,19 @@ class ArrayUse:
 def array_uses(
     available: Mapping[str, Tensor], layers: Sequence[LayerTensors], options: StoredOptions
 ) -> tuple[ArrayUse, ...]:
-    """Return for each array of a file, in its order, what it is used for, or why it is left out."""
+    """Return for each array of a file, in its order, what it is used for, or why it is left out.
+
+    ``available`` are all arrays of the file by their names, and ``layers`` those that were read.
+    """
+    # By the name of an array what it is, as ["Q of layer 1"].
     roles: dict[str, list[str]] = {}
     for number, layer in enumerate(layers, 1):
         for name, role in _roles(layer):
             roles.setdefault(name, []).append(f"{role} of layer {number}")
-    norms = [layer.norm for layer in layers if layer.norm is not None]
-    of_norms_after = file_names(
-        part for norm in norms if norm.place == "post" for part in norm.tensors()
-    )
+    of_norms_after: set[str] = set()
+    for layer in layers:
+        if layer.norm is not None and layer.norm.place == "post":
+            of_norms_after |= file_names(layer.norm.tensors())
     uses = []
     for name, part in available.items():
         used_for = "; ".join(roles.get(name, ()))
@@ -198,6 +202,10 @@ def check_accounted(
     """Check that each array that belongs to a layer is read, or is one that changes nothing of what
     is said, and that no layer of attention is missed.
 
+    By its name an array belongs to a layer if it is in its module or in that of one of its
+    matrices, or beside its matrices; and, in the block around the module, if it is a factor of the
+    outputs, or of a kind that makes the layer another function.
+
     Parameters
     ----------
     layers : sequence of LayerTensors
@@ -215,7 +223,9 @@ def check_accounted(
         If an array that belongs to a layer is not understood, or a layer is missed.
     """
     leave_out = options.ignored
-    used = file_names(part for layer in (*layers, *known) for part in layer.all_tensors())
+    used: set[str] = set()
+    for layer in (*layers, *known):
+        used |= file_names(layer.all_tensors())
     others = [name for name in available if name not in used and not leave_out.fullmatch(name)]
     for layer in layers:
         modules = modules_of(layer)
@@ -226,7 +236,6 @@ def check_accounted(
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             is_in_block = name.startswith(blocks)
-            # An array beside the module of attention may be a factor of its outputs.
             is_factor = is_in_block and re.search(NAMES["factors"], name) is not None
             changes_layer = is_in_block and _is_not_in_model(name, options)
             is_sibling = _is_sibling(name, module_of_siblings, options)
@@ -293,11 +302,12 @@ def _check_no_layer_is_missed(
     InvalidCaseError
         If one is: there would be another layer, of which nothing is said.
     """
-    # Of layers of texts, those of images beside them are left out.
+    # Where some layers are of texts, only these were read, and those of images are left out.
     is_of_texts = not all(re.search(NAMES["images"], layer.name) for layer in layers)
     for name in names:
         if len(available[name].shape) < 2 or not re.search(NAMES["matrices_of_attention"], name):
             continue
+        # Such as a mask, which is no matrix of weights.
         is_beside = any(re.search(part, name) for _, part in _extra_kinds())
         is_of_images = is_of_texts and re.search(NAMES["images"], name) is not None
         if kinds_of(name) or is_beside or is_of_images:
@@ -321,7 +331,9 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
         matrix = re.fullmatch(r"(.*[./])(weight|kernel)(:0)?", name)
         if matrix:
             found.add(matrix[1])
-        # nn.MultiheadAttention has these names, and may stand alone, without a module around it.
+        # nn.MultiheadAttention has arrays of these names, and beside them ``bias_k`` and
+        # ``bias_v``, or one bias for three matrices; it may stand alone, without a module around
+        # it.
         if name.endswith("in_proj_weight"):
             found.add(name.removesuffix("in_proj_weight") + "bias_")
         if name.endswith("q_proj_weight"):

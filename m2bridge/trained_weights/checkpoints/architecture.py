@@ -220,6 +220,7 @@ def known_architecture(config: Mapping[str, Any], names: Iterable[str]) -> Archi
     """
     text = text_model(config)
     names_model = any("model_type" in part for part in (config, text))
+    # A file params.json names no model, but has keys by which it is known.
     if names_model or _has(text, ARCHITECTURES["parameters"]["keys"]):
         return read_architecture(config)
     return architecture_by_names(names)
@@ -310,14 +311,15 @@ def number_in(config: Mapping[str, Any], size: str) -> int | None:
 
 
 def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
-    """Return the row of the table, ``None`` if the model is not in it, and the part of the
-    configuration that speaks of the model of texts.
+    """Return the row of the table for the model of a configuration, ``None`` if it is not in the
+    table, and the part of the configuration that is about the model of texts.
     """
     models: Mapping[str, Any] = ARCHITECTURES["models"]
     text = text_model(config)
     parameters = ARCHITECTURES["parameters"]
     if "model_type" not in text and _has(text, parameters["keys"]):
-        # Keys and values of few dimensions that are multiplied up are another layer.
+        # This is a params.json. With ``kv_lora_rank`` keys and values are products of two matrices
+        # each, which is another layer.
         is_other = any("lora_rank" in key for key in text)
         return (None if is_other else models[parameters["model_type"]]), text
     for part in (text, config):

@@ -89,8 +89,9 @@ _NUMBERED = re.compile(r"(.*\blayers\.)(\d+)(\.1\.)")
 def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
     """Check that no layer of x-transformers follows another one, with no MLP between them.
 
-    In decoders with cross-attention each second one of two such layers has the keys of other
-    tokens, under the same names.
+    All modules are numbered in one list there: ``layers.0.1.`` is a layer, ``layers.1.1.`` an MLP
+    or another layer. In decoders with cross-attention the second one of two layers with numbers n −
+    1 and n has the keys of other tokens, under the same names.
 
     Raises
     ------
@@ -105,8 +106,8 @@ def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
         # A text ``assumed`` says that by its names alone the tokens of the keys are the same.
         if layer.assumed == "" or match is None or query is None:
             continue
-        numbers = numbers_in_list.setdefault(match[1], set())
-        number = int(match[2])
+        name_of_list, number = match[1], int(match[2])
+        numbers = numbers_in_list.setdefault(name_of_list, set())
         if number - 1 in numbers:
             raise InvalidCaseError(
                 "ignore",
@@ -158,7 +159,8 @@ def check_norms(layers: Iterable[LayerTensors]) -> None:
 
 
 def check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> None:
-    """Check that it is seen whether the norms of a whole model multiply by γ or by 1 + γ.
+    """Check that the names of arrays show whether the norms of a whole model multiply by γ, as in
+    LLaMA, or by 1 + γ, as in Gemma, which has the same names of norms.
 
     ``available`` are the names of all arrays, some of which show it.
 

@@ -77,7 +77,8 @@ def find_layers(
     matrices : dict
         Matrices that are given by their letters K, Q, V, A, O; ``None`` for those that are not.
     names : dict
-        Given names: see :func:`~.names.named_layers`.
+        Given names of arrays by the options ``query``, ``key``, ``value``, ``stacked`` and
+        ``output``; ``None`` for those that are not given.
     heads : int or None
         The number of heads that is given.
     options : StoredOptions or None
@@ -127,6 +128,7 @@ def find_layers(
     # Where only some names are given, arrays with usual names beside them, as an output matrix, are
     # not read, but they are understood, and so not refused.
     usual = usual_layers(weights, said) if has_names else []
+    # Names that a user gives are taken at their word.
     if not has_names:
         check_outputs(layers, known_architecture(config, weights))
         check_no_bare_integers(layers)
@@ -136,9 +138,11 @@ def find_layers(
     check_accounted(layers, weights, options, known=usual)
     architecture = read_architecture(config)
     layers = with_norms_beside(layers, weights, said=options.norm, architecture=architecture)
+    # Without config.json and option, names have to say what norms are.
     if architecture is None and options.norm is None:
         check_norms(layers)
         check_factors(layers, weights)
+    # The number of heads: that of the option, else of config.json, else of an array beside a layer.
     if heads is None:
         heads = number_in(text_model(config), "heads")
         check_sizes(config, layers)
@@ -169,11 +173,12 @@ def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
     relative positions of T5 and Swin.
     """
     expressions = NAMES["counts_heads"].values()
-    return {
-        name: part
-        for name, part in available.items()
-        if len(part.shape) == 2 and any(re.search(expression, name) for expression in expressions)
-    }
+    found = {}
+    for name, part in available.items():
+        has_name = any(re.search(expression, name) for expression in expressions)
+        if has_name and len(part.shape) == 2:
+            found[name] = part
+    return found
 
 
 def _with_its_heads(

@@ -176,8 +176,10 @@ def _is_of_other_tokens(star: str, available: Collection[str]) -> bool:
     this module, or in the one around it, ``layers.0.``.
     """
     around = re.sub(r"[^.]+\.$", "", star)
-    names: list[str] = NAMES["other_tokens_beside"]
-    return any(f"{module}{name}" in available for module in (star, around) for name in names)
+    for name in NAMES["other_tokens_beside"]:
+        if f"{star}{name}" in available or f"{around}{name}" in available:
+            return True
+    return False
 
 
 def _as_rows_are_cut(
