@@ -71,7 +71,8 @@ def split_in_thirds(stacked: Any, output: Any, heads: int, part: Tensor) -> dict
         raise InvalidCaseError(
             "heads", f"{named}: {heads} heads do not divide the {rows_of_Q} rows of Q"
         )
-    end_of_K = (rows + rows_of_Q) // 2
+    # K and V have half of the other rows each.
+    end_of_K = rows_of_Q + (rows - rows_of_Q) // 2
     return {"Q": stacked[:rows_of_Q], "K": stacked[rows_of_Q:end_of_K], "V": stacked[end_of_K:]}
 
 
@@ -96,6 +97,7 @@ def split_alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[st
         in_parts = stacked.reshape(PARTS_OF_CUT[cut], 3, -1, columns)
         parts = {"Q": in_parts[:, 0], "K": in_parts[:, 2], "V": in_parts[:, 1]}
     elif cut == "by-row":
+        # Three rows in turn are those of Q, K and V.
         threes = stacked.reshape(-1, 3, columns)
         parts = {letter: threes[:, place] for place, letter in enumerate("QKV")}
     else:

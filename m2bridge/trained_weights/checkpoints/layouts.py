@@ -220,8 +220,8 @@ def oriented(
         if _stacked_has_columns(query, parts.get("O"), layout):
             return {letter: _transposed(part) for letter, part in parts.items()}
         return dict(parts)
-    # The order of three indices of Q, K and V, and that of O; what the name of Q says is the
-    # default.
+    # The order of three indices of Q, K and V, and that of O: as the layout or the name of Q says.
+    # One array (3, ·, ·) with Q, K and V has the three as its first index, and A has no such order.
     orders = layout.index_orders
     if orders is None and query is not None:
         orders = _OF_KERNELS if KERNEL.search(query.name) else ORDERS["heads-a-d"]
@@ -297,7 +297,7 @@ def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str])
     Parameters
     ----------
     query : Tensor
-        Q, with the heads as its first index if there are three.
+        Q as it is stored, with the heads as its first index if it has three.
     bias : Tensor or None
         That of Q.
     orders : pair of str
@@ -308,7 +308,8 @@ def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str])
     InvalidCaseError
         If neither says it.
     """
-    # XLNet has the same indices for O as for Q, K and V.
+    # Names of kernels have one order. So have those of XLNet, where O has the indices of Q, K and
+    # V.
     is_said_by_name = orders == _OF_KERNELS or orders[0] == orders[1]
     if len(query.shape) != 3 or is_said_by_name:
         return orders

@@ -412,7 +412,9 @@ def _layout_of_given(
     said : StoredAs
         What a user says, which wins.
     """
-    given = Layout(names=letters, cut="unknown", star=f"^{_star_of(letters['Q'], available)}$")
+    # The expression has to fit all of the text that * stands for.
+    star = f"^{_star_of(letters['Q'], available)}$"
+    given = Layout(names=letters, cut="unknown", star=star)
     # Only one array with Q, K and V has a cut.
     is_stacked = letters["Q"] == letters.get("K")
     known = _known_layout(letters, available) if is_stacked else None
@@ -500,6 +502,7 @@ def usual_layers(
     used: set[str] = set()
     named = _by_usual_name(available)
     layouts = [(said or StoredAs()).applied(layout) for layout in LAYOUTS]
+    # First the layers with an output matrix, then those without one.
     for with_output in (True, False):
         for layout in layouts:
             # Arrays that belong to no layer yet.
