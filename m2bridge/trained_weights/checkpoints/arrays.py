@@ -124,7 +124,11 @@ def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
 
     def read() -> Any:
         """Return the array of all parts."""
-        return numpy.stack([as_array(part.name, part.read())[0] for part in parts])
+        arrays = []
+        for part in parts:
+            array, _kind = as_array(part.name, part.read())
+            arrays.append(array)
+        return numpy.stack(arrays)
 
     return Tensor(name, (len(parts), *first.shape), first.kind, read, sources=tuple(parts))
 
@@ -230,10 +234,11 @@ def modular(array: Any) -> Any:
         entries = [_residue(number) for number in array.flat]
         return numpy.array(entries, dtype=numpy.int64).reshape(array.shape)
     whole, exponent = dyadic(array)
-    # The prime is 2^31 − 1, modulo which 2^31 is 1: 2^e depends on e modulo 31 only. Residues of
-    # 31 bits, shifted by at most 30, fit into 64 bits.
-    shifted = whole % LARGE_PRIME << exponent % 31
-    return shifted % LARGE_PRIME
+    # The entries are whole·2^exponent. The prime is 2^31 − 1, modulo which 2^31 is 1: so 2^e
+    # depends on e modulo 31 only. Residues of 31 bits, shifted by at most 30, fit into 64 bits.
+    residues = whole % LARGE_PRIME
+    shifts = exponent % 31
+    return (residues << shifts) % LARGE_PRIME
 
 
 def _residue(number: Any) -> int:

@@ -274,6 +274,7 @@ def _with_name_in_errors(path: Path, read: Callable[[], Any]) -> Any:
     ConversionError in one line with the name of the file.
     """
     try:
+        # In a process that may read some folders only, errors do not quote what is in files.
         with unquoted():
             return read()
     except _UNREADABLE as reason:

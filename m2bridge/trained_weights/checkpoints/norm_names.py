@@ -139,13 +139,13 @@ def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | No
     """Return whether the model of a layer has no norm at its end, so that its norms stand after
     layers; ``None`` if that is not seen.
 
-    ``layer`` is the beginning of the names of its arrays, ``encoder.layers.0.``. It is not seen of
-    a layer without the embeddings of its model. Fairseq's wav2vec 2.0, which has positions by
-    convolutions (``pos_conv``), has its last norm where others have it even with norms after
-    layers.
+    ``layer`` is the beginning of the names of its arrays, ``encoder.layers.0.``. Models with norms
+    before their layers have one more at their end (OPT, Whisper, mBART, ESM); BART and the OPT of
+    350 million weights have none, and norms after their layers.
 
-    Models with norms before their layers have one there (OPT, Whisper, mBART, ESM); BART and the
-    OPT of 350 million weights have none, and norms after their layers.
+    It is not seen of a layer in a file without the embeddings of its model, which may lack the norm
+    too. Nor is it of Fairseq's wav2vec 2.0, which has positions by convolutions (``pos_conv``): it
+    has a norm of this name whatever the place of the others.
     """
     model = re.sub(r"layers\.\d+\.$", "", layer)
     if any(name.startswith(f"{model}pos_conv") for name in available):

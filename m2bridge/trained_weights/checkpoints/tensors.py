@@ -173,6 +173,7 @@ class NormTensors:
         """Return the norm, read now, of tokens with ``width`` entries; InvalidCaseError if γ or β
         has another length.
         """
+        # For errors: what the entries are for, and how to do without the norm.
         advice = "say that norm is none" if self.place == "pre" else ""
         needed = _NeededVector(
             "norm", "one for each coordinate of the tokens that it acts on", advice
@@ -252,6 +253,7 @@ class LayerTensors:
                 # What the option says is not taken for granted.
                 own = replace(own, assumed="")
         elif own is not None and own.place == "pre":
+            # By the option no norm is before the layer.
             own = None
         if own is not None and not biases:
             own = replace(own, beta=None)
@@ -494,8 +496,9 @@ class LayerTensors:
         given = {letter: bias for letter, bias in self.biases.items() if letter != "O"}
         if not given:
             return {}
-        # A bias is cut as a column beside the matrix is. For a bias that is missing the first
-        # column of its matrix stands in, as all three are needed; it is not returned.
+        # A bias is cut as a column beside the matrix would be: (rows, 1), or (heads, rows, 1). For
+        # a bias that is missing the first column of its matrix stands in, as all three are needed;
+        # it is not returned.
         columns = {letter: array[..., :1] for letter, array in arrays.items() if letter != "O"}
         for letter, bias in given.items():
             entries = _bias_of(self.parts[letter]).read(bias, arrays[letter].shape[:-1])
