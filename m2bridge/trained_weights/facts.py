@@ -309,6 +309,7 @@ def _facts_on_layers(
     layers_by_words: dict[tuple[str, str], list[int]] = {}
     for number, head_count in Counter(head.layer for head in heads).items():
         found = layers.get(number)
+        # The first head of the layer; that it is the only one is asked next.
         first = next(head for head in heads if head.layer == number)
         if head_count == 1 and (found is None or _is_head_alone(found, first)):
             continue
@@ -359,8 +360,12 @@ def _facts_on_network(
             words, names = network.symmetries.words(), network.symmetries.names
         by_kind["network"] = [("the network", words)]
         by_kind["symmetries"] = [("symmetries of the network", names)] if names else []
-    for name, value in network.facts() if network else ():
+    if network is None:
+        return by_kind
+    for name, value in network.facts():
+        # ``None`` is a fact of which there is nothing to say.
         if value is not None:
             # Under "network" there is already what the function determines.
-            by_kind["model" if name == "network" else name] = [(name, value)]
+            kind = "model" if name == "network" else name
+            by_kind[kind] = [(name, value)]
     return by_kind

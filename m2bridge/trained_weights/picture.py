@@ -102,9 +102,9 @@ def _figure_of_several(
     table_width, table_height = 4.6, ROW_HEIGHT_INCHES * (rows + 1)
     values_width = min(4.5 + 0.12 * len(listed), 9.0)
     # The margins, the space between values and table, and that between the map and the table below.
-    top, bottom, left, between, gap = 1.0, 1.6, 0.9, 0.8, 1.05
+    top, bottom, left, right, between, gap = 1.0, 1.6, 0.9, 0.3, 0.8, 1.05
     values_height = max(3.4, map_height + gap + table_height)
-    width = left + values_width + between + table_width + 0.3
+    width = left + values_width + between + table_width + right
     height = bottom + values_height + top
     page = new_figure(width, height, f"Weights: {size_text}")
 
@@ -112,8 +112,10 @@ def _figure_of_several(
         """Return axes with the lower left corner (x, y), of this width and height, in inches."""
         return page.add_axes((x / width, y / height, wide / width, high / height), **options)
 
-    panel_height = (values_height - 0.25) / 2
-    first = axes_at(left, bottom + panel_height + 0.25, values_width, panel_height)
+    # The values of A are in the upper panel, those of V in the lower one.
+    between_panels = 0.25
+    panel_height = (values_height - between_panels) / 2
+    first = axes_at(left, bottom + panel_height + between_panels, values_width, panel_height)
     second = axes_at(left, bottom, values_width, panel_height, sharex=first)
     for axes, (letter, color) in zip((first, second), COLORS.items(), strict=True):
         _draw_columns(axes, listed, letter, color)
@@ -126,10 +128,12 @@ def _figure_of_several(
     x = left + values_width + between
     y = bottom + values_height
     table = axes_at(x, y - map_height - gap - table_height, table_width, table_height)
-    of_map = axes_at(x + 0.4, y - map_height, map_width, map_height)
-    bar = axes_at(x + 0.4 + map_width + 0.15, y - map_height, 0.14, map_height)
+    # Left of the map are the numbers of layers, right of it the scale of its colours.
+    left_of_map = x + 0.4
+    of_map = axes_at(left_of_map, y - map_height, map_width, map_height)
+    bar = axes_at(left_of_map + map_width + 0.15, y - map_height, 0.14, map_height)
     paint = _draw_map(of_map, bar, heads, listed)
-    _draw_table(table, listed, of=len(heads), paint=paint)
+    _draw_table(table, listed, all_heads=len(heads), paint=paint)
     page.suptitle(
         f"Weights of self-attention: {size_text}", y=1 - 0.25 / height, va="top", fontsize=13
     )
@@ -273,14 +277,15 @@ def _row(head: HeadWeights) -> tuple[str, ...]:
     )
 
 
-def _draw_table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) -> None:
+def _draw_table(axes: Any, heads: Sequence[HeadWeights], all_heads: int, paint: Any) -> None:
     """Draw the table of the heads, or of those nearest to the singular locus.
 
     Parameters
     ----------
     axes : Axes
     heads : sequence of HeadWeights
-    of : int
+        Those in the table, of which at most 24 have lines.
+    all_heads : int
         The number of all heads.
     paint : callable
         Returns the colour that a distance has in the map, which its cell here has too; ``None`` if
@@ -311,7 +316,7 @@ def _draw_table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) ->
             cell.set_facecolor(colour)
             cell.set_text_props(color=_legible_on(colour))
             cell.visible_edges = "closed"
-    if len(chosen) < of:
+    if len(chosen) < all_heads:
         which = "head" if len(chosen) == 1 else f"{len(chosen)} heads"
         axes.set_title(f"the {which} nearest to {_what_is_near(heads)}", fontsize=10)
 
@@ -357,6 +362,7 @@ def _draw_map(
     """
     layers = sorted({head.layer for head in heads})
     heads_of_layer = max(head.head for head in heads)
+    # A row for each layer, a column for each head; NaN, no number, where there is no distance.
     cells = [[float("nan")] * heads_of_layer for _ in layers]
     for head in heads:
         row, column = layers.index(head.layer), head.head - 1
@@ -383,15 +389,17 @@ def _draw_map(
     axes.set_yticks(range(0, len(layers), layer_step), map(str, layers[::layer_step]))
     axes.set_xlim(-0.5, heads_of_layer - 0.5)
     axes.set_ylim(len(layers) - 0.5, -0.5)
-    # Cells without a distance are no numbers (NaN), which are not larger than 0.
+    # NaN is not larger than 0.
     known = [value for row in cells for value in row if value > 0]
     if not known:
         bar.axis("off")
         return lambda distance: None
     image = axes.imshow(cells, norm="log", cmap="cividis", interpolation="nearest", aspect="auto")
-    image.set_clim(min(known) / 1.2, max(known) * 1.2)
+    # The scale of the colours goes a little beyond the distances.
+    low, high = min(known) / 1.2, max(known) * 1.2
+    image.set_clim(low, high)
     scale = axes.figure.colorbar(image, cax=bar)
-    ticks = _ticks(min(known) / 1.2, max(known) * 1.2)
+    ticks = _ticks(low, high)
     scale.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     bar.minorticks_off()
     bar.tick_params(labelsize=9)
@@ -403,9 +411,12 @@ def _ticks(low: float, high: float) -> list[float]:
     bounds themselves where there are fewer.
     """
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    # First powers of ten alone, then multiples of them by more and more numbers.
     for steps in TICK_STEPS:
-        ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-        shown = [tick for tick in ticks if low <= tick <= high]
+        shown = []
+        for power in powers:
+            ticks = [float(f"{step}e{power}") for step in steps]
+            shown += [tick for tick in ticks if low <= tick <= high]
         if len(shown) >= 3:
             return shown
     return [float(f"{low:.2g}"), float(f"{high:.2g}")]

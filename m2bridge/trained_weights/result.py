@@ -481,7 +481,9 @@ def _analyse(
         fields["remarks"] += (FACTOR_OF_SCORES,)
     # Layers of which nothing is assumed have an empty text; equal texts are said once.
     fields["assumed"] = (*choice.assumed, *dict.fromkeys(text for text in assumed if text))
-    if choice.tied_embeddings and any(kind.startswith("embeddings") for kind in fields["left_out"]):
+    # The kind stands with the number of its arrays, as ``embeddings (2)``.
+    has_embeddings = any(kind.startswith("embeddings") for kind in fields["left_out"])
+    if choice.tied_embeddings and has_embeddings:
         fields["remarks"] += (TIED_EMBEDDINGS,)
     return fields
 

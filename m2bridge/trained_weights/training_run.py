@@ -122,12 +122,13 @@ class TrainingRun(PictureResult):
     def stages(self) -> list[Stage]:
         """The stages of the run, in their order."""
         names = tuple(self.singular_values)
-        # For each step the ranks of all matrices.
-        ranks = zip(*(self.effective_ranks(name).tolist() for name in names), strict=True)
+        ranks_of_matrices = [self.effective_ranks(name).tolist() for name in names]
+        # For each step a tuple with the rank of each matrix.
+        ranks_at_steps = zip(*ranks_of_matrices, strict=True)
         stages = []
         position = 0
-        # Equal ranks that follow one another are a stage.
-        for ranks_of_stage, steps in groupby(ranks):
+        # Equal tuples that follow one another are a stage.
+        for ranks_of_stage, steps in groupby(ranks_at_steps):
             length = len(list(steps))
             by_name = dict(zip(names, ranks_of_stage, strict=True))
             stages.append(self._stage(position, position + length - 1, by_name))
