@@ -239,10 +239,12 @@ class TrainingRun(PictureResult):
         """Return a table with a line for each step."""
         names = tuple(self.singular_values)
         ranks = [self.effective_ranks(name).tolist() for name in names]
+        # Each column is a list with a value for each step.
         columns = (self.steps.tolist(), self.loss.tolist(), *ranks, *self.distances.T.tolist())
+        of_ranks = [f"rank_{name}" for name in names]
         of_distances = [f"distance_to_rank_{r}" for r in range(self.distances.shape[1])]
-        header = ("step", "loss", *(f"rank_{name}" for name in names), *of_distances)
-        return csv_text(header, list(zip(*columns, strict=True)))
+        lines = list(zip(*columns, strict=True))
+        return csv_text(("step", "loss", *of_ranks, *of_distances), lines)
 
     def figure(self) -> Any:
         """Draw loss, effective ranks and distances, one below the other, over the steps."""
@@ -293,7 +295,7 @@ class TrainingRun(PictureResult):
         axes.legend(**BESIDE)
 
     def _draw_distances(self, axes: Any) -> None:
-        """Draw the distances to each lower rank over the steps."""
+        """Draw the distances to each lower rank over the steps, for at most seven ranks."""
         colors = (INK, VERMILION, BLUE, PURPLE, GREEN, ORANGE, SKY)
         distances = self.distances
         matrices = "K, Q" if self.factored else "A"

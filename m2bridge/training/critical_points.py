@@ -232,7 +232,6 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     if result.critical_points is not None:
         number = f"{result.critical_points}, modulo the primes {result.primes[0]} and"
         number += f" {result.primes[1]}"
-    # A value None is not shown.
     elsewhere = None
     left_out = None
     if count.elsewhere is None and count.by_orbit:
@@ -266,7 +265,9 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
 
 
 def _spurious(result: CriticalPoints) -> str:
-    """Return in words whether there are spurious minima, and by what that is shown."""
+    """Return in words whether there are *spurious* minima, of a larger loss than another minimum,
+    and by what that is shown.
+    """
     if result.spurious_minima is None:
         return "undecided"
     if result.spurious_minima:
@@ -301,7 +302,9 @@ def _tables(result: CriticalPoints) -> list[Block]:
 
 
 def _loss_text(point: RealPoint) -> str:
-    """Return the loss of a point, an interval, with few digits; a bound if it may be zero."""
+    """Return the loss of a point, an interval (lower, upper), as a number with few digits; as an
+    upper bound if it may be zero.
+    """
     lower, upper = point.loss
     if upper == 0:
         return "0"
@@ -441,7 +444,7 @@ def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
     """
     # msolve, or None if only a package of Macaulay2 is there; and the name of what isolates.
     program, isolated_by = msolve.for_engine(current())
-    # There are no complex points, and so no real ones.
+    # There are no complex points but those in families, which are left out, and so no real ones.
     if counts.count.dense == 0 and not counts.count.elsewhere:
         return RealPoints(points=(), isolated_by=isolated_by, unfinished="")
     try:

@@ -43,6 +43,7 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
         lower, _, weight, vector = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
         whole = weight * M + (1 - weight) * N
         v = basis @ vector
+        # The largest eigenvalue on the subspace: that of the whole is at least this.
         value = float(v @ whole @ v)
         # The error of an eigenvalue is about the square of the residual of its eigenvector.
         if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):

@@ -1,7 +1,8 @@
 """Heads that are replaced by ones of lower rank: their distances, and how much outputs change.
 
 All of it is numerical. The bounds hold for all tokens up to a given norm
-(docs/weights-mathematics.md, Changes of outputs).
+(docs/weights-mathematics.md, Changes of outputs). A = KᵀQ, and V stands for OV where there is an
+output matrix; α and β are the largest ranks that A and V may have.
 """
 
 from __future__ import annotations
