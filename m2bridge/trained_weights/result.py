@@ -390,10 +390,11 @@ def _layers_and_network(
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
         alone = {1: network}
-    # Whether several heads were looked at to the end, and form neither a network nor one layer.
+    # Whether it is known that several heads form neither a network nor one layer.
     is_known_layer = len(layers) == 1 and bool(alone)
-    has_several_heads = len(found.heads) > 1 and not unfinished
-    separate = has_several_heads and network is None and not is_known_layer
+    is_finished = unfinished == ""
+    forms_nothing = network is None and not is_known_layer
+    separate = is_finished and len(found.heads) > 1 and forms_nothing
     remarks = find_remarks(layers, found, options.heads, separate=separate, rotary=rotary)
     return {
         "heads": tuple(found.heads),
@@ -481,7 +482,6 @@ def _analyse(
         fields["remarks"] += (FACTOR_OF_SCORES,)
     # Layers of which nothing is assumed have an empty text; equal texts are said once.
     fields["assumed"] = (*choice.assumed, *dict.fromkeys(text for text in assumed if text))
-    # The kind stands with the number of its arrays, as ``embeddings (2)``.
     has_embeddings = any(kind.startswith("embeddings") for kind in fields["left_out"])
     if choice.tied_embeddings and has_embeddings:
         fields["remarks"] += (TIED_EMBEDDINGS,)

@@ -345,6 +345,7 @@ class HeadShape:
         are singular at rank 1 if d ≥ 3.
         """
         d = self.d
+        # For d = 1 the functions are AV·x²y, with a number A and any vector V: the whole space.
         if d == 1:
             return False
         is_zero = r == 0 or s == 0
