@@ -46,24 +46,27 @@ class LowRankChange:
     @classmethod
     def of(cls, head: HeadWeights, rank: int, *, of_A: bool = True, of_V: bool = True) -> Self:
         """Return by how much the outputs change if a head is truncated to a rank: A, if ``of_A``,
-        and V, if ``of_V``.
+        and V, if ``of_V``. The distances are those of A and of V in any case.
         """
         numbers = head.numerical
         # The first singular value that is cut off is the norm of the change of a matrix.
         norm_of_A, change_of_A = _largest_and_next(numbers.singular_values_A, rank)
         norm_of_V, change_of_V = _largest_and_next(numbers.singular_values_V, rank)
         norm = _norm_of_coordinates(head)
+        # A score is xᵀAy and a value Vx, for tokens x and y of at most this norm.
         change_of_scores = change_of_A * norm**2 if of_A else 0.0
         change_of_values = change_of_V * norm if of_V else 0.0
-        # Outputs are sums of values times weights of tokens: the change of a product is that of one
-        # factor times the other, for both factors.
+        largest_value = norm_of_V * norm
+        # An output is a sum of values times weights of tokens. A product changes by at most the
+        # change of one factor times the other, added for both factors.
         if head.shape.softmax:
-            # Where scores change by at most ε, the weights of tokens change by 2·tanh(ε/2) in sum.
-            # A factor of scores, such as 1/√a, makes ε smaller.
-            change = change_of_values + 2 * norm_of_V * norm * tanh(change_of_scores / 2)
+            # The weights have the sum 1. Where scores change by at most ε, the weights change by
+            # 2·tanh(ε/2) in sum. A factor of scores, such as 1/√a, makes ε smaller.
+            change = change_of_values + largest_value * (2 * tanh(change_of_scores / 2))
         else:
+            # The weights are the scores.
             largest_score = norm_of_A * norm**2
-            change = change_of_values * largest_score + norm_of_V * norm * change_of_scores
+            change = change_of_values * largest_score + largest_value * change_of_scores
         return cls(
             layer=head.layer,
             head=head.head,

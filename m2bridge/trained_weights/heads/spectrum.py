@@ -284,6 +284,7 @@ def _scaled(array: Any) -> tuple[Any, int]:
         largest = max(map(abs, array.flat))
         shift = 0
         if largest:
+            # A fraction whose terms have m and n bits is less than 2^(m − n + 1).
             bits = int(largest.numerator).bit_length() - int(largest.denominator).bit_length()
             shift = bits + 1
         scaled = [float(Fraction(entry) / Fraction(2) ** shift) for entry in array.flat]

@@ -395,12 +395,12 @@ def _with_output_bias(
 def _free_base_changes(
     model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
 ) -> int:
-    """Return the dimension of the changes of base between layers, all of which move the functions
-    of the heads at these weights: the sum of the squares of widths between layers, or less.
+    """Return the dimension of the group of those changes of base between layers that are proved to
+    move the functions of the heads at these weights, all but the identity.
 
-    Where the outputs of all heads of a layer span the space of tokens behind it, each change of
-    base of this space changes some of them. With A = 0 a head of lightning attention has no
-    outputs, whatever its values are.
+    Where the outputs of all heads of a layer span the space of tokens behind it, of dimension d,
+    each change of base of this space changes some of them: d² dimensions. With A = 0 a head of
+    lightning attention has no outputs, whatever its values are.
     """
     # The widths between layers. Skip connections are preserved by no change of base; and ranks of
     # wide matrices take too long, without which nothing is proved.

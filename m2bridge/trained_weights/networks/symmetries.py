@@ -452,6 +452,7 @@ def softmax_layer(
     else:
         dimension = Bounds.at_most(most, "the functions of each group of heads alone")
         why = "there are more heads than independent matrices A"
+    # The redundant directions, by names; first those of the groups, with all biases of V.
     named: Counter[str] = Counter()
     for group in groups:
         named.update(dict(group.redundant()))
