@@ -92,7 +92,8 @@ def find_layers(
     """
     options = options or StoredOptions()
     said = stored_as(options.layout)
-    if heads is not None and (not isinstance(heads, int) or isinstance(heads, bool) or heads < 1):
+    is_number = isinstance(heads, int) and not isinstance(heads, bool)
+    if heads is not None and (not is_number or heads < 1):
         raise InvalidCaseError("heads", f"must be at least 1, not {heads!r:.60}")
     given = {letter: array for letter, array in matrices.items() if array is not None}
     if (source is None) == (not given):

@@ -101,7 +101,9 @@ class StoredAs:
     index_orders: tuple[str, str] | None = None
 
     def applied(self, layout: Layout) -> Layout:
-        """Return the layout with what a user says in place of what the table says."""
+        """Return the layout with what a user says in place of what the table says. A cut that is
+        said leaves nothing open: then there are no words on how models differ in it.
+        """
         return replace(
             layout,
             columns=layout.columns if self.is_in_out is None else self.is_in_out,

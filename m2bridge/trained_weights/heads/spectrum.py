@@ -333,7 +333,7 @@ class Pair:
         if smaller.shape[1] > larger.shape[1]:
             smaller, larger = larger, smaller
         _, cosines, right_vectors = numpy.linalg.svd(larger.T @ smaller)
-        directions = smaller @ right_vectors.T
+        directions = smaller @ right_vectors.T  # the principal vectors
         sines = numpy.linalg.norm(directions - larger @ (larger.T @ directions), axis=0)
         # There are as many angles as the smaller space has dimensions.
         cosines = numpy.append(cosines, numpy.zeros(len(sines)))[: len(sines)]

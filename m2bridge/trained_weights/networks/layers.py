@@ -334,22 +334,13 @@ def find_network(
     options: AnalysisOptions,
     alone: dict[int, NetworkAtWeights],
 ) -> NetworkAtWeights | None:
-    """Return what is known of the network at its weights; ``None`` if layers do not follow one
-    another, or nothing is known of one of them.
+    """Return what is known of the network at its weights; ``None`` if the layers form no network,
+    or nothing is known of one of them.
 
     ``alone`` has what is known of each layer alone, by its number.
     """
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
-    # The numbers of entries of the tokens before each layer, and of the outputs of the last one.
-    widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
-    if any(head.is_outside for head in found.heads):
-        return None
-    # The outputs of each layer have to be tokens of the next one.
-    if any(head.shape.width != widths[head.layer - 1] for head in found.heads):
-        return None
-    have_as_many_heads = len({len(layer) for layer in shapes}) == 1
-    # By their names, which differ in numbers only, layers follow one another.
-    if not (have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])):
+    if any(head.is_outside for head in found.heads) or not _form_network(layers, shapes):
         return None
     # By biases or norms a layer is no longer one of its matrices alone.
     has_biases_or_norms = any(layer[0].coordinates is not None for layer in shapes)
@@ -386,6 +377,21 @@ def find_network(
     if len(layers) == 1 and not skip and 1 in alone and _is_differentiated(shapes[0]):
         return alone[1]  # computed in the same way
     return _analyse_network(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
+
+
+def _form_network(layers: Sequence[LayerTensors], shapes: Sequence[Sequence[HeadShape]]) -> bool:
+    """Return whether layers follow one another: the outputs of each, which are the sums over its
+    heads, are tokens of the next, all have as many heads, and names differ in numbers only.
+
+    ``shapes`` has for each layer the sizes of its heads.
+    """
+    # The numbers of entries of the tokens before each layer.
+    widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes[:-1])]
+    for width, layer in zip(widths, shapes, strict=True):
+        if any(shape.width != width for shape in layer):
+            return False
+    have_as_many_heads = len({len(layer) for layer in shapes}) == 1
+    return have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])
 
 
 def _is_differentiated(shapes: Sequence[HeadShape]) -> bool:
