@@ -2,10 +2,9 @@
 
 What is counted, what is proved, and what rests on other programs is in docs/learning-degrees.md.
 
-Functions of a layer are in *orbits* by the ranks of A and V; one orbit is dense, and the others
-consist of singular and boundary functions and of zero. Complex critical points are counted modulo a
-prime: ``count.dense`` of them are at functions of the dense orbit, and ``count.elsewhere`` at
-others; either is ``None`` if there are infinitely many, as they *come in families*. With
+Functions of a layer are in *orbits*, of which one is dense. Complex critical points are counted
+modulo a prime: ``count.dense`` of them are at functions of the dense orbit, and ``count.elsewhere``
+at others; either is ``None`` if there are infinitely many, as they *come in families*. With
 ``count.by_orbit`` false, ``dense`` is the number of all points, and those elsewhere were not
 counted.
 """
@@ -119,8 +118,8 @@ class CriticalPoints(Result):
     def real_points_elsewhere(self) -> tuple[RealPoint, ...] | None:
         """The real points that are not shown to be at functions of the dense orbit.
 
-        They are at singular or boundary functions, or at the function zero. ``None`` if the real
-        points are not known.
+        They may be at singular or boundary functions, at the function zero, or at smooth functions
+        of smaller orbits. ``None`` if the real points are not known.
         """
         if self.points is None:
             return None
@@ -240,7 +239,7 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     elif count.eliminated:
         left_out = "points where V does not determine A; over the reals there are none"
     if count.elsewhere:
-        elsewhere = f"{count.elsewhere} in the chart, at singular or boundary functions or zero"
+        elsewhere = f"{count.elsewhere} in the chart, outside the dense orbit"
     facts: list[tuple[str, object]] = [
         ("data", result.data),
         ("target", result.target),

@@ -1,7 +1,8 @@
 """Arrays with a name, which are read one by one, and their entries as exact numbers.
 
 A file is described first, so it may hold more than fits into memory. Each floating-point number is
-a dyadic rational.
+a dyadic rational. The *kind* of an array is the type of its entries, such as ``float32``, or
+``exact`` for integers and fractions, which are objects of Python in an array of NumPy.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ layer a list with a dict for each head: those of its matrices with these letters
 ``extra`` is what a layer has in addition to its heads: an output bias, by which constants are
 added, or γ and β of a norm. A rank is that of the differential of the map from weights to
 functions. By Theorem H (docs/deep-attention.md) heads are *separate* under conditions on sizes, or
-on ranks at the weights: then the rank is the sum of what A and V of each head contribute.
+on ranks at the weights: then the rank attains its upper bound by the ranks of all A and V.
 """
 
 from __future__ import annotations

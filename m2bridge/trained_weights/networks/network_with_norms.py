@@ -4,8 +4,8 @@ The dimension of such a network is enclosed. Above it is the sum of the dimensio
 less that of the symmetries between them; below it the rank of the differential, at these weights or
 at random ones. Proofs are in ``docs/weights-mathematics.md``.
 
-``around`` a layer are its norm before it, its output bias, and how many heads in a row share K and
-V (``sharing``); ``absorbs_linear_maps`` says whether K, Q and V can undo a linear change of the
+``around`` has the norm before a layer, its output bias, and how many heads in a row share K and V
+(``sharing``); ``absorbs_linear_maps`` says whether K, Q and V can undo a linear change of the
 tokens behind the norm. The layer ``after`` a layer is the next one; its LayerNorm takes the mean of
 the outputs away, so that only the outputs modulo (1, …, 1), of one dimension less, pass it.
 """
