@@ -413,18 +413,30 @@ def gradients_of(
         # Backwards: for each layer the derivatives by its parameters, the last layer first.
         by_layer = []
         for layer, at_X in zip(reversed(rotated), reversed(values), strict=True):
-            by_heads, by_coordinates = [], []
-            # A head has the outputs V·Y·sigma, with its normalized scores sigma of Y.
-            for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
-                by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
-                by_heads.append(by_head)
-                by_coordinates.append(by_Y)
-            by_layer.append(layer.flattened(tuple(by_heads), G, ones))
-            # Y = scale·N(X) + shift, and the derivatives by Y of all heads are added.
-            by_norm = layer.scale.transpose() * reduce(add, by_coordinates)
-            by_X = at_X.norm.pullback(by_norm, numbers)
+            by_heads, by_X = _pulled_back(layer, at_X, G, numbers)
+            by_layer.append(layer.flattened(by_heads, G, ones))
             G = by_X + G if skip else by_X
         yield list(chain(*reversed(by_layer)))
+
+
+def _pulled_back(
+    layer: _Layer, at_X: _LayerAt, G: MatrixLike, numbers: NumberSystem
+) -> tuple[tuple[HeadMatrices, ...], MatrixLike]:
+    """Return the derivatives of a linear form on the outputs of a layer: by A and OV of each head,
+    and by the tokens X before the layer.
+
+    ``G`` is the linear form, with a column for each token, and ``at_X`` is what the layer computes
+    at X.
+    """
+    by_heads, by_coordinates = [], []
+    # A head has the outputs V·Y·sigma, with its normalized scores sigma of Y.
+    for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
+        by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
+        by_heads.append(by_head)
+        by_coordinates.append(by_Y)
+    # Y = scale·N(X) + shift, and the derivatives by Y of all heads are added.
+    by_norm = layer.scale.transpose() * reduce(add, by_coordinates)
+    return tuple(by_heads), at_X.norm.pullback(by_norm, numbers)
 
 
 @dataclass(frozen=True, slots=True)

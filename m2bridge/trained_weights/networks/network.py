@@ -512,8 +512,8 @@ def _ranks_with_output_bias(
     )
     random_layer = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
     return (
-        rank_modulo_prime(False, [layer], upper=rank + outputs),
-        rank_modulo_prime(False, [random_layer], upper=most + outputs),
+        rank_modulo_prime(skip=False, layers=[layer], upper=rank + outputs),
+        rank_modulo_prime(skip=False, layers=[random_layer], upper=most + outputs),
     )
 
 
