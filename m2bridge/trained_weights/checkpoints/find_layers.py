@@ -101,19 +101,8 @@ def find_layers(
     if given:
         return [given_layer(given)], {}, heads
     available = tensors(source)
-    # The arrays that are weights: without copies and ignored ones, with an adapter and with scales.
-    weights = available
-    if options.adapter is not None:
-        weights = merged(available, options.adapter)
-    weights = without_copies(weights)
-    ignored = options.ignored
-    weights = {name: part for name, part in weights.items() if not ignored.fullmatch(name)}
     has_names = any(names.values())
-    # Arrays of an adapter that was merged are no longer under names that are refused.
-    reason = "" if has_names else refused_form(weights)
-    if reason:
-        raise InvalidCaseError("weights", reason)
-    weights = dequantized(weights)
+    weights = _weights_among(available, options, has_names=has_names)
     config = configuration(source) if isinstance(source, str | Path) else {}
     if has_names:
         layers = named_layers(weights, names, said)
@@ -156,6 +145,32 @@ def find_layers(
     if norms_add_one(config):
         layers = [_with_one_added(layer) for layer in layers]
     return layers, available, heads
+
+
+def _weights_among(
+    available: Mapping[str, Tensor], options: StoredOptions, *, has_names: bool
+) -> Mapping[str, Tensor]:
+    """Return the arrays that are weights, by their names: changed by the adapter if one is given,
+    without copies and ignored arrays, and with integers multiplied by their scales.
+
+    ``has_names`` is whether a user gives names of matrices; then no form is refused by its names.
+
+    Raises
+    ------
+    InvalidCaseError
+        If arrays have a form that is not read, such as blocks of few bits.
+    """
+    weights = available
+    if options.adapter is not None:
+        weights = merged(available, options.adapter)
+    weights = without_copies(weights)
+    ignored = options.ignored
+    weights = {name: part for name, part in weights.items() if not ignored.fullmatch(name)}
+    # Arrays of an adapter that was merged are no longer under names that are refused.
+    reason = "" if has_names else refused_form(weights)
+    if reason:
+        raise InvalidCaseError("weights", reason)
+    return dequantized(weights)
 
 
 def _layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
