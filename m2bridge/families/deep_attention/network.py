@@ -4,6 +4,13 @@ The number systems are integers, residues, balls, power series and words (in ``e
 matrices have ``*``, ``+`` and ``transpose()``; the system constructs them and has the normalization
 σ of the scores. Derivatives are computed by backpropagation. Nothing here says
 the meaning of ranks: ``bounds`` does.
+
+A layer maps its tokens Y, the columns of a matrix, to Σ_h V_h Y σ(Z_h), a sum over its heads h with
+the *scores* Z_h = YᵀA_hY, plus Y with a skip connection. The *attention matrix* A = KᵀQ and the
+*value matrix* V of a head are products of the weights (of trained networks V stands for OV). σ is
+the identity in lightning attention, the softmax of each column in softmax attention. ⟨G, Z⟩ is the
+sum of the products of the entries of two matrices; a *covector* on a matrix Z is the matrix G that
+stands for the linear form ⟨G, dZ⟩.
 """
 
 from __future__ import annotations
@@ -33,7 +40,8 @@ class NumberSystem:
     """Matrices over any ring, and the normalization σ of scores: here the identity.
 
     Subclasses have other matrices or another σ. A covector on a matrix Z is a matrix G of the size
-    of Z, which stands for the linear form ⟨G, dZ⟩; a pullback is that of such linear forms.
+    of Z, which stands for the linear form ⟨G, dZ⟩. The pullback to Z of a covector G on σ(Z) is the
+    covector that stands for the form ⟨G, dσ(Z)⟩ in dZ.
     """
 
     __slots__ = ()
@@ -323,7 +331,8 @@ def _scores_pullback(
 class NetworkWeights:
     """The parameters as matrices: for each head of each layer V, O if present, and A or K and Q.
 
-    ``layers[k][h]`` has the matrices of head h of layer k, both from 0, by their letters.
+    O is the output matrix of a trained head, whose value matrix is the product OV. A network of
+    given sizes has no O. ``layers[k][h]`` has the matrices of head h of layer k, both from 0, by their letters.
     """
 
     layers: Sequence[Sequence[Mapping[str, MatrixLike]]]
@@ -369,7 +378,7 @@ class NetworkWeights:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[LayerMatrices]) -> list[Any]:
-        """Return the gradient by the parameters, given the gradient by all A and OV.
+        """Return the gradient by the parameters, given the gradient by all A and OV (V without O).
 
         The result is a list of entries in the order of :meth:`read`; the entries by O stand before
         those by V.

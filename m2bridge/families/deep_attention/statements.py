@@ -55,7 +55,7 @@ def _layers_of_rank_one(network: NetworkSizes) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """The conjunction of hypotheses, by their names in HOLDS.
+    """The conjunction of hypotheses, by their names in HOLDS, which says when each is true.
 
     A call with a network returns the first hypothesis that fails, in words; empty if all hold.
     """
@@ -295,7 +295,9 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
     """Return the dimension by each statement about it that applies to a network.
 
     For one head without skip connections the paper's formula is always among them, with the
-    hypothesis that fails, or without a value where it has no meaning.
+    hypothesis that fails, or without a value where it has no meaning. ``assumes`` of an expectation
+    has the words for what its formula takes for granted, and what only a computed dimension tests:
+    that heads are separate, or that the conjecture is true.
     """
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     dimensions = []

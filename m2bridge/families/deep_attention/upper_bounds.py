@@ -2,6 +2,12 @@
 
 They need no computation. Proofs are in ``docs/deep-attention.md``; lower bounds, by ranks, are in
 ``bounds``.
+
+Notation: a network has widths d_0, …, d_l and t tokens, and H heads in each layer. A head of layer
+k has an attention matrix A of rank at most a_k and a value matrix V of size d_k × d_{k−1} and rank
+β_k; α_k is the generic rank of A. GL(d_i) acts on the functions by a *change of base* of the hidden
+space between layers i and i + 1, which leaves their composition as it is. A
+:class:`~m2bridge.results.known.Bounds` has a ``value``, and a reason in words, ``because``.
 """
 
 from __future__ import annotations
@@ -68,8 +74,10 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
 def virtual_bound(network: NetworkSizes) -> Bounds:
     """Return the upper bound by what functions see of virtual weights, with its reason in words.
 
-    The network has one head and no skip connections, and t ≥ 2 for softmax.
+    The network has one head and no skip connections, and t ≥ 2 for softmax. Virtual weights are
+    A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
     """
+    # after it only the symmetric parts of the A'_k matter
     last_whole_layer = network.whole_layers
     reason = "the virtual weights"
     if not network.softmax:
