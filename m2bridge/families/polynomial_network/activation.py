@@ -2,6 +2,10 @@
 
 Without scalings of hidden neurons only permutations are known to keep all functions. Functions are
 not homogeneous: coordinates are their coefficients in all degrees that occur.
+
+An activation σ = a_0 + a_1 x + … + a_r x^r is given by the tuple (a_0, …, a_r) of its coefficients,
+integers; x² + x is (0, 1, 1). A network has widths d_0, …, d_l, and l layers. A
+:class:`~m2bridge.results.known.Bounds` has a ``value`` and its reason in words.
 """
 
 from __future__ import annotations
@@ -206,7 +210,7 @@ class ActivatedNetwork(PolynomialNetwork):
 
     @property
     def coordinate_count(self) -> int:
-        """The number of coefficients of all monomials whose degrees can occur.
+        """The number of coefficients of all outputs at the monomials whose degrees can occur.
 
         Where these degrees are too large to be listed, it is the number of coefficients in all
         degrees up to the largest, an upper bound.

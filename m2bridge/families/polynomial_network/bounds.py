@@ -2,6 +2,11 @@
 
 They are those of theorem-network-bounds in docs/polynomial_networks.md, with its numbers, and the
 dimension of the orbits of the gauge group, which is the reason for the first of them.
+
+Notation: a network has widths d_0, …, d_l, weight matrices W_i of size d_i × d_{i−1}, and the
+activation degree r, here ``degree``. The *gauge group* acts on the weights and keeps the function.
+The *coordinates* of the function are the coefficients of its d_l outputs, forms of degree r^(l−1)
+in d_0 variables. A :class:`~m2bridge.results.known.Bounds` has a ``value`` and its reason in words.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -101,7 +106,9 @@ def bounds_by_few_inputs_or_outputs(
 ) -> Iterator[Bounds]:
     """Yield the bounds 5 and 6 of a network, which hold for every activation.
 
-    ``least`` is the function that returns the least bound for given widths.
+    Bound 5: if the first hidden layer has fewer neurons than there are inputs, a function depends
+    on so few linear forms; the space that they span is a point of a Grassmannian. Bound 6 is the
+    same for outputs. ``least`` is the function that returns the least bound for given widths.
     """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
@@ -147,7 +154,8 @@ def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator
         return
     coordinates = outputs * comb(inputs - 1 + form_degree, inputs - 1)
     yield Bounds.at_most(coordinates, "the number of coordinates")
-    # with one hidden layer
+    # Bounds 7 to 9 are about one hidden layer. With an equation the functions do not fill the space
+    # of all coordinates.
     if len(widths) == 3:
         for reason in _equations(widths, degree, characteristic):
             yield Bounds.at_most(coordinates - 1, reason)
@@ -156,17 +164,18 @@ def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator
 def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str]:
     """Yield the reasons why the functions of a network satisfy an equation (bounds 7 to 9).
 
-    ``widths`` are (d_0, d_1, d_2), with one hidden layer. Nothing is yielded if no equation is
-    known.
+    ``widths`` are (d_0, d_1, d_2), with one hidden layer: each output is a linear combination of
+    r-th powers of the same d_1 linear forms. Nothing is yielded if no equation is known.
     """
     inputs, hidden, outputs = widths
+    # the rank of this matrix is at most the number of powers
     rows_of_catalecticant = comb(inputs - 1 + degree // 2, inputs - 1)
     if outputs == 1 and hidden < rows_of_catalecticant:
         yield "a minor of the catalecticant matrix vanishes"
     # the only defective case in which no minor of a catalecticant vanishes
     if widths == (5, 7, 1) and degree == 3 and characteristic == 0:
         yield "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)"
-    # a skew-symmetric matrix has an even rank
+    # of the skew-symmetric matrix, which is even; each hidden neuron adds a summand of rank two
     general_rank = 3 * inputs - inputs % 2
     if outputs == 3 and degree == 2 and 2 * hidden < general_rank:
         yield "a minor of the skew-symmetric matrix of three quadratic forms vanishes"
