@@ -1,7 +1,9 @@
 """Verification of the content by the checker, and then of the program against this release.
 
-The content is recomputed by :mod:`m2bridge.checker` alone, without Macaulay2. The program is only
-compared as text, with the one that this release would write.
+The content of a certificate (its answer, evidence and lemmas) is recomputed by
+:mod:`m2bridge.checker` alone, without Macaulay2. The program in it, a text in Macaulay2, is only
+compared, with the one that this release would write. ``outcome`` of a :class:`VerifyResult` is
+``accepted`` or one of the words that the class explains.
 """
 
 from dataclasses import replace

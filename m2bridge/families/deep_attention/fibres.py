@@ -201,7 +201,7 @@ unit ideal over QQ. With all of them f is a limit of networks and no network.
 """
 
 
-def concerns(network: NetworkSizes) -> str:
+def why_limit_says_nothing(network: NetworkSizes) -> str:
     """Return why the limit says nothing about a network; empty if it is about this network.
 
     The limit is the function in proposition-not-closed, a limit of networks of three widths 3 that
@@ -228,7 +228,7 @@ def limit_outside(network: NetworkSizes) -> dict[str, bool]:
     EngineError
         If Macaulay2 did not finish.
     """
-    reason = concerns(network)
+    reason = why_limit_says_nothing(network)
     if reason:
         raise MethodUnavailableError(reason)
     answer = answer_to(limit_script(network))

@@ -502,7 +502,7 @@ def can_be_certified(network: NetworkSizes, observable: str) -> bool:
         "virtual_fibre_dimension": plain_lightning,
         **dict.fromkeys(FIBRES, plain_lightning and small),
         # an empty text says that the limit is about this network
-        "closed": fibres.concerns(network) == "",
+        "closed": fibres.why_limit_says_nothing(network) == "",
     }
     # of ``dimension``, and of ``unseen_weights``, which follows from it
     dimension_is_recomputed = network.is_plain or not network.softmax
