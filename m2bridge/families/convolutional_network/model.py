@@ -76,9 +76,9 @@ class ConvolutionalNetwork(FilterSizes):
         return len(self.filters) - 1
 
     def parametrization(self) -> PolynomialMap:
-        """Return the map from the weights to the coefficients of the output as a form in the inputs.
+        """Return the map from the weights to the coefficients of the output.
 
-        Coefficients that are zero for all weights are left out.
+        The output is a form in the inputs; coefficients that are zero for all weights are left out.
 
         Raises
         ------

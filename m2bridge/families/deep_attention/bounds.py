@@ -416,7 +416,8 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
 def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     """Return the rank of the differential of softmax at random weights as a lower bound.
 
-    Softmax is expanded in power series (``rank_by_series``). It is for networks with skip connections or several heads, for which no block decides.
+    Softmax is expanded in power series (``rank_by_series``). It is for networks with skip
+    connections or several heads, for which no block decides.
     """
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
@@ -476,8 +477,8 @@ def growing_rank(
     """Return a lower bound for the dimension of the span of all coefficients of the gradients.
 
     Each entry of a gradient is a power series, and each order of a gradient is a vector of
-    coefficients, one of each entry. The result is a rank modulo ``prime``. Gradients are added until doubling their number does not enlarge
-    the rank, or until the rank is ``upper``.
+    coefficients, one of each entry. The result is a rank modulo ``prime``. Gradients are added
+    until doubling their number does not enlarge the rank, or until the rank is ``upper``.
 
     Parameters
     ----------

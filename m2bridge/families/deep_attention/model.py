@@ -80,7 +80,7 @@ class DeepAttention(NetworkSizes):
     __slots__ = ()
 
     def parametrization(self) -> PolynomialMap:
-        """Return the polynomial map from the parameters to coefficients that determine the function.
+        """Return the map from the parameters to coefficients that determine the function.
 
         Which coefficients these are, and their names, is said in ``expansion.py``.
 

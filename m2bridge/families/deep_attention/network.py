@@ -332,7 +332,8 @@ class NetworkWeights:
     """The parameters as matrices: for each head of each layer V, O if present, and A or K and Q.
 
     O is the output matrix of a trained head, whose value matrix is the product OV. A network of
-    given sizes has no O. ``layers[k][h]`` has the matrices of head h of layer k, both from 0, by their letters.
+    given sizes has no O. ``layers[k][h]`` has the matrices of head h of layer k, both from 0, by
+    their letters.
     """
 
     layers: Sequence[Sequence[Mapping[str, MatrixLike]]]

@@ -202,9 +202,10 @@ class PolynomialNetwork(DifferentiableModel):
         return (best_bound(self.widths, self.degree, characteristic),)
 
     def parametrization(self) -> PolynomialMap:
-        """Return the map from the weights to the coefficients of the outputs as forms in the inputs.
+        """Return the map from the weights to the coefficients of the outputs.
 
-        Coefficients that are zero for all weights are left out.
+        The outputs are forms in the inputs; coefficients that are zero for all weights are left
+        out.
 
         Raises
         ------
