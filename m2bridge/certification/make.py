@@ -122,8 +122,9 @@ STATEMENTS = "statements"
 def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     """Return the questions of the named family by key; raise InvalidCaseError if it is unknown.
 
-    Statements with the same key form one question; statements that need a separate computation
-    form none, unless the family has a question of its own with their key.
+    Statements with the same key form one question. Those with ``separate_computation``, which can
+    be long and is done on demand only, form none, unless the family has a question of its own with
+    their key.
     """
     chosen_family = family(name)
     by_key: dict[str, list[Statement]] = {}
@@ -176,7 +177,8 @@ class StatedQuestion(Question[Any, Any]):
     def observation(self) -> str:
         """The name of the observation, which all questions of the family share.
 
-        If statements are observed separately, the name also has the observables of this question.
+        If statements are observed separately, the name also has the observables of this question:
+        ``statements dimension``.
         """
         if not self.family.observed_separately:
             return STATEMENTS

@@ -449,6 +449,9 @@ def rank_by_series(
     TooLargeError
         If there are too many coefficients.
     """
+    # With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
+    # order 3^(k−1) in layer k. With skip connections these differences stay of order one, so that
+    # few orders are tried first.
     first_orders = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
     if first_orders * network.parameter_count * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(

@@ -66,6 +66,7 @@ def expanded(network: NetworkSizes) -> PolynomialMap:
         If they are too large to be expanded.
     """
     _check_size(network)
+    # the coefficient of S^e in P_ki for each (k, i, e)
     P = _symmetric_coefficients(network)
     if _determines_P(network):
         images = {_name("c", k, i, *e): coefficient for (k, i, e), coefficient in P.items()}

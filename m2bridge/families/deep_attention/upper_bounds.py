@@ -255,8 +255,9 @@ def without_unused_width(
     The functions are those with value matrices of rank at most β_k in layer k, where ``betas`` are
     β_1, …, β_l. A hidden width is reduced to what heads can fill and read: outputs of H heads with
     values of rank β lie in a space of dimension Hβ, and each of the H heads of the next layer sees
-    of it 2α + β linear forms. The widths of a network with skip connections stay, as the tokens
-    themselves pass there. The new β_k are at most the new widths before and after layer k.
+    of it 2α + β linear forms: those in the rows and columns of A, and in the rows of V. The widths
+    of a network with skip connections stay, as the tokens themselves pass there. The new β_k are at
+    most the new widths before and after layer k.
     """
     ranks = list(betas)
     if network.skip or network.layers == 1:

@@ -37,7 +37,8 @@ def _stabilizer(widths: Widths) -> int:
 
     Generic matrices W_1, …, W_l are a representation of a quiver of type A. It is a direct sum of
     intervals: the interval [a, b] is one-dimensional at the layers a to b and zero elsewhere. The
-    multiplicity m_ab of [a, b] follows from the ranks of products of the W_i.
+    multiplicity m_ab of [a, b] follows from the ranks of products of the W_i, as such a rank is the
+    number of intervals that contain the layers of the product.
 
     The stabilizer is open in the space of those endomorphisms of the representation that vanish on
     inputs and outputs. A homomorphism from [a, b] to [c, d] is a number if c ≤ a ≤ d ≤ b, else
@@ -57,10 +58,12 @@ def _stabilizer(widths: Widths) -> int:
     intervals = []
     for a in range(last + 1):
         for b in range(a, last + 1):
+            # intervals that contain [a, b], less those that go on to a − 1 or to b + 1
             m_ab = rank(a, b) - rank(a - 1, b) - rank(a, b + 1) + rank(a - 1, b + 1)
             if m_ab > 0:
                 intervals.append((a, b, m_ab))
     dimension = 0
+    # pairs of intervals [a, b] and [c, d] whose homomorphisms are numbers, a line
     for (a, b, m_ab), (c, d, m_cd) in product(intervals, repeat=2):
         is_line = c <= a <= d <= b
         vanishes_at_the_ends = a > 0 and d < last
@@ -175,7 +178,8 @@ def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str
     # the only defective case in which no minor of a catalecticant vanishes
     if widths == (5, 7, 1) and degree == 3 and characteristic == 0:
         yield "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)"
-    # of the skew-symmetric matrix, which is even; each hidden neuron adds a summand of rank two
+    # the rank in general of the skew-symmetric matrix of three quadratic forms, of size 3 d_0; it
+    # is even, and each hidden neuron adds a summand of rank two
     general_rank = 3 * inputs - inputs % 2
     if outputs == 3 and degree == 2 and 2 * hidden < general_rank:
         yield "a minor of the skew-symmetric matrix of three quadratic forms vanishes"
