@@ -229,6 +229,7 @@ def _toml(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the tables ``[[case]]``, each after its number in words; ConversionError if wrong."""
     data = read_toml(text)
     tables = data.get("case")
+    # a file of another form is treated as one with a wrong table, which is refused below
     if data.keys() != {"case"} or not isinstance(tables, list):
         tables = [None]
     for number, table in enumerate(tables, 1):

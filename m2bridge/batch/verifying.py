@@ -128,7 +128,10 @@ class Checker(Performer[Path, VerifyResult]):
             return VerifyResult("failed", str(path), check=ITSELF, found=found)
 
     def __enter__(self) -> Self:
-        """Drop output and dumps of libraries that abort the process; confine it to the folders."""
+        """Drop output and dumps of libraries that abort the process; confine it to the folders.
+
+        Libraries write to the standard error of the process, whose descriptor is 2.
+        """
         leave_no_dump()
         if self._folders is not None:
             reading.confine(self._folders)

@@ -212,7 +212,7 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     # without a decision a verdict relies on no computation and on no lemma
     if extent.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return Verdict(statement=statement, extent=extent)
-    # the words for what was computed may have this place for the orbits
+    # ``{orbits}`` in the words for what was computed stands for the orbits that were observed
     observed_orbits = observed_orbits_text(observed.unfinished)
     computed_words = tuple(text.replace("{orbits}", observed_orbits) for text in statement.computed)
     return Verdict(

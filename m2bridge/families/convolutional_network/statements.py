@@ -66,6 +66,7 @@ def distributions(zeros: ZeroType) -> int:
 def stated_singular(network: FilterSizes) -> Numbers | None:
     """Predict for each type of zeros 1 if its general functions are singular points, else 0.
 
+    They are singular if zeros can be moved between filters, so that there are further preimages.
     ``None`` if there are too many types.
     """
     if network.zero_type_count > MAX_ZERO_TYPES:

@@ -156,7 +156,10 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return model.parameter_count
 
     def cross_check_all_sizes(self, statements: Sequence[Any]) -> DeepAttentionAllSizes:
-        """Decide statements for all widths and ranks, any number of layers, and all t."""
+        """Decide statements for all widths and ranks, any number of layers, and all t.
+
+        Without any ``statements`` all that have a form for all sizes are decided.
+        """
         with importing():
             from m2bridge.families.deep_attention.all_sizes.family import cross_check_deep_attention
 

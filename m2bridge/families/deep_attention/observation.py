@@ -110,9 +110,10 @@ def observe(network: NetworkSizes, observable: str, *, certified: bool = False) 
     Parameters
     ----------
     observable : str
-        A key of :data:`OBSERVERS`, the observable of some statement.
+        A key of :data:`OBSERVERS`, such as ``dimension``: what some statement predicts.
     certified : bool
-        As for :class:`Computation`.
+        Whether the value is for a certificate. The dimension is then found as the checker of
+        certificates finds it, and not by the best of all methods.
 
     Raises
     ------
@@ -239,7 +240,7 @@ def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:
 
     It is a list of residues modulo LARGE_PRIME, taken at ``point``, the list of all parameters. As
     functions of parameter i alone, the entries have degree at most 2. The derivative of such a
-    polynomial f at x is (f(x + 1) − f(x − 1))/2.
+    polynomial f at x is (f(x + 1) − f(x − 1))/2. The factor 2 does not change ranks.
     """
     numbers = Residues(LARGE_PRIME)
     # the matrices A'_1, …, A'_l, M after a step of 1, and after a step of −1

@@ -67,6 +67,7 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
         yield virtual_bound(network)
     else:
         yield layered_bound(network)
+    # with more inputs the number of coefficients is seldom the least bound
     if not network.softmax and network.widths[0] <= MAX_COEFFICIENT_BOUND_WIDTH:
         yield Bounds.at_most(coefficient_count(network), "the number of coefficients")
 
