@@ -333,7 +333,7 @@ class Performance(Performer[Job, TaskResult]):
         """
         begin = time.monotonic()
         try:
-            return retry_if_engine_died(partial(self._computed, job))
+            return retry_if_engine_died(partial(self._outcome_within_limit, job))
         except Exception as error:  # any error becomes the outcome of this item
             if isinstance(error, OSError) and error.errno in CANNOT_STORE:
                 raise
@@ -350,14 +350,14 @@ class Performance(Performer[Job, TaskResult]):
         if self._work.code and self._engine.process is None:
             self._engine.answer("")
 
-    def _computed(self, job: Job) -> Outcome:
+    def _outcome_within_limit(self, job: Job) -> Outcome:
         """Return the outcome of an item with a value, computed within the limit of the item."""
         self._start()
         with limited(self._work.timeout) as running, alarm(running, CASE_GRACE_SECONDS):
-            outcome = self._value(job)
+            outcome = self._outcome_with_value(job)
         return replace(outcome, seconds=round(running.seconds, 6))
 
-    def _value(self, job: Job) -> Outcome:
+    def _outcome_with_value(self, job: Job) -> Outcome:
         """Return the outcome of an item with a value, by the function or by Macaulay2.
 
         Code begins with the packages that it needs, and with the symbols that the item sets.

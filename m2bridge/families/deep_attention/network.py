@@ -394,23 +394,22 @@ class NetworkWeights:
     def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
         """Return the gradient by the matrices of :attr:`layers`, in the same form.
 
-        ``gradient`` is that by all A and W = OV. The chain rule for A = KᵀQ and W = OV gives
-        dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
+        ``gradient`` is that by all A and W = OV (W = V without O). The chain rule for A = KᵀQ and W
+        = OV gives dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
         """
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
             heads = []
             for head, covector in zip(layer, covectors, strict=True):
-                dA, dV = covector.A, covector.V
+                dA, dW = covector.A, covector.V
                 by_letter = {"A": dA}
                 if "A" not in head:
                     by_letter = {"K": head["Q"] * dA.transpose(), "Q": head["K"] * dA}
                 if "O" in head:
-                    # then the gradient is that by W = OV
-                    dW = dV
                     by_letter["O"] = dW * head["V"].transpose()
-                    dV = head["O"].transpose() * dW
-                by_letter["V"] = dV
+                    by_letter["V"] = head["O"].transpose() * dW
+                else:
+                    by_letter["V"] = dW
                 heads.append(by_letter)
             layers.append(heads)
         return layers
