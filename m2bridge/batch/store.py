@@ -489,7 +489,7 @@ class Store:
     ) -> None:
         """Store an outcome for each question of a task that ended with an error.
 
-        ``timeout`` and ``memory`` are the limits of the batch, ``macaulay2`` is a version of it.
+        ``timeout`` and ``memory`` are the limits of the batch, ``macaulay2`` is its version.
         """
         kind = kind_of(error)
         details = ""

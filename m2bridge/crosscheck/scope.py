@@ -219,7 +219,10 @@ class GlobalComparison(CaseScope):
     numbers: str = ""
 
     def decision_by_values(self) -> Decision:
-        """Return UNDECIDED if one of the two values is not known, REFUTED if they differ."""
+        """Return UNDECIDED if one of the two values is not known, REFUTED if they differ.
+
+        Otherwise they are known and agree: CONFIRMED.
+        """
         if self.predicted is None or self.observed is None:
             return Decision.UNDECIDED
         if isinstance(self.observed, PartialValue):
