@@ -87,6 +87,7 @@ def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bo
     if every:
         return models
     cases = [case for case in models if not chosen.excluded_from_grids(case)]
+    # the only family that excludes cases does so by its number a
     if not cases:
         raise InvalidCaseError("a", f"no case with {chosen.grid_note}; --all-a includes the others")
     return cases
@@ -122,8 +123,8 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
         If the file cannot be read or has no cases, or an entry has an unknown or missing name, an
         invalid value, or only cases that are excluded from grids.
     """
-    # the place, the family and the ranges of each entry; all are read before a model is made, so
-    # that an error in a later entry is found first
+    # the place, the family and the ranges of each entry; all entries are read before any model is
+    # made, so that a wrong one is refused at once
     grids: list[tuple[str, Family[Any], dict[str, tuple[Any, ...]]]] = []
     with _located_errors(f"'{path}' cannot be read"):
         entries = _entries(path)

@@ -189,8 +189,8 @@ def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[E
     """
     from importlib.metadata import EntryPoint, entry_points
 
-    # those of this package are made here, with a value such as "m2bridge.families.attention.family:
-    # FAMILY"
+    # Those of this package are made here. The value of an entry point is the place of its object,
+    # ``m2bridge.families.attention.family:FAMILY``.
     own_entry_points = []
     for name, folder in OWN_FAMILIES.items():
         own_entry_points.append(EntryPoint(name, f"{folder}.{_PLACES[group]}", group))

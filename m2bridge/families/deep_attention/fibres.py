@@ -206,7 +206,7 @@ def why_limit_says_nothing(network: NetworkSizes) -> str:
 
     The limit is the function in proposition-not-closed, a limit of networks of three widths 3 that
     is the function of none. If it has the properties LIMIT_OUTSIDE, the set of functions of the
-    network is not closed. With larger ranks or more tokens than 2, 2 and 3 the same proof holds.
+    network is not closed. The same proof holds for ranks above 2 and for more than 3 tokens.
     """
     if network.softmax or not network.is_plain:
         return "the example is lightning attention with one head and without skip connections"

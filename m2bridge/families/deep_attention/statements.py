@@ -113,6 +113,7 @@ def equation_16(network: NetworkSizes) -> int:
     else:
         # A single value matrix has no factors whose rank is bounded.
         value_matrix = first * last
+    # d is d_{k−1}: d_0 for the first layer, and δ for all others
     attention = sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
     return value_matrix + attention
 
