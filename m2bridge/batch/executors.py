@@ -349,8 +349,14 @@ class Dask(Generic[KeyT, ResultT]):
         return self
 
     def __exit__(self, *reason: Any) -> None:
+        """Close the connection, and end a local cluster.
+
+        Without an error each Macaulay2 of the workers is ended first. After an error it stays in a
+        cluster that goes on, until its worker ends.
+        """
         try:
             with self._stack:
+                # the type of the error, if there was one
                 if reason[0] is None:
                     self._client.run(close_all)
         finally:

@@ -392,6 +392,7 @@ class Pool(Generic[KeyT, ResultT]):
         return self
 
     def __exit__(self, *reason: object) -> None:
+        """End all workers: each may clean up until the deadline, and is killed then."""
         for worker in self._workers:
             worker.stop()
         deadline = time.monotonic() + self._batch.shutdown_seconds

@@ -139,6 +139,7 @@ class SeriesMatrix:
         return rows_of_series
 
     def __add__(self, other: SeriesMatrix) -> SeriesMatrix:
+        # of either summand coefficients may be missing, which are 0
         total = list(self.coefficients)
         for order, coefficient in enumerate(other.coefficients):
             if order < len(total):

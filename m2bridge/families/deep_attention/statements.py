@@ -210,6 +210,7 @@ class Predicted:
     without: All
 
     def __call__(self, network: NetworkSizes) -> Value | None:
+        """Return what is predicted of a network; ``None`` where the formula has no meaning."""
         # a text says which hypothesis fails
         if self.without(network) != "":
             return None
