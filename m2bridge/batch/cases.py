@@ -157,6 +157,7 @@ def _located_errors(where: str) -> Iterator[None]:
     try:
         yield
     except InvalidCaseError as error:
+        # the message with the name of the option in front, as it is written in the file
         reason = error.with_name(error.option)
         raise InvalidCaseError("cases", f"{where}: {reason}") from None
     except ConversionError as error:

@@ -303,7 +303,11 @@ class Performance(Performer[Job, TaskResult]):
         return holds_too_much_memory(self._engine.pid)
 
     def perform(self, job: Job) -> TaskResult:
-        """Perform a job, unless another process performs it or has done so."""
+        """Perform a job, store its outcome and return the result with it.
+
+        If another process has done the job, the result has the outcome that is stored; if another
+        process is performing it, the result is ``held``, and has none.
+        """
         # without a folder no other process can have the item
         if self._work.folder is None:
             return self._work.report(job, self._outcome(job))

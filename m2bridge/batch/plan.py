@@ -152,7 +152,10 @@ class Live(Progress):
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
-        """Show the progress of a plan during the block."""
+        """Show the progress of a plan during the block, in a table that is drawn again and again.
+
+        The time that is left is estimated from the ``effort`` of tasks, done and left.
+        """
         from rich.console import Console
         from rich.live import Live as Display
 

@@ -246,7 +246,8 @@ def _compared_as_a_whole(
     )
     if extent.decision is not Decision.REFUTED:
         return extent
-    # a statement about the closure as a whole has no orbit to show
+    # A statement about the closure as a whole has no orbit to show, and no weights: the matrices by
+    # the names of parameters are empty.
     witness = Witness(
         orbit=None,
         weights=dict.fromkeys(observations.weights, ()),

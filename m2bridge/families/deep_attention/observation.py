@@ -267,6 +267,7 @@ def _value_of_rank(
     dimension = intersect_bounds(
         Bounds.at_least(rank, method), Bounds.at_most(upper, "an upper bound")
     )
+    # A value that is not exact is shown as one bound, here as that which was computed.
     if dimension.exact is None:
         dimension = Bounds.at_least(rank)
     if numbers is None:

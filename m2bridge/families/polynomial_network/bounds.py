@@ -129,7 +129,9 @@ def bounds_by_few_inputs_or_outputs(
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
     """Yield the bounds 4 to 6 of a network, which use the least bounds of smaller networks.
 
-    ``least`` is the function that returns the least bound for given widths.
+    Bound 4: at a hidden layer the network is the composition of two parts, and a torus, with as
+    many dimensions as the layer has neurons, rescales the outputs of the first against the inputs
+    of the second. ``least`` is the function that returns the least bound for given widths.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i, width in enumerate(widths[1:-1], 1):
