@@ -211,7 +211,10 @@ class Certifier(Performer[Task, TaskResult]):
                 self._settings.store.put(certificate)
 
     def _certified(self, task: Task) -> list[Certificate]:
-        """Return the certificates of a task, within its limit of time."""
+        """Return the certificates of a task, within its limit of time.
+
+        Code that does not check the deadline is interrupted a moment after it, by an alarm.
+        """
         with alarm(clock(), CASE_GRACE_SECONDS):
             limit = self._settings.timeout
             return self._settings.certify(

@@ -186,7 +186,10 @@ class Worker(Generic[KeyT, ResultT]):
         self.connection.close()
 
     def end(self, patience: float) -> int:
-        """Wait ``patience`` seconds, then kill it; return its status, negative for a signal."""
+        """Wait for the end of the process, and kill it if it is not over in ``patience`` seconds.
+
+        The result is its exit status, negative for a signal.
+        """
         self.process.join(max(patience, 0))
         if self.process.exitcode is None:
             self.process.kill()
@@ -398,6 +401,7 @@ class Pool(Generic[KeyT, ResultT]):
         deadline = time.monotonic() + self._batch.shutdown_seconds
         for worker in (*self._workers, *self._leaving):
             worker.end(deadline - time.monotonic())
+        # temporary folders of workers that were killed
         sweep()
 
 

@@ -28,7 +28,7 @@ def stated_dimension(network: FilterSizes) -> int:
 def stated_degree(network: FilterSizes) -> int:
     """Predict the degree of the closure: (Σ(k_i − 1))! ∏ r^((L−i)(k_i−1)) / (k_i − 1)!."""
     L = len(network.filters)
-    # of r in the product
+    # the exponent of r in the product
     exponent = sum((L - i) * (size - 1) for i, size in enumerate(network.filters, 1))
     multinomial = factorial(sum(network.filters) - L)
     multinomial //= prod(factorial(size - 1) for size in network.filters)

@@ -369,7 +369,10 @@ class NetworkWeights:
         return cls(layers)
 
     def network(self) -> Network:
-        """Return the attention matrices A, or KᵀQ, and value matrices V, or OV, of all heads."""
+        """Return the attention matrices A, or KᵀQ, and value matrices V, or OV, of all heads.
+
+        The result is the tuple of layers, each of them the tuple of its heads.
+        """
 
         def matrices(head: Mapping[str, MatrixLike]) -> HeadMatrices:
             """Return A = KᵀQ and OV of one head; A or V itself where that is stored instead."""

@@ -304,7 +304,10 @@ class PolynomialNetwork(DifferentiableModel):
 
 
 def monomials(variables: int, degree: int) -> list[DegreeVector]:
-    """Return the exponents of all monomials of this degree, in decreasing lexicographic order."""
+    """Return the exponents of all monomials of this degree, in decreasing lexicographic order.
+
+    Those of degree 2 in two variables are [(2, 0), (1, 1), (0, 2)].
+    """
     if variables == 1:
         return [(degree,)]
     exponents: list[DegreeVector] = []
