@@ -387,9 +387,9 @@ def _bounds_by_degrees(
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
     """Yield the bounds that use the least bounds of smaller networks.
 
-    At a hidden layer the network is the composition of two parts. No rescaling of hidden neurons
-    keeps it, so the bounds of the parts are added and nothing is subtracted. ``least`` is the
-    function that returns the least bound for given widths.
+    At a hidden layer the network is the composition of two parts. No torus is known that rescales
+    hidden neurons and keeps it, so the bounds of the parts are added and nothing is subtracted.
+    ``least`` is the function that returns the least bound for given widths.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i in range(1, len(widths) - 1):
