@@ -2,6 +2,10 @@
 
 An executor performs the tasks that are left, in any order and process. This file counts and shows
 its results, and tries a task again if another batch was working on the case.
+
+A *task* is a case with questions about it; for each question the folder of results (a *store*) has
+a certificate, or an *outcome* that says why there is none. *Answers* are verdicts such as
+``CONFIRMED``, and kinds of outcomes such as ``timed-out``; they are counted by these words.
 """
 
 from __future__ import annotations
@@ -149,12 +153,16 @@ class Live(Progress):
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
-        """Show the progress of a plan during the block."""
+        """Show the progress of a plan during the block, in a table that is drawn again and again.
+
+        The time that is left is estimated from the ``effort`` of tasks, done and left.
+        """
         from rich.console import Console
         from rich.live import Live as Display
 
         self._answers = plan.answers.copy()
         self._begin = time.monotonic()
+        # the tasks at which workers are, with the time when each began
         self._running: dict[Any, float] = {}
         self._effort = sum(task.effort for task in plan.left)
         self._effort_done = 0
@@ -192,6 +200,7 @@ class Live(Progress):
         # The main thread changes this dictionary meanwhile, so a copy of it is read.
         began = dict(self._running)
         running = [f"{task.name} ({duration(now - begin)})" for task, begin in began.items()]
+        # at most eight tasks are named, so that the table stays on the screen
         if len(running) > 8:
             running[8:] = ["…"]
         left = ""
@@ -283,14 +292,16 @@ def run(
     """Perform the tasks that a plan leaves to do.
 
     A case on which another batch works is left to it, and tried again until it is done or free.
+    The summary counts the answers that were there before, and those of the tasks performed.
 
     Parameters
     ----------
     plan : Plan
     start : callable
-        Starts the executor; not called if nothing is left. All its workers have ended when
-        ``run`` returns or raises.
+        Returns an executor as a context manager; not called if nothing is left. All its workers
+        have ended when ``run`` returns or raises.
     progress : Progress
+        The display.
     keep : callable
         Is called with each result.
 
@@ -303,7 +314,7 @@ def run(
     answers = plan.answers.copy()
     if plan.left:
         with start() as executor, progress.of(plan):
-            for report in _performed(plan.left, executor, progress):
+            for report in _results_of(plan.left, executor, progress):
                 progress.finished(report)
                 keep(report)
                 answers += report.counts
@@ -315,8 +326,11 @@ def run(
     )
 
 
-def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
-    """Yield the results of tasks; those that another batch holds are tried again later."""
+def _results_of(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
+    """Yield the result of each task, as they arrive.
+
+    A task that another batch holds is tried again after a pause, as often as that is so.
+    """
     while tasks:
         held = []
         for report in executor.run(tasks, progress.started):
