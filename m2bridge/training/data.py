@@ -176,7 +176,7 @@ def _loss_towards_weights(
         raise InvalidCaseError(option, "the arrays of a teacher are K, Q and V, or A and V")
     try:
         # A remark on floats, or on the rank of A, is not shown here.
-        (A, V), _remark = exact_weights(model, weights, weights=None)
+        (A, V), _remark = exact_weights(model, given=weights, weights=None)
     except InvalidCaseError as reason:
         raise InvalidCaseError(option, f"the teacher: {reason.message}") from None
     function = function_of(model, _fractions(A), _fractions(V))
