@@ -270,9 +270,7 @@ class Weights(PictureResult):
 
     def to_json(self) -> dict[str, Any]:
         """Return all heads, layers and the network for ``json.dumps``."""
-        return result_json(
-            {"source": self.source or None}, "QQ", engine=None, seconds=self.seconds
-        ) | {
+        return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
             "heads": [self._head_json(head) for head in self.listed],
             "summary": self.summary,
             "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
