@@ -258,8 +258,8 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
     outer = clock()
     now = outer.now()
     if not math.isinf(outer.deadline):
-        limit = outer.limit
-        # a part of a part is still called a part, once
+        limit = outer.limit  # in words, such as "the limit of 10 seconds"
+        # a part of a part is still called "its part of the limit of 10 seconds"
         if part < 1 and not limit.startswith(_PART_OF):
             limit = f"{_PART_OF} {limit}"
         inner = replace(outer, limit=limit, deadline=now + part * (outer.deadline - now))
@@ -275,7 +275,7 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
 def overtime(clock: Clock, seconds: float) -> Iterator[None]:
     """Allow the block some seconds after the deadline of a clock, to write what was found.
 
-    Where the deadline has passed, they count from now.
+    Where the deadline has passed, the ``seconds`` count from now.
     """
     end = max(clock.deadline, clock.now()) + seconds
     with _running(replace(clock, deadline=end)):
@@ -454,7 +454,10 @@ class _DeadlineFinder:
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Check the deadline; return no module."""
+        """Check the deadline; return no module, so that Python asks the next finder.
+
+        Python's import system calls this for each module that is not imported yet.
+        """
         running = clock()
         if running.now() > running.deadline:
             raise running.late("loading Python's modules")
@@ -481,7 +484,7 @@ def importing() -> Iterator[None]:
     try:
         with collection_paused():
             yield
-            gc.freeze()
+            gc.freeze()  # later collections leave out what exists now, the imported modules
     finally:
         if _DeadlineFinder in sys.meta_path:
             sys.meta_path.remove(_DeadlineFinder)
@@ -497,17 +500,17 @@ def imported(name: str) -> ModuleType:
 
 
 def library(name: str, need: str) -> ModuleType:
-    """Return a module of an optional dependency.
+    """Return the module ``name`` of an optional dependency, imported if it is not imported yet.
 
     Raises
     ------
     MethodUnavailableError
-        If it is not installed; ``need`` is the message.
+        If the dependency is not installed; ``need`` is the message.
     """
     try:
         if name not in sys.modules:
             with importing():
                 import_module(name)
-        return import_module(name)
+        return import_module(name)  # from sys.modules, or ImportError for an entry None there
     except ImportError:
         raise MethodUnavailableError(need) from None

@@ -166,7 +166,7 @@ class ExtensionField(CoefficientField):
             For GF(p^k), which SymPy does not have.
         """
         if not self.minimal_polynomial:
-            return self.domain
+            return self.domain  # QQ(a, b) is a domain of SymPy already
         if self.characteristic:
             raise MethodUnavailableError(
                 f"SymPy has no field {self}: the generators are ideal.generators, and"
@@ -175,6 +175,7 @@ class ExtensionField(CoefficientField):
         if self.root is not None:
             return QQ.algebraic_field(self.root.as_expr(), alias=self.root.alias)
         symbol = Symbol(self.names[0])
+        # ``relation`` is the minimal polynomial as a polynomial in the generator
         return QQ.alg_field_from_poly(Poly(self.relation.as_expr(), symbol), alias=self.names[0])
 
     @property

@@ -70,9 +70,9 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
 def table_of(
     content: dict[str, Any], name: str, required: set[str], optional: set[str]
 ) -> dict[str, Any]:
-    """The table under a heading in the content of a file, with its keys checked.
+    """The table under the heading ``[name]`` in the content of a file, with its keys checked.
 
-    It is empty where it was left out, if no key is required.
+    If the file has no such table, the result is empty, unless keys are required.
 
     Raises
     ------
@@ -215,11 +215,12 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
             )
     check_keys(content, "", {"map", "coordinates"}, set())
     table = table_of(content, "map", {"parameters"}, {"title", "relations"})
+    # every key of this table is the name of a coordinate
     coordinates = table_of(content, "coordinates", set(), set(content["coordinates"]))
     title = line(table, "map", "title")
     parameters = strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
-        variable_name(name)
+        variable_name(name)  # refuses what cannot be the name of a variable
     if len(parameters) > MAX_MAP_PARAMETERS:
         raise ConversionError(f"[map] parameters: {len(parameters)}; at most {MAX_MAP_PARAMETERS}")
     if len(coordinates) > MAX_RING_VARIABLES:

@@ -103,14 +103,14 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def to_sheet(self) -> Sheet:
         """The generators and the ring on one line; if shortened, also a line for each generator."""
         title = ideal_text(self)
-        is_shortened = title != ideal_text(self, None)
+        is_shortened = title != ideal_text(self, most=None)
         if is_shortened:
             return Sheet(title, [generator_lines(self)], [])
         return Sheet(title, [], [ideal_latex(self)])
 
     def _formula(self) -> str:
         """The generators in angle brackets, and the ring; empty if there are many or long ones."""
-        is_shortened = ideal_text(self) != ideal_text(self, None)
+        is_shortened = ideal_text(self) != ideal_text(self, most=None)
         return "" if is_shortened else ideal_in_ring(self.generators, self.ring)
 
     def _repr_html_(self) -> str | None:  # type: ignore[override]

@@ -357,7 +357,7 @@ def _components_json(
     listed = []
     for component in components:
         numbers = {"dimension": component.dimension, "degree": component.degree}
-        listed.append({**numbers, "generators": generator_texts(component.ideal, None)})
+        listed.append({**numbers, "generators": generator_texts(component.ideal, most=None)})
     return listed
 
 

@@ -604,8 +604,8 @@ def test_a_with_block_chooses_its_session() -> None:
             assert outer()[1] is second
         assert current() is first
     assert chosen() is None
-    assert second.over
-    assert first.over
+    assert second.why_closed
+    assert first.why_closed
 
 
 def test_what_is_no_engine_and_unknown_keywords_are_refused(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def base_ideals_script() -> Script:
         "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
         "cases": [_program_values(base) for base in BASE_CASES],
     }
-    return render("all_sizes", ("wire", "fibres"), values)
+    return render("all_sizes", libraries=("wire", "fibres"), values=values)
 
 
 def _program_values(base: BaseCase) -> tuple[Any, ...]:

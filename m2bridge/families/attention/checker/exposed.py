@@ -97,7 +97,8 @@ def compare_types(
     predicted : list of types, each a list of ranks
         Those that are exposed by the theorem.
     facts : list
-        For each type of the case what ``facts_of`` finds.
+        For each type of the case a dictionary of :func:`facts_of`. Of its entries ``type`` is the
+        list of ranks, and ``exposed`` is True, False, or None where no lemma decides.
     listed : sequence of Words
         The statements that a certificate lists.
     """
@@ -115,7 +116,8 @@ def compare_types(
         "predicted": {"exposed": predicted, "undecided": []},
         "observed": {"exposed": observed, "undecided": undecided},
     }
-    verdicts = [verdict(words, None, outcome, **values) for words in listed]
+    no_failing_hypothesis = None
+    verdicts = [verdict(words, no_failing_hypothesis, outcome, **values) for words in listed]
     return statements(WORDS, listed, verdicts, {"types": facts})
 
 
@@ -402,7 +404,7 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
 
 
 def hessian(chart: Chart, nu: Function) -> Any:
-    """The Hessian matrix of ν∘φ at the point of the chart, modulo the prime.
+    """The Hessian matrix of ν∘φ at the point of the chart, a matrix of FLINT modulo PRIME.
 
     It is square, with rows and columns in the order of ``weight_places``. φ is linear in each of K,
     Q and V, so second derivatives by two entries of one matrix are zero. With the unit matrices K',
@@ -412,6 +414,7 @@ def hessian(chart: Chart, nu: Function) -> Any:
     * by an entry of K or Q and one of V it is ν(f(A', V')) with A' = K'ᵀQ or A' = KᵀQ'.
     """
     case = chart.case
+    # {(place (p, i) in A, place (k, q) in V): ν(f(E, E')) for the unit matrices of these entries}
     values = _values_of_products(case, nu)
     # {place of an entry of A: ν(f(E, V))}, where E is the unit matrix of this entry
     values_at_v: dict[Place, int] = {}
@@ -427,11 +430,12 @@ def hessian(chart: Chart, nu: Function) -> Any:
             rows.setdefault(("K", j, p), {})["Q", j, i] = y
             rows.setdefault(("Q", j, i), {})["K", j, p] = y
     # K or Q with V: ν(f(A', E)), where E is the unit matrix of an entry of V
-    for w in chart.all_directions:
-        (place_of_w,) = w.entries()  # each direction is one unit entry
+    for w in chart.all_directions:  # one unit entry of K, Q or V each
+        (place_of_w,) = w.entries()
         if place_of_w[0] == "V":
-            continue
+            continue  # its row is filled below, by symmetry
         row = rows.setdefault(place_of_w, {})
+        # the entries of A' = K'ᵀQ or KᵀQ' by their places
         for place_in_a, x in chart.moves_of_a(w).items():
             for k, q in product(range(case.d_out), range(case.d)):
                 place: WeightPlace = ("V", k, q)

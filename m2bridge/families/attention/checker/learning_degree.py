@@ -84,7 +84,10 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
             found = f"{count} modulo {prime}"
             return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
     predicted = stirling_number(case.d + 2, 3)  # theorem-learning-degree
-    verdicts = [global_verdict(words, None, predicted, counts[0]) for words in listed]
+    verdicts = [
+        global_verdict(words, hypothesis=None, predicted=predicted, observed=counts[0])
+        for words in listed
+    ]
     evidence = {"learning_degree": counts[0], "primes": primes, "target": target}
     return statements(WORDS, listed, verdicts, evidence)
 

@@ -415,7 +415,7 @@ def observe(
         if not partial:
             raise
         dimension = tangents[generic_orbit(model)].dimension
-        check_agreement((), dimension, model)
+        check_agreement(facts=(), dimension=dimension, model=model)
         limit.progress = f"0 of {count} orbits were done"
         return Observations(
             model=model,
@@ -497,16 +497,18 @@ def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
 
 
 def by_fibres(shape: LayerSizes) -> LocusFindings:
-    """Return the findings about the singular locus, by the method of :func:`observe`.
+    """Return the findings about the singular locus, by fibres of the projective parametrization.
 
-    If a limit was reached, the findings are about some orbits, or none, and ``unfinished`` is the
-    limit in words.
+    A point of the closure is smooth exactly if its fibre is one reduced point of the source at
+    which the source is smooth (docs/mathematics.md); one fibre is computed for each orbit. If a
+    limit was reached, the findings are about the orbits done before, or about none, and
+    ``unfinished`` is the limit in words.
     Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
     """
     try:
         observations = observe(shape, degree=False)
     except (TimeLimitError, MemoryLimitError) as limit:
-        return LocusFindings("fibres", None, unfinished=str(limit))
+        return LocusFindings("fibres", dimension=None, unfinished=str(limit))
     statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)
     return orbit_findings(
         "fibres", observations.dimension, statuses, shape, unfinished=observations.unfinished

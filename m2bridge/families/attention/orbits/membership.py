@@ -568,7 +568,7 @@ def membership_script(model: LayerSizes, chart: Chart) -> Script:
     forms = "{" + ",\n    ".join(rows) + "}"
     unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
     values = {"title": str(model), "forms": forms, "unknowns": unknowns, "alpha": model.alpha}
-    return render("membership", ("wire", "fibres"), values)
+    return render("membership", libraries=("wire", "fibres"), values=values)
 
 
 ZERO_FIBRE = "A = 0 or V = 0"

@@ -491,7 +491,9 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     try:
         tangents = orbit_tangents(shape, equations=False)
     except TimeLimitError as limit:
-        return LocusFindings("tangent bounds", None, unfinished=str(limit), uses_engine=False)
+        return LocusFindings(
+            "tangent bounds", dimension=None, unfinished=str(limit), uses_engine=False
+        )
     findings = _findings_by_bounds("tangent bounds", tangents, {}, shape)
     first = default_degree(shape)
     if first == 0:

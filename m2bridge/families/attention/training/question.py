@@ -113,7 +113,7 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
         if observed is None:
-            return Content(answer, {}, ())
+            return Content(answer, {}, trusted=())
         trusted: tuple[str, ...] = ()
         if verdict.decision is not Decision.UNDECIDED:
             trusted = self.statement.trusted
@@ -190,7 +190,7 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
         if observed is None:
-            return Content(answer, {}, ())
+            return Content(answer, {}, trusted=())
         return Content(answer, observed.evidence(), self.statement.trusted)
 
     def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:

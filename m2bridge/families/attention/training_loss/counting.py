@@ -214,13 +214,16 @@ def count_script(
 ) -> Script:
     """The Macaulay2 program that counts the solutions of equations over ZZ modulo a prime.
 
+    Its answer ``critical`` is the pair of the dimension of the set of solutions, −1 if it is empty,
+    and of their number with multiplicities, 0 if it is infinite.
+
     Parameters
     ----------
     equations : sequence of PolyElement
         At least one.
     conditions : sequence of RankCondition
         The conditions for functions of the dense orbit. With them points at these functions are
-        counted in addition, as the answer ``dense``; without any there is no such answer.
+        counted in addition, as another such pair ``dense``; without any there is no such answer.
     prime : int
     title : str
         A comment at the beginning of the program.
@@ -246,9 +249,10 @@ def count_script(
         pairs = []
         for condition in conditions:
             matrix = matrix_text(condition.matrix, written)
+            # the template calls the ring of the unknowns pointRing
             pairs.append(f"{{matrix(pointRing, {matrix}), {condition.rank}}}")
         fields["conditions"] = "{" + ",\n    ".join(pairs) + "}"
-    return render("critical_points_count", ("wire",), fields)
+    return render("critical_points_count", libraries=("wire",), values=fields)
 
 
 def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:

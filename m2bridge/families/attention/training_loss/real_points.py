@@ -240,7 +240,7 @@ class Isolation:
             matrix = matrix_text(vanishing.matrix, written)
             minors = f"minors({vanishing.rank + 1}, matrix(chartRing, {matrix}))"
             fields["vanishing"] = minors
-        return render("critical_points_real", ("wire",), fields)
+        return render("critical_points_real", libraries=("wire",), values=fields)
 
 
 def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
