@@ -107,8 +107,8 @@ class Attention(Family[SingleLayerAttention]):
     def program(self, model: SingleLayerAttention, key: str) -> Script | None:
         """Return the Macaulay2 program that computes the fibres of the parametrization.
 
-        Every statement rests on this program, so it is the same for each ``key``. ``None`` for one
-        token, for which there are no statements about fibres.
+        Certificates of statements contain this program, the same for each ``key``. ``None`` for one
+        token, for which the method of fibres does not apply.
         """
         from m2bridge.families.attention.questions import fibres_program
 
