@@ -124,8 +124,8 @@ class SourcePoints:
             return generator.integers(-MAX_POINT_ENTRY, MAX_POINT_ENTRY + 1, shape)
 
         x, h, y = sizes
-        # The first l_i are arbitrary; all others are combinations of these, with coefficients for
-        # each point p. Indices of vectors are vector, point, coordinate.
+        # The first l_i are arbitrary; all others, with the index i, are combinations of these, with
+        # the index j, at each point p. Indices of vectors are vector, point, coordinate q.
         free_l = integers(min(rank, x), count, y)
         coefficients = integers(x - len(free_l), len(free_l), count)
         dependent_l = numpy.einsum("ijp,jpq->ipq", coefficients, free_l)
@@ -133,7 +133,7 @@ class SourcePoints:
         # y and y' of the two elements of W
         y_of_elements = integers(4, count, y)
         vectors = numpy.concatenate([free_l, dependent_l, v, y_of_elements])
-        # The products x_i h_k of both elements, with the indices element, i, k, point.
+        # The products x_i h_k of both elements, with the indices element w, i, k, point p.
         scalars = numpy.einsum("wip,wkp->wikp", integers(2, x, count), integers(2, h, count))
         return cls(x, h, y, vectors, scalars)
 
@@ -166,7 +166,9 @@ class SourcePoints:
         # a term depends on the number of vectors after this one.
         for place in range(r):
             after = r - 1 - place
+            # the last coordinate of the vector at this place, the same for all vectors after it
             last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * after + (self.count,))
+            # the minor of the others does not depend on the vector at this place
             term = numpy.expand_dims(minors, place) * last
             table += (-1) ** after * term.reshape(table.shape)
         return table
