@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.attention.hypotheses import no_prediction, several_tokens
+from m2bridge.families.attention.hypotheses import why_no_prediction, why_not_several_tokens
 from m2bridge.families.attention.ideal.values_by_degree import (
     GeneratorDegrees,
     GeneratorNumbers,
@@ -269,7 +269,7 @@ def observe_hilbert_function(model: Any) -> ObservedHilbertFunction:
 
     Nothing is computed where no Hilbert function is predicted.
     """
-    if no_prediction(model):  # the reason why there is none; empty if there is one
+    if why_no_prediction(model):  # the reason why there is none; empty if there is one
         return ObservedHilbertFunction(model=model)
     variety = closure(model)
     return ObservedHilbertFunction(
@@ -307,7 +307,7 @@ def observe_generators(model: Any) -> ObservedGenerators:
     all generators; else they are computed in weight spaces, up to a degree. Nothing is observed for
     one token.
     """
-    if several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
+    if why_not_several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
         return ObservedGenerators(model=model)
     in_reduced_coordinates = as_model(model, "reduced")
     if model.independent_count <= MAX_ELIMINATED_COORDINATES:

@@ -14,7 +14,7 @@ from typing import Any
 
 from m2bridge.engine import current
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.hypotheses import several_tokens
+from m2bridge.families.attention.hypotheses import why_not_several_tokens
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.counting import (
     Counts,
@@ -118,7 +118,7 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
         raise MethodUnavailableError(
             "the learning degree is observed separately: cross-check 'learning-degree' alone"
         )
-    if several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
+    if why_not_several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
         return ObservedLearningDegree(model=model)
     loss = loss_of_random_target(model)
     try:

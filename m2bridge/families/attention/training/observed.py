@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.errors import NotApplicableError, TimeLimitError
-from m2bridge.families.attention.hypotheses import several_tokens
+from m2bridge.families.attention.hypotheses import why_not_several_tokens
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training.exposure import TypeFacts, facts_of
 from m2bridge.families.attention.training.types import (
@@ -148,7 +148,7 @@ def observe_types(
     >>> [str(facts.kind) for facts in found.facts_by_type if facts.exposed]
     ['(1, 1, 1, 1, 0)', '(1, 1, 1, 1, 1)', '(2, 2, 2, 1, 1)']
     """
-    reason = several_tokens(model)  # why this hypothesis fails; empty if it holds
+    reason = why_not_several_tokens(model)  # why this hypothesis fails; empty if it holds
     if reason:
         raise NotApplicableError(f"types of weights: {reason}")
     types = weight_types(model, head_dim)
