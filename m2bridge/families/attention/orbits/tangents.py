@@ -388,15 +388,17 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
         with share(0.75), suppress(TimeLimitError):
             lower = {orbit: found.known.lower or 0 for orbit, found in own_tangents.items()}
             upper = tangent_upper_bounds(shape, lower=lower)
+    # the orbit with the most tangent vectors first, and of several with this number the last one
+    by_vectors = sorted(
+        own_tangents, key=lambda orbit: (own_tangents[orbit].known.value, orbit), reverse=True
+    )
     tangents = {}
     for orbit, own in check_deadline_in(own_tangents.items()):
-        # the orbits whose closures contain this one, with the orbit itself
-        larger = [other for other in own_tangents if orbit.in_closure_of(other)]
-        # The witness has the most tangent vectors. Of several with this number it is the orbit
-        # itself, and else the last one, so that it is always the same.
-        witness = max(
-            larger, key=lambda other: (own_tangents[other].known.value, other == orbit, other)
-        )
+        # The first orbit whose closure contains this one, as that of the orbit itself does. Where
+        # it has no more vectors than the orbit itself, this is its own witness.
+        witness = next(other for other in by_vectors if orbit.in_closure_of(other))
+        if own_tangents[witness].known.value == own.known.value:
+            witness = orbit
         because = f"tangent vectors and equations at {orbit}"
         # the upper bound is None where equations were not evaluated
         known = Bounds(own_tangents[witness].known.lower, upper.get(orbit), because)
