@@ -297,7 +297,9 @@ class WeightSpaces:
         images: defaultdict[TorusWeight, list[FunctionCoordinates]] = defaultdict(list)
         # directions of weight zero that are permuted as the symbols of a class are, by the class
         # and what else they have in common
-        permuted: defaultdict[tuple[object, ...], list[FunctionCoordinates]] = defaultdict(list)
+        permuted: defaultdict[tuple[str, str, IndexPair | None], list[FunctionCoordinates]] = (
+            defaultdict(list)
+        )
         for direction in directions:
             weight = direction.weight
             # the classes of the symbols, with their coefficients; () for the weight zero
@@ -313,7 +315,7 @@ class WeightSpaces:
         differences: defaultdict[str, list[FunctionCoordinates]] = defaultdict(list)
         for (name, _, _), of_symbols in permuted.items():
             if len(of_symbols) > 1:
-                differences[str(name)].append(_difference(of_symbols[0], of_symbols[1]))
+                differences[name].append(_difference(of_symbols[0], of_symbols[1]))
         return RanksByWeight(
             of_kinds={kind: sparse_rank(images[w]) for kind, w in weight_of_kind.items()},
             on_sums=sparse_rank([_sum(of_symbols) for of_symbols in permuted.values()]),
