@@ -485,7 +485,7 @@ def test_fibres_of_any_weights_by_few_operations(engine: Engine) -> None:
             f" other = mbFibreOfWeights(A, V, unknowns, {d});"
             " point = ideal((matrix {{1_unknowns}} | vars unknowns) - V^{0} ** unknowns);"
             f' mbEmit("n{number}", {{if fibre == (if other === mbOrigin then point else other)'
-            " then 1 else 0, mbLength fibre, mbLength other}})"
+            " then 1 else 0, mbLength fibre, mbLength other})"
         )
     script = Script("any weights", "\n".join(lines), ("wire", "fibres", "fibres_of_weights"))
     answer = parse(engine.run(script).records)
