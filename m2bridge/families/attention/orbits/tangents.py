@@ -381,7 +381,7 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
     own_tangents = {dense: _tangents_by_own_vectors(dense, shape)}
     # time is left for the steps that follow; what was found within the share of a step is kept
     with share(0.6), suppress(TimeLimitError):
-        for orbit in smaller_orbits:
+        for orbit in check_deadline_in(smaller_orbits):
             own_tangents[orbit] = _tangents_by_own_vectors(orbit, shape)
     upper: dict[Orbit, int] = {}
     if equations:
