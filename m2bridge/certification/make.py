@@ -45,6 +45,8 @@ from m2bridge.system import m2script
 FORMER_SCRIPTS: dict[str, tuple[str, ...]] = {
     # comments of 1.0 name files that have moved since
     "wire": ("21aefd283c4d5cc6d26f06ce469dd4d994b13812884e456ee87c583ec99d1d28",),
+    # the same ideal from more equations; the fibre of one point was an ideal of unknowns
+    "fibres_of_weights": ("2dc9c259786503cd02c2ad4cc06e2c2ab7360f00e1bf2a7e099d67ec93d6258a",),
     "values": ("5fdb8039284075fe387fd9fef2164b70e28711d8233769d48138d6c6d3ff01bb",),
 }
 """SHA-256 of former texts of shared scripts, by the name of the script. A person has compared each

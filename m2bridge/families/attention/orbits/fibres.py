@@ -167,23 +167,30 @@ def _weights_from_first_row(
         The entries V_11, V_12, …, V_1d, of which the first is 1.
     shape : LayerSizes
     """
-    columns = range(shape.d)
-
-    def mixed_sum(k: int, i: int, q: int) -> int:
-        """Return S_kiq, where all indices begin with 0."""
-        if q == 0:
-            return 2 * c[k, i, 0, 0]
-        return c[k, i, 0, q]
-
-    A = []
-    for q in columns:
-        row = tuple(mixed_sum(0, i, q) - first_row[q] * c[0, i, 0, 0] for i in columns)
-        A.append(row)
-    V = []
+    A = [[0] * shape.d for _ in range(shape.d)]
+    V = [[0] * shape.d for _ in range(shape.d_out)]
+    # first the sums A_qi V_k1 + A_1i V_kq with k = 1 or i = 1, most of which are zero
+    for (k, i, p, q), coefficient in c.items():
+        if p > 0:
+            # not a coefficient of y_1 y_q
+            continue
+        mixed_sum = 2 * coefficient if q == 0 else coefficient
+        if k == 0:
+            A[q][i] = mixed_sum
+        if i == 0:
+            V[k][q] = mixed_sum
+    # then the products A_1i V_1q are subtracted, and the products V_k1 A_q1
+    for i in range(shape.d):
+        first_entry = c[0, i, 0, 0]
+        if first_entry:
+            for q, entry in enumerate(first_row):
+                A[q][i] -= first_entry * entry
     for k in range(shape.d_out):
-        row = tuple(mixed_sum(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in columns)
-        V.append(row)
-    return tuple(A), tuple(V)
+        first_entry = c[k, 0, 0, 0]
+        if first_entry:
+            for q in range(shape.d):
+                V[k][q] -= first_entry * A[q][0]
+    return tuple(map(tuple, A)), tuple(map(tuple, V))
 
 
 @dataclass(frozen=True, slots=True)

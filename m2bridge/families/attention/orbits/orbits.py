@@ -173,7 +173,10 @@ def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
 
     def unit(*positions: int) -> tuple[int, ...]:
         """Return the sum of the unit vectors with these positions, from 0 on; zero without any."""
-        return tuple(int(j in positions) for j in range(d))
+        vector = [0] * d
+        for position in positions:
+            vector[position] = 1
+        return tuple(vector)
 
     # L is spanned by the first r unit vectors, of which U has the first m
     rows_of_A = [unit(p) for p in range(orbit.r)]

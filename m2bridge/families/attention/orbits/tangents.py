@@ -18,7 +18,7 @@ of the Zariski tangent space of the closure at the representative. Dimensions ar
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from types import MappingProxyType
 
@@ -47,7 +47,12 @@ from m2bridge.families.attention.orbits.parametrization import (
     multigraded_attention,
     sparse_matrix,
 )
-from m2bridge.families.attention.orbits.weight_spaces import WeightSpaces
+from m2bridge.families.attention.orbits.weight_spaces import (
+    Direction,
+    IndexClasses,
+    RanksByWeight,
+    WeightSpaces,
+)
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import check_deadline_in, clock, share
@@ -71,31 +76,33 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
     f(XA + AY, V) + f(A, V Xᵀ + ZV). The rank is a sum over weights of a torus
     (:class:`.WeightSpaces`), for which unit matrices are homogeneous.
     """
-    A, V = map(sparse_matrix, representative(orbit, shape))
-    spaces = WeightSpaces.of(orbit, shape)
-    directions = []
-    for summand, (i, j), weight in spaces.unit_matrices():
-        image = partial(_image_of_unit_matrix, summand, i, j, A=A, V=V)
-        directions.append((weight, image))
-    return spaces.rank(directions)
+    classes = IndexClasses.of(orbit, shape)
+    return _ranks_of_action(classes.kept()).total(classes)
 
 
-def _image_of_unit_matrix(
-    summand: str, i: int, j: int, *, A: Sparse, V: Sparse
-) -> FunctionCoordinates:
+@lru_cache(maxsize=4096)
+def _ranks_of_action(kept: IndexClasses) -> RanksByWeight:
+    """Return the ranks of the tangent map of the group action, for these kept symbols."""
+    spaces = WeightSpaces.of(kept)
+    image_of = partial(_image_of_unit_matrix, A=spaces.A, V=spaces.V)
+    return spaces.ranks(spaces.unit_matrices(), image_of)
+
+
+def _image_of_unit_matrix(direction: Direction, *, A: Sparse, V: Sparse) -> FunctionCoordinates:
     """Return the tangent vector at f(A, V) that a matrix E_ij of the Lie algebra gives.
 
-    E_ij has the entry 1 in row i and column j, and zeros elsewhere. ``summand`` is "X", "Y" or
-    "Z": the factor gl_d, gl_d or gl_d' of the Lie algebra to which E_ij belongs.
+    E_ij has the entry 1 in row i and column j, and zeros elsewhere. The space of the direction is
+    "X", "Y" or "Z": the factor gl_d, gl_d or gl_d' of the Lie algebra to which E_ij belongs.
     """
-    if summand == "X":
+    i, j = direction.place
+    if direction.space == "X":
         # X = E_ij moves A to E_ij A, and V to V E_ijᵀ, whose column i is column j of V
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
         image = function_coordinates(_unit_matrix_times(A, i, j), V)
         # a Counter adds the values
         image.update(function_coordinates(A, moved_v))
         return image
-    if summand == "Y":
+    if direction.space == "Y":
         return function_coordinates(_times_unit_matrix(A, i, j), V)
     return function_coordinates(A, _unit_matrix_times(V, i, j))
 
@@ -153,21 +160,41 @@ def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
     is a sum over weights of a torus: a :class:`.WeightSpaces` takes pairs of the weight of a
     tangent vector and a function without arguments for its image.
     """
-    A, V = map(sparse_matrix, representative(orbit, shape))
-    spaces = WeightSpaces.of(orbit, shape)
-    directions = []
-    if _all_are_tangent(orbit, shape):
-        for entry, weight in spaces.entries_of_a():
-            directions.append((weight, partial(function_coordinates, {entry: 1}, V)))
+    classes = IndexClasses.of(orbit, shape)
+    all_are_tangent = _all_are_tangent(orbit, shape)
+    return _ranks_of_differential(classes.kept(), all_are_tangent).total(classes)
+
+
+@lru_cache(maxsize=4096)
+def _ranks_of_differential(kept: IndexClasses, all_are_tangent: bool) -> RanksByWeight:
+    """Return the ranks of the differential on the tangent space of the source, for kept symbols.
+
+    ``all_are_tangent`` says whether all matrices are tangent to the variety of those of A.
+    """
+    spaces = WeightSpaces.of(kept)
+    directions = list(spaces.entries_of_v())
+    if all_are_tangent:
+        directions += spaces.entries_of_a()
     else:
         # the tangent vectors XA and AY; matrices Z move V only
-        for summand, (i, j), weight in spaces.unit_matrices():
-            if summand != "Z":
-                moved = _unit_matrix_times if summand == "X" else _times_unit_matrix
-                directions.append((weight, partial(function_coordinates, moved(A, i, j), V)))
-    for entry, weight in spaces.entries_of_v():
-        directions.append((weight, partial(function_coordinates, A, {entry: 1})))
-    return spaces.rank(directions)
+        directions += [matrix for matrix in spaces.unit_matrices() if matrix.space != "Z"]
+    return spaces.ranks(directions, partial(_image_of_tangent_vector, A=spaces.A, V=spaces.V))
+
+
+def _image_of_tangent_vector(direction: Direction, *, A: Sparse, V: Sparse) -> FunctionCoordinates:
+    """Return the image of a tangent vector of the source at (A, V), under the differential.
+
+    The direction is a matrix of the space "A" or "V", which is the tangent vector; or a matrix X or
+    Y of the Lie algebra, for the tangent vector XA or AY.
+    """
+    i, j = direction.place
+    if direction.space == "V":
+        return function_coordinates(A, {(i, j): 1})
+    if direction.space == "A":
+        return function_coordinates({(i, j): 1}, V)
+    if direction.space == "X":
+        return function_coordinates(_unit_matrix_times(A, i, j), V)
+    return function_coordinates(_times_unit_matrix(A, i, j), V)
 
 
 def _all_are_tangent(orbit: Orbit, shape: LayerSizes) -> bool:
@@ -371,22 +398,24 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
     own_tangents = {dense: _tangents_by_own_vectors(dense, shape)}
     # time is left for the steps that follow; what was found within the share of a step is kept
     with share(0.6), suppress(TimeLimitError):
-        for orbit in smaller_orbits:
+        for orbit in check_deadline_in(smaller_orbits):
             own_tangents[orbit] = _tangents_by_own_vectors(orbit, shape)
     upper: dict[Orbit, int] = {}
     if equations:
         with share(0.75), suppress(TimeLimitError):
             lower = {orbit: found.known.lower or 0 for orbit, found in own_tangents.items()}
             upper = tangent_upper_bounds(shape, lower=lower)
+    # the orbit with the most tangent vectors first, and of several with this number the last one
+    by_vectors = sorted(
+        own_tangents, key=lambda orbit: (own_tangents[orbit].known.value, orbit), reverse=True
+    )
     tangents = {}
     for orbit, own in check_deadline_in(own_tangents.items()):
-        # the orbits whose closures contain this one, with the orbit itself
-        larger = [other for other in own_tangents if orbit.in_closure_of(other)]
-        # The witness has the most tangent vectors. Of several with this number it is the orbit
-        # itself, and else the last one, so that it is always the same.
-        witness = max(
-            larger, key=lambda other: (own_tangents[other].known.value, other == orbit, other)
-        )
+        # The first orbit whose closure contains this one, as that of the orbit itself does. Where
+        # it has no more vectors than the orbit itself, this is its own witness.
+        witness = next(other for other in by_vectors if orbit.in_closure_of(other))
+        if own_tangents[witness].known.value == own.known.value:
+            witness = orbit
         because = f"tangent vectors and equations at {orbit}"
         # the upper bound is None where equations were not evaluated
         known = Bounds(own_tangents[witness].known.lower, upper.get(orbit), because)
