@@ -76,6 +76,12 @@ COMMANDS: dict[str, Seconds] = {
     "cross-check all, (10, 10, 10)": command(
         "cross-check", "all", "--d", "10", "--d-out", "10", "--json"
     ),
+    "cross-check all, (16, 16, 16)": command(
+        "cross-check", "all", "--d", "16", "--d-out", "16", "--json"
+    ),
+    "cross-check all, (24, 24, 24)": command(
+        "cross-check", "all", "--d", "24", "--d-out", "24", "--json"
+    ),
     "singular-locus, convolutional (3, 2)": command(
         "singular-locus", "--family", "convolutional-network", "--filters", "3,2", "--json"
     ),

@@ -37,6 +37,10 @@ sys.meta_path.append(_FormerNames)  # type: ignore[arg-type]
 
 
 def __getattr__(name: str) -> object:
+    """Import a public name at its first use, and keep it; Python calls this for unknown names.
+
+    The stub ``__init__.pyi`` says in which module each public name is.
+    """
     import lazy_loader  # here, as the command line says what an interrupt does before any import
 
     from m2bridge.system import check_system

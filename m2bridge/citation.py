@@ -26,10 +26,17 @@ class Work:
     ----------
     authors : tuple of str
         Names, the family name last; for a program perhaps the name of a group.
+    title : str
     key : str
         The name of the entry in BibTeX.
+    year : int or None
+    venue : str
+        The conference at which a paper was published.
+    arxiv : str
+        The number of a paper on arXiv; empty for a program.
     version : str
         The version of a program; that of a paper is part of ``arxiv``, as in ``2408.17221v2``.
+    url : str
     """
 
     authors: tuple[str, ...]
@@ -75,8 +82,8 @@ class Work:
         if self.arxiv:
             kind = "inproceedings"
             fields["author"] = " and ".join(f"{family}, {given}" for given, family in self._names)
-        elif self.year:
-            # A group has no family name: braces keep BibTeX from splitting its name.
+        elif self.year:  # m2bridge itself, the only program here with a year
+            # Its authors are a group: braces keep BibTeX from splitting the name.
             fields["author"] = " and ".join(f"{{{name}}}" for name in self.authors)
         lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
         return f"@{kind}{{{self.key},\n{lines}}}\n"

@@ -289,6 +289,8 @@ class EngineError(M2BridgeError):
 
     Attributes
     ----------
+    message : str
+        What happened, and what to do.
     records : tuple of str
         Complete wire records that arrived before the failure.
     output : str

@@ -11,21 +11,27 @@ of a computation without being passed as an argument. A new thread begins withou
 
 A loop whose number of steps is known iterates over :func:`with_progress`, which reports each step
 to the display that :func:`progress_listener` has set.
+
+Modules that take long to import are imported within :func:`importing`: undisturbed by signals, and
+within the time limit.
 """
 
+import gc
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from types import FrameType
+from importlib import import_module
+from types import FrameType, ModuleType
 from typing import NoReturn, TypeVar
 
-from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.system import address_space
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
+from m2bridge.system import address_space, collection_paused
 
 ItemT = TypeVar("ItemT")
 PerformedT = TypeVar("PerformedT")
@@ -252,8 +258,8 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
     outer = clock()
     now = outer.now()
     if not math.isinf(outer.deadline):
-        limit = outer.limit
-        # a part of a part is still called a part, once
+        limit = outer.limit  # in words, such as "the limit of 10 seconds"
+        # a part of a part is still called "its part of the limit of 10 seconds"
         if part < 1 and not limit.startswith(_PART_OF):
             limit = f"{_PART_OF} {limit}"
         inner = replace(outer, limit=limit, deadline=now + part * (outer.deadline - now))
@@ -269,7 +275,7 @@ def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
 def overtime(clock: Clock, seconds: float) -> Iterator[None]:
     """Allow the block some seconds after the deadline of a clock, to write what was found.
 
-    Where the deadline has passed, they count from now.
+    Where the deadline has passed, the ``seconds`` count from now.
     """
     end = max(clock.deadline, clock.now()) + seconds
     with _running(replace(clock, deadline=end)):
@@ -427,3 +433,84 @@ class Limits:
             raise InvalidCaseError(
                 "memory", f"must be at most {allowed}, the address space allowed here (ulimit -v)"
             )
+
+
+_imports_without_limit = False
+"""Whether imports in this process finish even if the time limit is reached meanwhile."""
+
+
+def load_wholly() -> None:
+    """Let imports in this process finish even if the time limit is reached meanwhile.
+
+    For a process that continues after a limit was reached: a package that is only half imported
+    could not be used later. The limit takes effect right after the import.
+    """
+    global _imports_without_limit
+    _imports_without_limit = True
+
+
+class _DeadlineFinder:
+    """An import finder that finds no module, and raises TimeLimitError after the deadline."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Check the deadline; return no module, so that Python asks the next finder.
+
+        Python's import system calls this for each module that is not imported yet.
+        """
+        running = clock()
+        if running.now() > running.deadline:
+            raise running.late("loading Python's modules")
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Block signals and garbage collection while a block imports modules.
+
+    A library may swallow the exception that a signal raises during its import, so the deadline is
+    checked before each module instead. Imported modules stay alive, so collecting them only costs
+    time.
+
+    Raises
+    ------
+    TimeLimitError
+        If the limit is reached, as it may be on a busy machine or a slow disk.
+    """
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM}
+    )
+    if not _imports_without_limit:
+        sys.meta_path.insert(0, _DeadlineFinder)
+    try:
+        with collection_paused():
+            yield
+            gc.freeze()  # later collections leave out what exists now, the imported modules
+    finally:
+        if _DeadlineFinder in sys.meta_path:
+            sys.meta_path.remove(_DeadlineFinder)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def imported(name: str) -> ModuleType:
+    """Return a module, imported within :func:`importing` if it is not imported yet."""
+    if name not in sys.modules:
+        with importing():
+            import_module(name)
+    return sys.modules[name]
+
+
+def library(name: str, need: str) -> ModuleType:
+    """Return the module ``name`` of an optional dependency, imported if it is not imported yet.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the dependency is not installed; ``need`` is the message.
+    """
+    try:
+        if name not in sys.modules:
+            with importing():
+                import_module(name)
+        return import_module(name)  # from sys.modules, or ImportError for an entry None there
+    except ImportError:
+        raise MethodUnavailableError(need) from None

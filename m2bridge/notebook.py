@@ -1,7 +1,8 @@
 """``%load_ext m2bridge``: Macaulay2 in cells of a notebook, and the progress of long cells.
 
-This is the only module that imports IPython. One workspace serves a notebook; errors are shown as
-in a terminal, without the traceback of Python.
+This is the only module that imports IPython. One workspace, a Macaulay2 that keeps its symbols,
+serves a notebook; errors are shown as in a terminal, without the traceback of Python. A value that
+Python lacks comes as a reference, an object that stands for the value in Macaulay2.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def load(shell: InteractiveShell) -> None:
     """Add the magics ``%%m2`` and ``%m2``, the completion of names, and the progress of cells."""
     magics = Macaulay2Magics(shell, CellProgress())
     shell.register_magics(magics)
-    shell.Completer.custom_matchers.append(completes(lambda: magics.work.names()))
+    shell.Completer.custom_matchers.append(name_matcher(lambda: magics.work.names()))
     shell.events.register("pre_run_cell", magics.progress.begin)
     shell.events.register("post_run_cell", magics.progress.end)
 
@@ -80,7 +81,12 @@ def seconds(text: str) -> float:
 
 @magics_class
 class Macaulay2Magics(Magics):
-    """One workspace of Macaulay2 for a notebook, from the first cell that needs it on."""
+    """One workspace of Macaulay2 for a notebook, from the first cell that needs it on.
+
+    ``_shell`` is IPython's, ``_work`` is the workspace, ``None`` before and after it runs, and
+    ``_program`` is the path after ``--m2``, ``None`` for the usual Macaulay2. ``progress`` shows
+    what a long cell does.
+    """
 
     def __init__(self, shell: InteractiveShell, progress: CellProgress) -> None:
         super().__init__(shell)
@@ -144,10 +150,12 @@ class Macaulay2Magics(Magics):
         ``f`` in, and brings the value of ``I`` to Python afterwards. Several names are separated by
         commas. A semicolon at the end says that the last value is not wanted.
         """
+        # ``%%m2`` has its options in the line and its code in the cell; ``%m2`` has no cell, and
+        # its line is options, here called the head, and then code.
         head = line
         if cell is None:
             begins = _OPTIONS.match(line)
-            assert begins is not None  # it matches no text, too
+            assert begins is not None  # a line without options has an empty head
             head = line[: begins.end()]
         options = parse_argstring(self.m2, head)
         if options.restart or options.m2:
@@ -159,12 +167,14 @@ class Macaulay2Magics(Magics):
             # The line of the magic is a comment, so that lines have their numbers in the cell.
             return self._evaluate(f"-- %%m2 {printable(line)}\n{cell}", options)
         except M2BridgeError as error:
-            raise marked(error) from None
+            raise without_traceback(error) from None
 
     def _evaluate(self, code: str, options: Any) -> Any:
         """Evaluate the code of a cell; print what it printed, and return its value for display.
 
-        ``options`` are those of the magic, of which the names go in before and out afterwards.
+        ``options`` are those of the magic: ``input`` and ``output`` are the texts after ``-i``,
+        names of Python objects that Macaulay2 gets before, and after ``-o``, names of symbols whose
+        values Python gets afterwards.
         """
         user = self._shell.user_ns
         for name in _names(options.input):
@@ -176,24 +186,24 @@ class Macaulay2Magics(Magics):
             work = self.work
             evaluation = work.evaluate(code, references=True, timeout=options.timeout, file=file)
         sys.stdout.write(shortened(evaluation.output, MAX_CELL_TEXT_CHARS))
-        # All are there, or none is brought.
+        # first all values are fetched: if one fails, Python gets none
         brought = {name: work.get(name, references=True) for name in _names(options.output)}
         user.update(brought)
         return _shown(evaluation.value)
 
 
 def _names(lists: Iterable[str]) -> list[str]:
-    """Return the names after an option: each text may have several, separated by commas."""
+    """Return the names after the uses of an option, such as ``["a,b", "c"]``: a, b and c."""
     names = [name.strip() for name in ",".join(lists).split(",")]
     return [name for name in names if name]
 
 
 def _shown(value: Any) -> Any:
-    """Return the value for IPython to show.
+    """Return the value for IPython to show, or ``None`` if its text is too long for a cell.
 
-    Of one whose text is too long for a cell the start is printed, and ``None`` returned.
+    Of such a text the beginning is printed here.
     """
-    if hasattr(value, "_repr_html_"):  # its HTML is short
+    if hasattr(value, "_repr_html_"):  # IPython shows HTML, which is short
         return value
     with any_length():
         text = repr(value)
@@ -206,8 +216,8 @@ def _shown(value: Any) -> Any:
     return None
 
 
-def marked(error: M2BridgeError) -> M2BridgeError:
-    """Return the error, which IPython will show by its message, without Python's traceback."""
+def without_traceback(error: M2BridgeError) -> M2BridgeError:
+    """Return the error, with the method by which IPython shows its message without a traceback."""
     red, plain = "\x1b[31m", "\x1b[0m"
     advice = "\n%m2 --restart starts again" if isinstance(error, WorkspaceLostError) else ""
     lines = [f"{red}{type(error).__name__}{plain}: {error}{advice}"]
@@ -221,10 +231,10 @@ _LINE = re.compile(r"\s*%m2\s")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9']*$")
 
 
-def completes(
+def name_matcher(
     names: Callable[[], Iterable[str]],
 ) -> Callable[[CompletionContext], SimpleMatcherResult]:
-    """Return a matcher for IPython, which lists the names that begin as the word at the cursor.
+    """Return a matcher, by which IPython completes names of Macaulay2 at the cursor.
 
     Parameters
     ----------
@@ -234,18 +244,22 @@ def completes(
 
     @context_matcher(identifier=IDENTIFIER)
     def matcher(context: CompletionContext) -> SimpleMatcherResult:
-        """Return the names that complete the word at the cursor, short ones first."""
-        begun = _NAME.search(context.text_until_cursor)
-        if begun is None or not _is_macaulay2(context):
+        """Return the names that complete the word at the cursor, short ones first.
+
+        IPython calls this with the text around the cursor. If a name is found, other matchers are
+        suppressed, as they would complete names of Python.
+        """
+        word = _NAME.search(context.text_until_cursor)
+        if word is None or not _is_macaulay2(context):
             return SimpleMatcherResult(completions=[])
         try:
-            matches = sorted({name for name in names() if name.startswith(begun[0])})
-            matches.sort(key=len)
+            matches = sorted({name for name in names() if name.startswith(word[0])})
+            matches.sort(key=len)  # of one length in alphabetical order
         except M2BridgeError:  # no Macaulay2, or it is lost: the next cell says so
             matches = []
         completions = [SimpleCompletion(name, type="Macaulay2") for name in matches]
         return SimpleMatcherResult(
-            completions=completions, matched_fragment=begun[0], suppress=bool(matches)
+            completions=completions, matched_fragment=word[0], suppress=bool(matches)
         )
 
     return matcher
@@ -268,6 +282,9 @@ _OWN = __file__
 
 class CellProgress:
     """A line below each cell in which a function of m2bridge takes long.
+
+    A thread, the watcher, looks at intervals what the thread of the cell does, until the event
+    ``_over`` is set.
 
     Parameters
     ----------
@@ -305,7 +322,8 @@ class CellProgress:
     def _watch(self, thread: int, over: threading.Event, show: Callable[[str], object]) -> None:
         """Show what the cell does, again and again until it is over; nothing if it is quick.
 
-        ``thread`` is the one in which the cell runs.
+        ``thread`` is the id of the thread in which the cell runs, ``over`` is set when the cell has
+        ended, and ``show`` shows a line in place of the one before.
         """
         begin = time.monotonic()
         last = ""
@@ -319,10 +337,11 @@ class CellProgress:
 
 
 def doings(frame: FrameType | None) -> str:
-    """Return the function of m2bridge that runs in this frame, and whether it waits for Macaulay2.
+    """Return what m2bridge does in this frame, as text: ``closure`` or ``closure (Macaulay2)``.
 
-    Of functions that call each other it is the outermost, which the cell has called. It is empty
-    outside m2bridge; methods by which IPython shows a value have no name for the reader.
+    It is the name of the outermost function of m2bridge in the frame and its callers, which the
+    cell has called, and whether it waits for Macaulay2; empty if none of m2bridge runs. For methods
+    by which IPython shows a value, whose names say nothing to the reader, it is ``SHOWING``.
     """
     called = ""
     waits = False
@@ -337,7 +356,10 @@ def doings(frame: FrameType | None) -> str:
 
 
 class _Line:
-    """One line of output, which is replaced."""
+    """One line of output below a cell, which each call replaces.
+
+    ``_handle`` is IPython's handle of the output, and ``_shown`` whether there is a line already.
+    """
 
     def __init__(self) -> None:
         self._handle = DisplayHandle()

@@ -56,7 +56,7 @@ def opened(path: Path) -> int:
         return os.open(path, _FLAGS)
     # folder by folder without following links: a name may have become one after it was resolved
     folder, *inner_folders, name = _steps(path)
-    place = os.open(folder, _FLAGS | os.O_DIRECTORY)
+    place = os.open(folder, _FLAGS | os.O_DIRECTORY)  # the descriptor of the last opened folder
     try:
         for inner_folder in inner_folders:
             inner = os.open(inner_folder, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
@@ -96,12 +96,12 @@ def openable(path: Path) -> Iterator[str]:
 def check_readable(path: Path | str) -> None:
     """Check that a path is below one of the folders to which this process is confined.
 
-    The path need not exist.
+    In a process that is not confined every possible path is accepted. The path need not exist.
 
     Raises
     ------
     ConversionError
-        If it is not below one of them.
+        If the path is not below one of the folders, or no file can have this name.
     """
     if "\0" in os.fspath(path):
         name = f"{os.fspath(path)!r:.120}"
@@ -116,10 +116,10 @@ def check_readable(path: Path | str) -> None:
 
 
 def exists(path: str) -> bool:
-    """Return whether a file exists; in a confined process, in a folder that it may read.
+    """Return whether there is a file ``path``, as far as this process may know.
 
-    In a confined process a link counts as a file, even if it leads out of the folders; it will not
-    be followed.
+    In a confined process it is false outside the folders. There a link counts as a file, wherever
+    it leads: to follow it would reveal whether its target exists.
     """
     if _folders is None:
         return os.path.exists(path)
@@ -134,7 +134,8 @@ def exists(path: str) -> bool:
 def unquoted() -> Iterator[None]:
     """In a confined process, reduce errors about the content of a file to their position.
 
-    Errors of the system and of limits stay as they are.
+    The position is the attribute ``place`` of a ConversionError, such as ``not TOML (line 3)``.
+    Errors of the system and of limits, which quote no content, stay as they are.
 
     Raises
     ------
@@ -153,7 +154,9 @@ def unquoted() -> Iterator[None]:
 
 
 def _steps(path: Path) -> list[str]:
-    """Return the allowed folder, and the names from there to the file; links are resolved.
+    """Return the allowed folder, and the names from there to the file, with links resolved.
+
+    ``/data/maps/a.toml`` below the folder ``/data`` gives ``["/data", "maps", "a.toml"]``.
 
     Raises
     ------
@@ -171,7 +174,11 @@ def _steps(path: Path) -> list[str]:
 
 
 def _folder_of(real: str) -> Path:
-    """Return the folder below which a real path is; raise PermissionError if there is none."""
+    """Return the allowed folder below which a path is; raise PermissionError if there is none.
+
+    ``real`` is a path without links. A pseudo file, such as one in ``/proc``, is below an allowed
+    folder only if that is itself in the pseudo file system.
+    """
     place = Path(real)
     for folder in _folders or ():
         if place.is_relative_to(folder) and not _is_pseudo_file(place, folder):

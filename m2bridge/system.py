@@ -66,7 +66,7 @@ def peak_memory(pid: int) -> int | None:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
         return None
-    match = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)
+    match = re.search(r"^VmHWM:\s*(\d+) kB$", status, re.MULTILINE)  # the "high water mark"
     return int(match[1]) * 1024 if match else None
 
 
@@ -74,6 +74,7 @@ def forget_peak_memory(pid: int) -> None:
     """Measure :func:`peak_memory` from now on; this has no effect except on Linux."""
     if LINUX:
         with suppress(OSError):
+            # 5 resets the peak to the present size
             Path(f"/proc/{pid}/clear_refs").write_text("5", encoding="ascii")
 
 
@@ -123,9 +124,9 @@ def open_files() -> int | None:
 
 
 def _limit(kind: int) -> int | None:
-    """Return the soft limit of this kind (``resource.RLIMIT_…``), which is the one in force.
+    """Return the limit of this kind (``resource.RLIMIT_…``) that is in force; ``None`` for none.
 
-    It is ``None`` if there is none.
+    That is the soft limit: a process may raise it, up to the hard limit.
     """
     import resource
 
@@ -134,7 +135,10 @@ def _limit(kind: int) -> int | None:
 
 
 def _lower(kind: int, wanted: int) -> None:
-    """Lower the soft limit of this kind for this process and its children; a lower one stays."""
+    """Lower the limit in force of this kind (``resource.RLIMIT_…``) to ``wanted``, if it is larger.
+
+    It holds for this process and its children.
+    """
     import resource
 
     soft, hard = resource.getrlimit(kind)
@@ -179,27 +183,31 @@ exec "$@"
 
 
 def launcher(terminal: str, memory: int | None) -> tuple[str, ...]:
-    """Return the beginning of a command line that runs a command on a terminal, in its own session.
+    """Return the words that, before a command, make it run on a terminal, in its own session.
 
-    The command ends when its terminal closes. On Linux its address space is limited to ``memory``
-    bytes, and the system also kills it when the main thread of this process ends, if that thread
-    has started it (other threads may end earlier).
+    ``terminal`` is the path of the terminal; the command ends when this closes. On Linux its
+    address space is limited to ``memory`` bytes, unless that is ``None``; and the system also kills
+    it when the main thread of this process ends, if that thread has started it (other threads may
+    end earlier than the process).
     """
-    limit = ""
+    kibibytes = ""  # no limit
     if memory is not None and limits_memory():
-        limit = str(max(memory // 1024, 1))
+        kibibytes = str(max(memory // 1024, 1))
     is_main = threading.current_thread() is threading.main_thread()
-    watched = "yes" if LINUX and is_main else ""
-    return ("/bin/sh", "-c", _LAUNCH, "sh", terminal, limit, watched)
+    ends_with_thread = "yes" if LINUX and is_main else ""
+    # "sh" is $0 of the script _LAUNCH, the following words are $1, $2 and $3, then the command
+    return ("/bin/sh", "-c", _LAUNCH, "sh", terminal, kibibytes, ends_with_thread)
 
 
 def has_ended(child: int) -> bool:
     """Return whether a child process has ended, without collecting its exit status.
 
+    ``child`` is its process id. For a process that is no child of this one the result is true.
     Python has no ``waitid`` on macOS before 3.13; there psutil detects zombies.
     """
     if hasattr(os, "waitid"):
         try:
+            # WNOWAIT leaves the exit status there; the result is None while the child runs
             ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return True
@@ -231,7 +239,7 @@ def is_hung_up(terminal: int) -> bool:
     if not polls_terminals():
         return True
     poll = select.poll()
-    poll.register(terminal, 0)
+    poll.register(terminal, 0)  # no event is asked for, and a hang-up is reported in any case
     return bool(poll.poll(0))
 
 
@@ -255,7 +263,7 @@ def _end_by_signal(pipe: int) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
     fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(pipe, fcntl.F_GETFL)
-    fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC)
+    fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC)  # SIGIO at any event of the pipe
     closing = select.poll()
     closing.register(pipe, select.POLLIN)
     if closing.poll(0):  # it was closed before the signal was asked for
@@ -278,10 +286,14 @@ def exit_text(status: int) -> str:
 
 
 def signal_of(status: int | None) -> signal.Signals | None:
-    """Return the signal that ended a program, or the last program of a shell script."""
+    """Return the signal that ended a program, by its exit status; ``None`` if none did.
+
+    Python's status of a program that signal n ended is -n, and that of a shell script whose last
+    program n ended is 128 + n. ``status`` is ``None`` if it is unknown.
+    """
     if status is None:
         return None
-    number = -status if status < 0 else status - 128  # the status of such a script is 128 + n
+    number = -status if status < 0 else status - 128
     return signal.Signals(number) if number in set(signal.Signals) else None
 
 
@@ -341,7 +353,10 @@ def save(content: str | bytes, path: Path) -> None:
 
 
 def leave(number: int, frame: FrameType | None) -> None:
-    """Handle a signal by SystemExit, so that Macaulay2 ends and temporary files are removed."""
+    """Handle the signal ``number`` by SystemExit, so that Macaulay2 ends and no files are left.
+
+    Python calls this with ``frame``, the code that the signal has interrupted.
+    """
     if not threading.main_thread().is_alive():
         return  # Python is shutting down, where an exception would only be printed
     if _is_finalizing(frame):
@@ -426,8 +441,9 @@ _before = 0
 def any_length() -> Iterator[None]:
     """Lift Python's limit on the digits of integers while results are written.
 
-    The limit belongs to the whole process: the first thread lifts it, and the last one restores it.
-    A signal handler within these lines counts as a further user, and does not wait for the lock.
+    The limit belongs to the whole process: the first thread that enters such a block lifts it, and
+    the last one that leaves restores it. The lock is reentrant: a signal handler that interrupts
+    these lines counts as a further user, and does not wait for it.
     """
     global _users, _before
     with _lock:

@@ -93,7 +93,7 @@ def kills_worker_once(
 def kills_macaulay2(
     model: SingleLayerAttention, questions: Sequence[str], *, engine: Engine, timeout: float | None
 ) -> list[Certificate]:
-    """The same with Macaulay2."""
+    """Kill Macaulay2 at d = 2, and the first time at d = 3, in the middle of a case."""
     engine.run(Script("quick", 'mbEmit("x", 1)'), timeout=timeout)
     if model.d == 2 or (model.d == 3 and _first()):
         engine.run(Script("death", 'run "kill -9 $PPID"; while true do 1'), timeout=timeout)

@@ -38,7 +38,7 @@ def reworded(path: Path) -> dict[str, Any]:
 
 
 def forgotten(path: Path) -> dict[str, Any]:
-    """The same without the tables."""
+    """Return the reworded data without the tables of former words."""
     data = reworded(path)
     return {key: value for key, value in data.items() if not key.startswith("former")}
 

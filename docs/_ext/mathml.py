@@ -195,7 +195,7 @@ def is_literal(text: nodes.Text) -> bool:
 
 
 def with_letters(parts: Iterable[tuple[str, bool]]) -> Iterator[tuple[str, bool]]:
-    """The same parts, where letters between words are formulas too."""
+    """Yield the parts of a text, where letters between words are formulas too."""
     for part, is_formula in parts:
         if is_formula:
             yield part, True

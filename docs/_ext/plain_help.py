@@ -9,9 +9,14 @@ from sphinx.application import Sphinx
 
 TYPED = re.compile(
     r"(?<!\S)('[^']*[*^][^']*'|\w+ = \[[^]]*\]|(?<=Example: )m2bridge .*)"
-    r"|(?<![\w-])(--[a-z][\w-]*(?![\w=])|https://…)"
+    r"|--family [\w-]+ --widths [\d.,]*\d"
+    r"|(?<![\w-])(--[A-Za-z][\w-]*(?![\w=])|https://…)"
 )
-"""Polynomials in quotation marks, lists as in TOML, examples, options, and how addresses begin."""
+"""Polynomials in quotation marks, lists as in TOML, examples, options (a family with its sizes, or
+the name alone), and how addresses begin.
+"""
+REQUIRED = "**Required**"
+"""How the extension begins the description of an option that is required."""
 MARKUP = re.compile(r"[*`|\\]|(?<=\w)_(?!\w)")
 
 
@@ -21,11 +26,15 @@ def escaped(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
 
 
 def without_emphasis(app: Sphinx, ctx: click.Context, lines: list[str]) -> None:
-    """The same where the rest of an option's description is markup of the extension."""
+    """Do so for the options of a command, where all but the stars in a help text is markup of the
+    extension: directives, fields, and the word for options that are required.
+    """
     star = re.compile(r"\*")
-    lines[:] = [
-        line if line.strip().startswith((".. ", ":")) else as_typed(line, star) for line in lines
-    ]
+    for place, line in enumerate(lines):
+        if line.strip().startswith((".. ", ":")):
+            continue
+        before, required, help_text = line.rpartition(REQUIRED)
+        lines[place] = f"{before}{required}{as_typed(help_text, star)}"
 
 
 def as_typed(line: str, markup: re.Pattern[str]) -> str:

@@ -52,18 +52,20 @@ def determinantal_degree(rows: int, columns: int, rank: int) -> int:
     smaller size).
     """
     small, large = sorted((rows, columns))
-    if rank >= small:
+    if rank >= small:  # all matrices, which are a linear space
         return 1
+    # The quotient of Π C(large + i, rank) by Π C(rank + i, rank), for 0 ≤ i < small − rank.
     numerator = prod(comb(large + i, rank) for i in range(small - rank))
     denominator = prod(comb(rank + i, rank) for i in range(small - rank))
     return numerator // denominator
 
 
 def symmetric_determinantal_degree(size: int, rank: int) -> int:
-    """The degree of the variety of symmetric matrices of rank at most ``rank``, at least 1.
+    """The degree of the projective variety of symmetric matrices of rank at most ``rank`` ≥ 1.
 
-    Source: Harris, Tu, *On symmetric and skew-symmetric determinantal varieties*, Topology 23
-    (1984), Proposition 12.
+    For size n and corank c = n − rank it is the product of C(n + i, c − i) / C(2i + 1, i) over 0 ≤
+    i < c; for c = 0 it is 1, the degree of the space of all symmetric matrices. Source: Harris, Tu,
+    *On symmetric and skew-symmetric determinantal varieties*, Topology 23 (1984), Proposition 12.
 
     Examples
     --------
@@ -77,14 +79,18 @@ def symmetric_determinantal_degree(size: int, rank: int) -> int:
 
 
 def determinantal_hilbert_function(rows: int, columns: int, rank: int, n: int) -> int:
-    """The dimension of the space of functions of degree n on the matrices of rank at most ``rank``.
+    """The dimension of the space of forms of degree n on the matrices of rank at most ``rank``.
 
-    It is the sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most
-    ``rank`` parts. Where all matrices have rank at most ``rank``, it is the number of all monomials
-    of degree n in the entries.
+    Two forms in the entries count as one if they agree on all these matrices. The dimension is the
+    sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most ``rank``
+    parts. Where all matrices have rank at most ``rank``, it is the number of all monomials of
+    degree n in the entries.
 
     Source: Bruns, Vetter, *Determinantal Rings*, Corollary 11.7 (Cauchy's formula).
     """
     if rank >= min(rows, columns):
         return monomial_count(rows * columns, n)
-    return sum(dimension(shape, rows) * dimension(shape, columns) for shape in partitions(n, rank))
+    return sum(
+        dimension(partition, rows) * dimension(partition, columns)
+        for partition in partitions(n, rank)
+    )

@@ -2,6 +2,11 @@
 
 A rank at a point is a lower bound for the dimension of the image, and the rank at a general point
 is the dimension in characteristic 0: that is all that points prove, and no closure is computed.
+
+A parametrization is a :class:`~m2bridge.algebra.polynomial_map.PolynomialMap`: its ``source`` is
+the ring of the parameters, and its ``images`` are polynomials in them, one for each coordinate of
+the space that contains the image. Its Jacobian matrix has a row for each image, and a column for
+each parameter.
 """
 
 from __future__ import annotations
@@ -47,6 +52,7 @@ def jacobian_at(
     """
     terms = map(integer_coefficients, polynomials)
     rows = []
+    # A gradient has the index of a variable → the value of that partial derivative, if not zero.
     for gradient in gradients(terms, point, prime):
         row = [gradient.get(i, 0) for i in range(len(point))]
         if prime:
@@ -58,7 +64,7 @@ def jacobian_at(
 def tangent_dimension(
     generators: Sequence[PolyElement], point: Sequence[int], *, field: CoefficientField = QQ
 ) -> int:
-    """The dimension of the kernel of the Jacobian matrix of some polynomials at a point.
+    """The dimension of the kernel over ``field`` of the Jacobian matrix of polynomials at a point.
 
     With all generators of a radical ideal, and a point of its variety, this is the dimension of the
     (affine) Zariski tangent space; with some of the generators, an upper bound for it, since each
@@ -169,25 +175,27 @@ def extension_degree(p: int) -> int:
 def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     """The rank of the Jacobian matrix, or of some of its rows, at a random point over GF(p^k).
 
-    Both are lower bounds for the generic rank, which is at most ``enough``: so of a large matrix
-    not many more rows than ``enough`` are taken, at random. k is :func:`extension_degree`.
+    Both are lower bounds for the generic rank, for which ``enough`` is an upper bound: so of a
+    matrix with too many entries, only some rows are taken at random, more than ``enough``. The
+    exponent k is :func:`extension_degree`, and ``free`` is a parametrization without relations.
 
-    GF(p^k) is a space of dimension k over GF(p) with the basis z^0, …, z^(k−1), on which each
-    element acts by a k×k matrix, whose row i is its product with z^i. With such a block for each
-    entry the matrix over GF(p) has k times the rank.
+    The rank is computed over GF(p). There GF(p^k) is a space of dimension k with the basis z^0, …,
+    z^(k−1), and multiplication by an element a is a k × k matrix, whose row i has the coordinates
+    of a z^i. The matrix in which this block replaces each entry a has k times the rank.
     """
     k = extension_degree(p)
     chance = Random(seed)
     field = flint.fq_default_ctx(p, k)
+    # An element is given by its k coordinates.
     point = [field([chance.randrange(p) for _ in range(k)]) for _ in free.source.variables]
-    # Over GF(p) a row becomes k rows, with k entries for each entry.
+    # Over GF(p) a row becomes k rows, with k entries for each of its len(point) entries.
     affordable_rows = MAX_EXTENSION_ENTRIES // max(1, k * k * len(point))
     most_rows = max(enough + MAX_SPARE_ROWS, affordable_rows)
     images = chance.sample(free.images, min(most_rows, len(free.images)))
     powers = [field.gen() ** i for i in range(k)]
     rows = []
     for gradient in jacobian_at(images, point):
-        for power in powers:  # one row of the k × k blocks of all entries
+        for power in powers:  # row i of the blocks of all entries, where power is z^i
             row: list[int] = []
             for entry in gradient:
                 if entry:

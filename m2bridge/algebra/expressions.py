@@ -61,7 +61,8 @@ def symbol_name(symbol: Any) -> str:
                 f"'{symbol}' is not a variable, because {index} is not an integer from 0 on: write"
                 " indices as numbers, and sums by .doit()"
             )
-    return "_".join([str(label).removesuffix("_"), *map(str, indices)])
+    base_name = str(label).removesuffix("_")  # A_[1] is A_1, as A[1] is
+    return "_".join([base_name, *map(str, indices)])
 
 
 def variables_of(expression: Expr) -> set[Any]:
@@ -75,6 +76,7 @@ def variables_of(expression: Expr) -> set[Any]:
         If a matrix of symbols or an indexed object occurs as a whole.
     """
     symbols = expression.free_symbols
+    # Entries of indexed objects, and matrices, would be among the free symbols: there are none.
     if all(isinstance(symbol, Symbol) for symbol in symbols):
         return symbols  # type: ignore[no-any-return]
     variables = set()
@@ -82,7 +84,7 @@ def variables_of(expression: Expr) -> set[Any]:
     for subexpression in subexpressions:
         if isinstance(subexpression, Symbol | SymbolEntry):
             variables.add(subexpression)
-            subexpressions.skip()  # what the entry consists of
+            subexpressions.skip()  # the name and the indices inside the entry are not visited
         elif isinstance(subexpression, IndexedBase | MatrixExpr):
             _refuse_whole_object(expression, subexpression)
     return variables

@@ -76,6 +76,7 @@ class ExtensionField(CoefficientField):
     root: AlgebraicNumber | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        """Check the names and the polynomial, which is made monic, see the errors of the class."""
         CoefficientField.__post_init__(self)
         check_kind("names", self.names, tuple, "a tuple of names")
         check_kind("minimal_polynomial", self.minimal_polynomial, tuple, "a tuple of numbers")
@@ -119,6 +120,7 @@ class ExtensionField(CoefficientField):
                 "field", f"extensions of GF({p}) are not available: use p < 2^29"
             )
         numbers = [flint.fmpq(int(c.numerator), int(c.denominator)) for c in coefficients]
+        # c is c.p / c.q
         if p and any(int(c.q) % p == 0 for c in numbers):
             raise InvalidCaseError("field", f"a denominator is divisible by {p}")
         if p:
@@ -164,7 +166,7 @@ class ExtensionField(CoefficientField):
             For GF(p^k), which SymPy does not have.
         """
         if not self.minimal_polynomial:
-            return self.domain
+            return self.domain  # QQ(a, b) is a domain of SymPy already
         if self.characteristic:
             raise MethodUnavailableError(
                 f"SymPy has no field {self}: the generators are ideal.generators, and"
@@ -173,6 +175,7 @@ class ExtensionField(CoefficientField):
         if self.root is not None:
             return QQ.algebraic_field(self.root.as_expr(), alias=self.root.alias)
         symbol = Symbol(self.names[0])
+        # ``relation`` is the minimal polynomial as a polynomial in the generator
         return QQ.alg_field_from_poly(Poly(self.relation.as_expr(), symbol), alias=self.names[0])
 
     @property
@@ -232,7 +235,7 @@ class ExtensionField(CoefficientField):
         if not self.minimal_polynomial:
             ring = domain.field.ring
             numbers = {e: _convert_rational(ring.domain, c) for e, c in terms.items()}
-            return domain.field.new(ring.from_dict(numbers), ring.one)
+            return domain.field.new(ring.from_dict(numbers), ring.one)  # a fraction over 1
         total = domain.zero
         # Powers of the root, ``domain.unit``, are reduced by the minimal polynomial.
         for (exponent,), c in terms.items():
@@ -280,7 +283,7 @@ class ExtensionField(CoefficientField):
         numerator does not begin with a minus.
         """
         numerator, denominator = self.parts(element)
-        if denominator.is_ground:
+        if denominator.is_ground:  # a number: the numerator's coefficients are divided by it
             numerator, denominator = numerator.quo_ground(denominator.LC), 1
         sign = "+"
         if str(numerator).startswith("-"):
@@ -381,14 +384,15 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         Raises
         ------
         CoercionFailed
-            If it has other symbols, or its denominator is zero in the field.
+            If the expression ``a`` has other symbols, or its denominator is zero in the field.
         """
         symbol, described = self.symbols[0], self.described
         if a.is_Rational:
             return described.element({(0,): a})
         if a.free_symbols == {symbol}:
-            read = described.generator_ring.from_expr
-            numerator, denominator = map(read, a.as_numer_denom())
+            # Polynomials of SymPy's rings are mappings of exponents to coefficients.
+            to_polynomial = described.generator_ring.from_expr
+            numerator, denominator = map(to_polynomial, a.as_numer_denom())
             divisor = described.element(denominator)
             if divisor:
                 return described.element(numerator) / divisor

@@ -38,6 +38,7 @@ class CoefficientField:
     characteristic: int = 0
 
     def __post_init__(self) -> None:
+        """Raise InvalidCaseError unless the characteristic is 0 or a prime up to 2^31 − 1."""
         p = self.characteristic
         check_kind("field", p, Integral, "0 or a prime number")
         if p == 0:

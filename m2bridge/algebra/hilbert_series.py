@@ -42,8 +42,9 @@ class HilbertSeries:
         """
         numerator = [coefficients.get(i, 0) for i in range(max(coefficients, default=0) + 1)]
         dimension = variables
-        # 1 − T divides a polynomial that is 0 at T = 1. Partial sums are the coefficients of the
-        # quotient; the last one is that sum, 0.
+        # 1 − T divides a polynomial whose coefficients have the sum 0, its value at T = 1. The
+        # partial sums are the coefficients of the quotient, as 1/(1 − T) is 1 + T + T² + …; the
+        # last of them is the whole sum, 0, and is dropped.
         while any(numerator) and sum(numerator) == 0:
             *numerator, _ = accumulate(numerator)
             dimension -= 1
@@ -61,8 +62,9 @@ class HilbertSeries:
         power = [(-1) ** i * comb(variables, i) for i in range(len(values))]  # (1 − T)^variables
         numerator = {}
         for degree in range(len(values)):
-            # Σ power[i] values[degree − i], where power is (1 − T)^variables
-            numerator[degree] = sum(map(mul, power, values[degree::-1]))
+            descending = values[degree::-1]  # of the degrees degree, degree − 1, …, 0
+            # Σ power[i] values[degree − i] over 0 ≤ i ≤ degree
+            numerator[degree] = sum(map(mul, power, descending))
         return cls.from_numerator(numerator, variables)
 
     def to_json(self) -> dict[str, Any]:
@@ -105,9 +107,9 @@ class HilbertSeries:
         """The Hilbert function: the dimension of the piece of a degree; 0 for negative degrees."""
         if degree < 0:
             return 0
-        if self.dimension <= 0:
-            return sum(self.numerator[degree : degree + 1])  # 0 beyond the last coefficient
-        # 1/(1 − T)^D has the coefficients C(n + D − 1, D − 1).
+        if self.dimension <= 0:  # The series is its numerator h.
+            return self.numerator[degree] if degree < len(self.numerator) else 0
+        # For D the dimension, 1/(1 − T)^D has the coefficients C(n + D − 1, D − 1).
         k = self.dimension - 1
         coefficients = self.numerator[: degree + 1]
         return sum(h * comb(degree - i + k, k) for i, h in enumerate(coefficients))

@@ -125,7 +125,7 @@ def _minor_bits(matrix: Any, size: int) -> int:
     """A number b such that all minors of this size have absolute values below 2^b.
 
     By Hadamard's inequality the absolute value of a minor is at most the product of the norms of
-    its rows, and also of its columns. These are parts of rows and columns of the matrix, whose
+    its rows, and also of its columns. The rows of a minor are parts of rows of the matrix, whose
     norms are at least as large. The bounds of :func:`_squared_norm_bits` are halved, because they
     are for squares.
     """
@@ -152,10 +152,11 @@ def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
     """
     set_of_rows: set[frozenset[tuple[ColumnT, int]]] = set()
     for row in check_deadline_in(rows):
-        set_of_rows.add(frozenset([entry for entry in row.items() if entry[1]]))
+        set_of_rows.add(frozenset([(column, c) for column, c in row.items() if c]))
     set_of_rows.discard(frozenset())
     distinct_rows = list(set_of_rows)
-    supports = [map(itemgetter(0), row) for row in distinct_rows]  # the columns of each row
+    # A row is a set of pairs (column, entry); its support is the columns.
+    supports = [map(itemgetter(0), row) for row in distinct_rows]
     total = 0
     for block in check_deadline_in(connected_groups(supports)):
         total += _block_rank([distinct_rows[i] for i in block])
@@ -163,8 +164,8 @@ def sparse_rank(rows: Iterable[Mapping[ColumnT, int]]) -> int:
 
 
 def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
-    """The positions of some sets in the finest groups such that sets of different groups are
-    disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
+    """The positions of the sets ``supports`` in the finest groups, so that sets of two groups
+    are disjoint: [[0, 2], [1]] for the sets {a, b}, {c}, {b}.
 
     The algorithm is union–find: each group is a tree, whose root is its first position; ``leader``
     maps a position to its parent in the tree, and a root to itself.
@@ -188,8 +189,8 @@ def connected_groups(supports: Sequence[Iterable[ColumnT]]) -> list[list[int]]:
                 own_root = min(own_root, other_root)
     groups: dict[int, list[int]] = {}
     for position in range(len(supports)):
-        # leader[position] is not larger than position. If it is smaller, this loop has set its own
-        # leader to the root already.
+        # A parent is never larger than its position, so this loop came to the parent before, and
+        # has set the leader of the parent to the root of the group.
         leader[position] = leader[leader[position]]
         groups.setdefault(leader[position], []).append(position)
     return list(groups.values())
@@ -202,7 +203,7 @@ def _block_rank(rows: Sequence[frozenset[tuple[ColumnT, int]]]) -> int:
     """
     if len(rows) == 1:
         return 1
-    columns: dict[ColumnT, list[tuple[int, int]]] = {}  # each as pairs (number of a row, entry)
+    columns: dict[ColumnT, list[tuple[int, int]]] = {}  # column → its pairs (row number, entry)
     for number, row in enumerate(rows):
         for column, value in row:
             columns.setdefault(column, []).append((number, value))
@@ -276,7 +277,7 @@ def integer_kernel(rows: Sequence[IntegerVector], width: int) -> list[IntegerVec
     check(PRIMES_PER_RATIONAL_ECHELON * elimination_price(len(rows), width))
     entries = list(chain.from_iterable(rows))
     matrix, nullity = flint.fmpz_mat(len(rows), width, entries).nullspace()
-    columns = matrix.transpose().tolist()
+    columns = matrix.transpose().tolist()  # the first ``nullity`` columns are the basis
     return [tuple(map(int, column)) for column in columns[:nullity]]
 
 
@@ -331,7 +332,7 @@ class Quotient:
         """Return the quotient by the span of rows, each given by its entries that are not zero."""
         result = cls(prime)
         rounds = []  # the forms that each round found
-        remaining = [numbered for numbered in enumerate(rows) if numbered[1]]
+        remaining = [(number, row) for number, row in enumerate(rows) if row]
         while remaining and not _is_dense(remaining):
             forms, remaining = result._sparse_round(remaining)
             rounds.append(forms)
@@ -360,8 +361,8 @@ class Quotient:
         remaining : list of numbered rows
             The other rows, reduced by the forms, if they are not zero then.
         """
-        # the number of rows in which each place occurs
-        counts = Counter(chain.from_iterable(map(itemgetter(1), rows)))
+        places_of_rows = chain.from_iterable(row for _, row in rows)
+        counts = Counter(places_of_rows)  # place → the number of rows in which it occurs
         # Places that occur in few rows lead: expressing them in others changes few rows.
         order = sorted(counts, key=lambda place: (counts[place], place))
         position = {place: i for i, place in enumerate(order)}
@@ -369,7 +370,7 @@ class Quotient:
         other_rows = []
         # Short rows come first, because each of the other rows takes in a solved row.
         for number, row in check_deadline_in(sorted(rows, key=_number_of_entries)):
-            leading_place = min(row, key=position.__getitem__)
+            leading_place = min(row, key=position.__getitem__)  # its first place in ``order``
             if leading_place in led_rows:
                 other_rows.append((number, row))
             else:
@@ -386,11 +387,11 @@ class Quotient:
     def _solve_leading_places(
         self, led_rows: dict[Any, SparseVector], order: list[Any]
     ) -> dict[Any, SparseVector]:
-        """The expression of each leading place in places that lead no row.
+        """The expression of each leading place in places that lead no row: place → form.
 
-        ``led_rows`` maps each leading place to its row, in which it is the first in this order. So
-        the other places of the row come later, and from the last place to the first their forms are
-        known when they are needed.
+        ``led_rows`` maps each leading place to its row, in which it is the first of the places in
+        ``order``. The loop goes from the last place of ``order`` to the first, so the forms of the
+        other places of a row, which come later in ``order``, are known when they are needed.
         """
         forms: dict[Any, SparseVector] = {}
         for place in check_deadline_in(reversed(order)):
@@ -405,11 +406,12 @@ class Quotient:
     def _dense_round(self, rows: list[NumberedRow]) -> dict[Any, SparseVector]:
         """The expression of each pivot of the rows' reduced echelon form in places without pivot.
 
-        It adds rows that form a basis of the span to ``chosen``, and ends the elimination: no row
-        remains.
+        The numbers of rows that form a basis of the span are added to ``chosen``. No row remains
+        for a further round.
         """
-        places = sorted(set(chain.from_iterable(map(itemgetter(1), rows))))
+        places = sorted(set(chain.from_iterable(row for _, row in rows)))
         position = {place: j for j, place in enumerate(places)}
+        # Each row as pairs (number of its place, entry).
         entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)
         matrix = fill_matrix(flint.nmod_mat(len(rows), len(places), self.prime), entries)
         # The pivot columns of the transposed matrix are rows that form a basis of the span.
@@ -419,12 +421,13 @@ class Quotient:
         free_columns = sorted(set(range(len(places))).difference(pivots))
         forms: dict[Any, SparseVector] = {}
         for i, pivot in enumerate(check_deadline_in(pivots)):
-            form = forms[places[pivot]] = {}
             # The row says that e_pivot + Σ c_j e_j is 0 modulo the rows, so e_pivot is Σ −c_j e_j.
+            form: SparseVector = {}
             for j in free_columns:
                 value = int(echelon[i, j])
                 if value:
                     form[places[j]] = self.prime - value
+            forms[places[pivot]] = form
         return forms
 
 

@@ -1,7 +1,7 @@
 """Values of Macaulay2 about modules: matrices, complexes, Betti tables, Hilbert polynomials.
 
-Ideals of any ring, ring maps and vectors too. They are frozen values, which are displayed as in
-Macaulay2 and convert their entries to SymPy; they have no arithmetic.
+Ideals of any ring, ring maps and vectors too: frozen values without arithmetic, which are displayed
+as in Macaulay2. ``_formula()`` is the LaTeX of a value, or ``""`` where it is shown as text.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class BettiTable(Typeset):
 
     @property
     def rows(self) -> dict[tuple[int, int], int]:
-        """The numbers of the table that are not zero, by (column, row)."""
+        """The nonzero numbers at (i, j): of generators of weight i + j in homological degree i."""
         table: dict[tuple[int, int], int] = {}
         for (i, _, weight), count in self.entries:
             table[i, weight - i] = table.get((i, weight - i), 0) + count
@@ -128,6 +128,7 @@ class BettiTable(Typeset):
         return f"<BettiTable {' '.join(f'{i}: {n}' for i, n in self._totals.items())}>"
 
     def __str__(self) -> str:
+        """The table of the example: a column for each degree, lines for totals and rows."""
         table = self.rows
         totals = self._totals
         if not table:
@@ -275,9 +276,10 @@ class Module(Named, Typeset):
         return [matrix for matrix in (self.generators, self.relations) if matrix is not None]
 
     def __str__(self) -> str:
+        """``QQ^{0, -1}`` or ``QQ^2`` for a free module, else the kind and the matrices."""
         if self.kind != "free":
             return f"{self.kind}({', '.join(map(str, self._matrices()))})"
-        if not any(map(any, self.degrees)):
+        if not any(map(any, self.degrees)):  # all degrees are zero
             return f"{ring_text(self.ring)}^{len(self.degrees)}"
         # A generator of degree d is in the summand R^{−d}, as Macaulay2 writes it.
         shifts = []

@@ -66,20 +66,28 @@ def combine_residues(
     ``vectors`` has one vector for each prime; ``weights``, one number for each prime, and
     ``modulus``, the product, are those of :func:`chinese_remainder`.
     """
-    return [sum(map(mul, weights, entry)) % modulus for entry in zip(*vectors, strict=True)]
+    combined = []
+    for residues in zip(*vectors, strict=True):  # of one entry, modulo each of the primes
+        weighted_sum = sum(map(mul, weights, residues))
+        combined.append(weighted_sum % modulus)
+    return combined
 
 
 def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int, list[int]]:
     """Rational numbers congruent to residues: a common denominator, and the numerators.
 
-    Each numerator is the integer closest to zero that is congruent to denominator · residue.
+    The residues are from 0 to modulus − 1, and the modulus is odd. Each numerator is the integer
+    closest to zero that is congruent to denominator · residue.
     """
     denominator = 1
     for residue in residues:
         if residue > 1:  # 0 and 1 are integers
+            # The factor that this number lacks in the denominator of those before it.
             denominator *= rational_denominator(residue * denominator % modulus, modulus)
     half = modulus // 2
-    return denominator, [(r * denominator + half) % modulus - half for r in residues]
+    # Adding half before the reduction, and taking it away after, gives numbers from −half to half.
+    numerators = [(r * denominator + half) % modulus - half for r in residues]
+    return denominator, numerators
 
 
 def rational_denominator(residue: int, modulus: int) -> int:

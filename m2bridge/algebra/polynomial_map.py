@@ -34,6 +34,12 @@ from m2bridge.algebra.ring import (
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.limits import check_deadline_in
 
+UNDECLARED = (
+    ". Every name in a map must be declared in parameters. How a parameter becomes a constant is"
+    " said under 'Parameters as constants' in docs/maps.md"
+)
+"""What to do about a name in a map that is not one of its parameters; it ends a message."""
+
 
 @dataclass(frozen=True, slots=True)
 class PolynomialMap:
@@ -77,6 +83,7 @@ class PolynomialMap:
     prime: bool = False
 
     def __post_init__(self) -> None:
+        """Raise ConversionError for a wrong number of images, names used twice, or other fields."""
         if len(self.coordinates) != len(self.images):
             raise ConversionError(
                 f"{len(self.coordinates)} coordinates but {len(self.images)} images"
@@ -115,7 +122,8 @@ class PolynomialMap:
         ------
         ConversionError
             If a name is not one, or something is not an exact polynomial in the parameters; text is
-            never evaluated.
+            never evaluated. A constant without a value is a parameter that is also a coordinate
+            ("Parameters as constants" in ``docs/maps.md``).
 
         Examples
         --------
@@ -138,10 +146,16 @@ class PolynomialMap:
         fractions = {}
         for name, image in images.items():
             numerator, denominator = numerator_and_denominator(image)
-            image_fraction = source.polynomial(numerator), source.polynomial(denominator)
+            try:
+                image_fraction = source.polynomial(numerator), source.polynomial(denominator)
+            except ConversionError as reason:
+                symbols_used = {str(symbol) for symbol in getattr(image, "free_symbols", ())}
+                advice = UNDECLARED if symbols_used - set(source.variables) else ""
+                raise ConversionError(f"{reason}{advice}") from None
             fractions[variable_name(name)] = image_fraction
-        equations = tuple(filter(None, map(source.polynomial, map(difference, relations))))
-        return cls.from_fractions(source, fractions, equations, prime)
+        equations = [source.polynomial(difference(relation)) for relation in relations]
+        nonzero_equations = tuple(filter(None, equations))
+        return cls.from_fractions(source, fractions, nonzero_equations, prime)
 
     @classmethod
     def from_terms(
@@ -193,9 +207,9 @@ class PolynomialMap:
         q = source.sympy_ring.one
         for _, denominator in images.values():
             q = q.lcm(denominator)
-        _, q = q.clear_denoms()
-        _, q = q.primitive()
-        if q.is_ground:
+        _, q = q.clear_denoms()  # integer coefficients
+        _, q = q.primitive()  # without a common divisor
+        if q.is_ground:  # all denominators are numbers
             polynomials = [
                 numerator.quo_ground(denominator.LC) for numerator, denominator in images.values()
             ]
@@ -211,6 +225,7 @@ class PolynomialMap:
             terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
             return extended.sympy_ring.from_dict(terms)
 
+        # As w is 1/q on the source, a fraction f/g is f·(q/g)·w there.
         polynomials = [
             lift(numerator * q.exquo(denominator)) * w for numerator, denominator in images.values()
         ]
@@ -402,8 +417,8 @@ class LinearReduction:
     ) -> tuple[PolyElement, ...]:
         """The linear forms that vanish on the image of the map ``original`` that was reduced.
 
-        They are, in its target ring over the field, each dependent coordinate minus its expression
-        in the basis.
+        Each is a dependent coordinate minus its expression in the basis, in the ring of all
+        coordinates of ``original`` over ``field``.
         """
         target = original.target(field=field)
         variables = target.sympy_ring.gens
@@ -439,6 +454,7 @@ def reduce_linearly(
     """
     basis: list[int] = []
     dependencies: dict[int, dict[int, Fraction]] = {}
+    # A block has the positions of its coordinates; an image counts as the set of its monomials.
     for block in check_deadline_in(connected_groups(parametrization.images)):
         # Pivot columns do not depend on columns further left: the earliest coordinates are picked.
         block.sort(key=preference)
@@ -446,11 +462,12 @@ def reduce_linearly(
         pivots, echelon = pivot_columns(rows, field.characteristic)
         independent = [block[pivot] for pivot in pivots]
         basis += independent
-        for place in set(range(len(block))).difference(pivots):
-            # In the reduced echelon form a column has its coefficients in the pivot columns.
-            column = [row[place] for row in echelon]
+        for column_number in set(range(len(block))).difference(pivots):
+            # The entries of a column of the reduced echelon form are the coefficients of its
+            # expression in the pivot columns, one for each row.
+            column = [row[column_number] for row in echelon]
             entries = zip(independent, column, strict=True)
-            dependencies[block[place]] = {j: entry for j, entry in entries if entry}
+            dependencies[block[column_number]] = {j: entry for j, entry in entries if entry}
     basis.sort()
     return LinearReduction(
         reduced=parametrization.restricted_to(basis),
@@ -473,7 +490,7 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     """
     new_images: dict[int, PolyElement] = {}
     # Row operations within a block of images, connected by common monomials, change neither the
-    # span of the block nor those of other blocks.
+    # span of the block nor those of other blocks. A block has the positions of its images.
     for block in check_deadline_in(connected_groups(parametrization.images)):
         old_images = [parametrization.images[j] for j in block]
         monomials = sorted(set().union(*old_images), reverse=True)
@@ -500,7 +517,9 @@ def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
     generators_of_spaces = first.images, second.images, first.images + second.images
     dimensions = set()
     for images in generators_of_spaces:  # of U, V and U + V
-        dimensions.add(sparse_rank(map(integer_coefficients, images)))
+        # Integer multiples of the images, which have the same span; a column for each monomial.
+        rows = map(integer_coefficients, images)
+        dimensions.add(sparse_rank(rows))
     return len(dimensions) == 1
 
 

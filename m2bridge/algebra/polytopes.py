@@ -1,7 +1,9 @@
 """Faces and lattice volumes of convex hulls of integer points, exactly.
 
 A polytope is given by vectors (1, p), one for each point p: its faces are those of the cone that
-they span. A face is the set of the numbers of the points on it.
+they span. A face is the set of the numbers of the points on it. A facet is also a ray of the dual
+cone, here a pair (form, zeros): a linear form that is not negative on any of the vectors, and the
+numbers of the vectors where it is zero, which are the facet.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ def lattice_coordinates(vectors: Sequence[IntegerVector]) -> list[IntegerVector]
     """
     hermite = flint.fmpz_mat(list(map(list, vectors))).hnf().tolist()
     basis = [list(map(int, row)) for row in hermite if any(row)]
+    # The pivot of a row is the column of its first nonzero entry.
     pivots = [next(j for j, entry in enumerate(row) if entry) for row in basis]
     coordinates = []
     for vector in vectors:
@@ -121,15 +124,18 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
     # least so many vectors.
     least = len(vector) - 2
     for i, j in check_deadline_in(product(rays_above, rays_below)):
-        common_zeros = rays[i][1] & rays[j][1]
+        form_above, zeros_above = rays[i]
+        form_below, zeros_below = rays[j]
+        common_zeros = zeros_above & zeros_below
         if len(common_zeros) < least:
             continue
-        # Two rays span a face of dimension 2 exactly if no third one has their common zeros.
-        if any(common_zeros <= zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j)):
+        # Two rays span a face of dimension 2 exactly if no third ray has their common zeros.
+        zeros_of_others = (zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j))
+        if any(common_zeros <= zeros for zeros in zeros_of_others):
             continue
         # The combination of both forms, with positive coefficients, that is zero on the vector.
-        pairs = zip(rays[i][0], rays[j][0], strict=True)
-        new_form = [values[i] * b - values[j] * a for a, b in pairs]
+        pairs = zip(form_above, form_below, strict=True)
+        new_form = [values[i] * below - values[j] * above for above, below in pairs]
         new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
     return new_rays
 
@@ -196,6 +202,7 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
         face_covolume = _covolume(vectors, face)
         total = 0
         for base in check_deadline_in(intersections):
+            # The empty intersection has no dimension here.
             if dimensions.get(base) == dimensions[face] - 1:
                 index = _covolume(vectors, base | {apex}) // face_covolume
                 total += index * volume_of_face[base]
@@ -210,7 +217,9 @@ def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
     is the quotient of their products, since they have pivots at the same places.
     """
     hermite = flint.fmpz_mat([list(vectors[i]) for i in sorted(numbers)]).hnf().tolist()
-    return prod(int(next(filter(None, row))) for row in hermite if any(row))
+    nonzero_rows = filter(any, hermite)
+    pivots = [next(filter(None, row)) for row in nonzero_rows]  # the first nonzero entries
+    return prod(map(int, pivots))
 
 
 def volume_in_space(points: Sequence[IntegerVector]) -> int:

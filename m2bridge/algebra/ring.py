@@ -58,7 +58,7 @@ def _text_over(field: ExtensionField, polynomial: PolyElement) -> str:
     pieces = []
     for monomial, coefficient in polynomial.terms():
         sign, coefficient_text = field.text(coefficient)
-        is_left_out = coefficient_text == "1" and any(monomial)
+        is_left_out = coefficient_text == "1" and any(monomial)  # as in x, which is 1*x
         factors = [] if is_left_out else [coefficient_text]
         for symbol, exponent in zip(symbols, monomial, strict=True):
             if exponent:
@@ -66,7 +66,8 @@ def _text_over(field: ExtensionField, polynomial: PolyElement) -> str:
         pieces.append(f" {sign} {'*'.join(factors)}")
     if not pieces:
         return "0"
-    # The sign of the first term has no blanks, and is left out if it is +.
+    # Each piece begins with its sign between blanks. That of the first term has no blanks, and is
+    # left out if it is +.
     text = "".join(pieces)
     leading_sign = "-" if text.startswith(" - ") else ""
     return leading_sign + text[3:]
@@ -175,6 +176,7 @@ class PolynomialRing:
     variables: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        """Raise ConversionError unless the names of the variables can be distinguished."""
         check_kind(
             "field", self.field, CoefficientField, "QQ, CoefficientField(p) or another field"
         )

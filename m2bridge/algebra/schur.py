@@ -67,6 +67,7 @@ def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[Partit
 
     By Pieri's rule λ gets ``size`` boxes, no two in one column: μ_(i+1) ≤ λ_i ≤ μ_i.
     """
+    # μ_i is at least λ_i, and at most λ_(i−1); μ_1 is at most λ_1 + size.
     upper = (max(shape, default=0) + size, *shape)
     yield from _partitions_between((*shape, 0), upper, sum(shape) + size, rows)
 
@@ -94,7 +95,7 @@ def _partitions_between(
         for first in range(least, greatest + 1):
             for rest in _partitions_between(lower[1:], upper[1:], total - first, rows - 1):
                 yield (first, *rest) if first else ()
-    elif total == 0 and not any(lower):
+    elif total == 0 and not any(lower):  # all further parts are zero
         yield ()
 
 
@@ -117,7 +118,7 @@ def littlewood_richardson(
     for order, sign in signed_permutations(len(second)):
         sizes = [second[i] - i + j for i, j in enumerate(order)]
         if min(sizes, default=0) < 0:
-            continue  # a factor is zero
+            continue  # S_n is zero for n < 0
         terms = Counter({first: sign})
         for size in sizes:
             terms = _pieri_product(terms, size, rows)
@@ -161,8 +162,8 @@ def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
     >>> tableaux((2, 1), (1, 1, 1))
     2
     """
-    if not weight:
-        return int(not shape)
+    if not weight:  # no entries: there is one tableau if the shape is empty, and else none
+        return 1 if not shape else 0
     return sum(tableaux(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
 
 
@@ -171,7 +172,7 @@ Shapes = tuple[PartitionTuple, ...]
 
 
 def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[Shapes, int]:
-    """The multiplicities of irreducible representations in one of a product of groups GL.
+    """The multiplicities of the irreducible summands of a representation of a product of groups GL.
 
     An irreducible representation is a tensor product of Schur functors of the spaces. A highest
     weight among those whose dimension is not 0 belongs to an irreducible representation, whose
@@ -196,6 +197,7 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     {((2,),): 1, ((1, 1),): 1}
     """
     multiplicities: dict[Shapes, int] = {}
+    # Weights of different degrees, one number for each space, are in different summands.
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
         dominant = product(*map(partitions, degrees, sizes))
         # Higher weights come first, so the first one whose dimension is not 0 is a highest weight.

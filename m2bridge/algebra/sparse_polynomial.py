@@ -213,7 +213,11 @@ class _GradedParts:
     normal: dict[int, SparseVector] = field(default_factory=lambda: {0: {0: 1}})
 
     def append_next(self) -> int:
-        """Add the part of the first weight that is not there, and return its dimension."""
+        """Add the part of the first weight that is not there, and return its dimension.
+
+        The products x_i b of this weight are a basis of a space, which is divided by the relations;
+        a form expresses a product in products that are independent there, the standard monomials.
+        """
         weight = len(self.standard)
         pairs = self._factor_pairs(self.standard, weight)
         products = list(dict.fromkeys(monomial + variable for monomial, variable in pairs))
@@ -236,12 +240,14 @@ class _GradedParts:
 
     def _relations(self, weight: int) -> Iterator[SparseVector]:
         """Yield the relations among the products x_i b of this weight, b standard."""
-        # Pairs with the same product are equal in the algebra, whatever normal forms they lead to.
+        # For a product m = x_j b of smaller weight, x_i m is x_i times the normal form of m, so a
+        # combination of products. Pairs (m, x_i) with the same x_i m have equal combinations.
         first_forms: dict[int, SparseVector] = {}
         for monomial, variable in self._factor_pairs(self.products, weight):
             form = self._multiplied(monomial, variable)
             first = first_forms.setdefault(monomial + variable, form)
             if first != form:
+                # The difference first − form.
                 yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
         # The given relations of this weight vanish; multiples of those of smaller weights vanish
         # already, since normal forms of smaller weights are used.
@@ -256,14 +262,17 @@ class _GradedParts:
         return {standard + variable: c for standard, c in self.normal[monomial].items()}
 
     def _in_products(self, monomial: int) -> SparseVector:
-        """A monomial that is not constant, as a combination of products x_i b, b standard.
+        """A packed monomial that is not constant, as a combination of products x_i b, b standard.
 
-        Normal forms are known, or follow, in all weights below that of the monomial.
+        It is x_i times a monomial of smaller weight, whose normal form is known, or found here in
+        the same way.
         """
         # The lowest bit that is set is in the digit of the first variable of the monomial.
-        first = (monomial & -monomial).bit_length() // _EXPONENT_BITS
+        lowest_bit = (monomial & -monomial).bit_length() - 1
+        first = lowest_bit // _EXPONENT_BITS
         variable = 1 << first * _EXPONENT_BITS
         rest = monomial - variable
         if rest not in self.normal:
+            # The products in the combination have normal forms, as their weight is smaller.
             self.normal[rest] = combination(self._in_products(rest), self.normal, LARGE_PRIME)
         return self._multiplied(rest, variable)

@@ -1,7 +1,9 @@
 """The cases of a batch: grids from the command line, files of cases, and the order of a run.
 
 A case is a model of a family in the registry. Each of its options may have several values; a grid
-consists of the models of all combinations.
+consists of the models of all combinations. Here ``ranges`` has the tuple of all values of each
+option, by its name: {"d": (1, 2, 3), "a": (2,)}. An *entry* of a file of cases is a table or a row
+of it, with texts or values by the names of options; it means a case or a grid.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
     Parameters
     ----------
     chosen : Family
+        The family of the cases.
     texts : mapping from str to str
         The texts of the family's options; ``None`` for options that are not given.
     every : bool
@@ -60,13 +63,23 @@ def _size(ranges: Mapping[str, tuple[Any, ...]]) -> int:
 
 
 def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bool) -> list[Model]:
-    """Return the models of all combinations, without those that the family excludes."""
+    """Return the models of all combinations of values, for the options and values in ``ranges``.
+
+    Those that the family ``chosen`` excludes from grids are left out, unless ``every`` is true.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there are more than MAX_BATCH_CASES models, or the family excludes all of them.
+    """
     combinations = (dict(zip(ranges, values, strict=True)) for values in product(*ranges.values()))
+    # one value of an option may still mean several models, as ranks of each layer do
     grids = (chosen.grid(**combination) for combination in combinations)
     # one more than allowed suffices to know that there are too many
     models = list(islice(chain.from_iterable(grids), MAX_BATCH_CASES + 1))
     if len(models) > MAX_BATCH_CASES:
         raise InvalidCaseError(
+            # the error names the first option
             next(iter(ranges)),
             f"this grid has more than {MAX_BATCH_CASES} cases, too many for one batch:"
             f" {SMALLER_GRIDS_ADVICE}",
@@ -74,6 +87,7 @@ def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bo
     if every:
         return models
     cases = [case for case in models if not chosen.excluded_from_grids(case)]
+    # the only family that excludes cases does so by its number a
     if not cases:
         raise InvalidCaseError("a", f"no case with {chosen.grid_note}; --all-a includes the others")
     return cases
@@ -109,6 +123,8 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
         If the file cannot be read or has no cases, or an entry has an unknown or missing name, an
         invalid value, or only cases that are excluded from grids.
     """
+    # the place, the family and the ranges of each entry; all entries are read before any model is
+    # made, so that a wrong one is refused at once
     grids: list[tuple[str, Family[Any], dict[str, tuple[Any, ...]]]] = []
     with _located_errors(f"'{path}' cannot be read"):
         entries = _entries(path)
@@ -141,6 +157,7 @@ def _located_errors(where: str) -> Iterator[None]:
     try:
         yield
     except InvalidCaseError as error:
+        # the message with the name of the option in front, as it is written in the file
         reason = error.with_name(error.option)
         raise InvalidCaseError("cases", f"{where}: {reason}") from None
     except ConversionError as error:
@@ -195,7 +212,13 @@ def _rank(case: Model) -> tuple[Any, ...]:
 
 
 def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the position and content of each entry; raise ConversionError for a bad file."""
+    """Return the place in words, such as ``line 3``, and the content of each entry of a file.
+
+    Raises
+    ------
+    ConversionError
+        If the file cannot be read, is of another kind, or has no entries.
+    """
     if path.suffix not in _READERS:
         raise ConversionError("neither a .toml nor a .csv file")
     entries = list(_READERS[path.suffix](read_text(path, MAX_CASES_FILE_BYTES)))
@@ -208,6 +231,7 @@ def _toml(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the tables ``[[case]]``, each after its number in words; ConversionError if wrong."""
     data = read_toml(text)
     tables = data.get("case")
+    # a file of another form is treated as one with a wrong table, which is refused below
     if data.keys() != {"case"} or not isinstance(tables, list):
         tables = [None]
     for number, table in enumerate(tables, 1):

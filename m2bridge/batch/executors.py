@@ -2,6 +2,10 @@
 
 An executor has a method ``run``, which takes tasks and yields their results as they arrive. Every
 task gets a result, even if it crashes its worker; its outcome is then in the folder.
+
+A *task* is a case with questions about it; each is answered by a certificate in the folder of the
+batch (its *store*), or by an *outcome* that says why there is no certificate. A case is *held* if
+another process is working on it: then nothing is done, and the task is tried again later.
 """
 
 from __future__ import annotations
@@ -52,7 +56,7 @@ Certify = Callable[..., list[Certificate]]
 
 @dataclass(frozen=True, slots=True)
 class Settings(Batch[Task, TaskResult]):
-    """The settings of every worker; they are pickled and sent to it.
+    """The batch of tasks that are certified: the settings of every worker, pickled and sent to it.
 
     Parameters
     ----------
@@ -90,19 +94,22 @@ class Settings(Batch[Task, TaskResult]):
         return Certifier(self)
 
     def outcome_of_lost(self, task: Task, status: int | None) -> TaskResult:
-        """Store and return the outcome of a task whose worker ended.
+        """Store the outcome of a task whose worker ended; return the result of the task.
 
-        ``status`` is its exit code; ``None`` if it was stopped at the time limit of the task; 0 if
-        it is unknown, as in a Dask cluster.
+        ``status`` is the worker's exit code; ``None`` if it was stopped at the time limit of the
+        task; 0 if it is unknown, as in a Dask cluster.
         """
         error: errors.M2BridgeError = errors.EngineDiedError(
             "the worker process ended during this case"
         )
         if status is None and self.timeout is not None:
             limit = limit_of(self.timeout)
+            # ``more`` is the advice how to give more time
             error = errors.TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
+        # the worker of a cluster may have been on a machine with another Macaulay2
         macaulay2 = "unknown" if status == 0 else locate(self.program).version
         with self.store.writing(), case_lock(self.store.folder, task.name) as mine:
+            # some questions may have been answered before the worker ended
             if mine:
                 self.store.put_outcomes(
                     task=self.store.left(task),
@@ -157,7 +164,7 @@ class Certifier(Performer[Task, TaskResult]):
         )
 
     def perform(self, task: Task) -> TaskResult:
-        """Answer the unanswered questions of a task.
+        """Answer the unanswered questions of a task; return its result, with all answers.
 
         Raises
         ------
@@ -173,7 +180,8 @@ class Certifier(Performer[Task, TaskResult]):
         ):
             if not mine:
                 return TaskResult(task=task, counts=Counter(), seconds=running.seconds, held=True)
-            # another batch, or a worker that died, may have answered some
+            # another batch, or a worker that died, may have answered some; the questions of a group
+            # share one observation
             for questions in store.left(task).groups:
                 self._answer(Task(task.case, questions))
             return TaskResult(
@@ -202,7 +210,10 @@ class Certifier(Performer[Task, TaskResult]):
             self._settings.store.put(certificates)
 
     def _certified(self, task: Task) -> list[Certificate]:
-        """Return the certificates of a task, within its limit of time."""
+        """Return the certificates of a task, within its limit of time.
+
+        Code that does not check the deadline is interrupted a moment after it, by an alarm.
+        """
         with alarm(clock(), CASE_GRACE_SECONDS):
             limit = self._settings.timeout
             return self._settings.certify(
@@ -271,6 +282,7 @@ class Dask(Generic[KeyT, ResultT]):
                 " install '.[cluster]'"
             ) from None
         self._batch, self._pickled = batch, pickle.dumps(batch)
+        # what has been opened is closed if a later step fails, else by ``__exit__``
         with ExitStack() as stack:
             address: Any = scheduler
             if scheduler is None:
@@ -300,7 +312,11 @@ class Dask(Generic[KeyT, ResultT]):
         batch.make_folder()
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], None]) -> Iterator[ResultT]:
-        """Perform items; yield their results. An item counts as started when it is submitted."""
+        """Perform items; yield their results as they arrive.
+
+        ``started`` is called with each item when it is submitted. So many items are submitted ahead
+        that no thread of the cluster waits; each result makes place for one more.
+        """
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
@@ -313,6 +329,7 @@ class Dask(Generic[KeyT, ResultT]):
             """Submit the next items, at most this many."""
             for item in islice(waiting, number):
                 started(item)
+                # not pure: an item that was performed before is performed again
                 future = self._client.submit(perform, item, self._pickled, pure=False)
                 items_by_key[future.key] = item
                 arriving.add(future)
@@ -322,7 +339,7 @@ class Dask(Generic[KeyT, ResultT]):
             item = items_by_key.pop(future.key)
             try:
                 result = future.result()
-            except KilledWorker:
+            except KilledWorker:  # Dask gives an item up after several workers have ended at it
                 result = self._batch.outcome_of_lost(item, status=0)
             # Python would ignore the exception of a signal handler while it deletes the future.
             with defer_signals(signal.SIGINT, *ENDING_SIGNALS):
@@ -334,8 +351,14 @@ class Dask(Generic[KeyT, ResultT]):
         return self
 
     def __exit__(self, *reason: Any) -> None:
+        """Close the connection, and end a local cluster.
+
+        Without an error each Macaulay2 of the workers is ended first. After an error it stays in a
+        cluster that goes on, until its worker ends.
+        """
         try:
             with self._stack:
+                # the type of the error, if there was one
                 if reason[0] is None:
                     self._client.run(close_all)
         finally:

@@ -1,7 +1,8 @@
 """Items of ``run_many``: what is computed for each, its outcome, and the worker that performs it.
 
 An outcome is stored as a file, so that a folder can be resumed; an item that fails, or ends its
-process, has an outcome too.
+process, has an outcome too. The name of the file is that of the item with ``.json`` if there is a
+value, and with SUFFIX, ``.outcome.json``, if there is none.
 """
 
 from __future__ import annotations
@@ -167,7 +168,11 @@ class ItemWork(Batch[Job, TaskResult]):
     option: str = field(default_factory=lambda: clock().option)
 
     def stored(self, job: Job) -> Outcome | None:
-        """Return the outcome in the folder, if it belongs to this item and this work."""
+        """Return the outcome in the folder, if it belongs to this item and this work.
+
+        ``None`` if there is none, if its item or work was another one, or if it is to be tried
+        again.
+        """
         if self.folder is None:
             return None
         for suffix in (".json", SUFFIX):
@@ -184,7 +189,11 @@ class ItemWork(Batch[Job, TaskResult]):
         return None
 
     def store(self, job: Job, outcome: Outcome) -> Outcome:
-        """Write the outcome to the folder, if there is one; return it as it will be read."""
+        """Write the outcome to the folder, if there is one; return it as it will be read.
+
+        Its value is then what JSON makes of it, a list for a tuple; the outcome is ``failed`` if
+        JSON cannot represent the value.
+        """
         if self.folder is None:
             return outcome
         try:
@@ -214,7 +223,8 @@ class ItemWork(Batch[Job, TaskResult]):
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
         """Store an outcome; return the result for the batch.
 
-        It carries the outcome to the process of the batch, or another one if that is not possible.
+        It carries the outcome, pickled, to the process of the batch; if the value cannot be
+        pickled, an outcome that says so.
         """
         import cloudpickle
 
@@ -242,13 +252,14 @@ class ItemWork(Batch[Job, TaskResult]):
     def outcome_of_lost(self, job: Job, status: int | None) -> TaskResult:
         """Return the result for an item whose worker ended with this status, at two attempts.
 
-        It is ``None`` if the worker was killed since the item exceeded its limit of time, and 0 if
-        it is unknown.
+        ``status`` is negative for a signal, ``None`` if the worker was killed since the item
+        exceeded its limit of time, and 0 if it is unknown.
         """
         kind: OutcomeKind = "died"
         reason = "the worker process ended during this item"
         if status is None and self.timeout is not None:
             kind = "timed-out"
+            # ``more`` is the advice how to give more time
             reason = f"the item did not finish within {limit_of(self.timeout)}; {clock().more}"
         elif status:
             reason = f"the worker {exit_text(status)} at this item, twice"
@@ -282,8 +293,9 @@ class Performance(Performer[Job, TaskResult]):
         self._work = work
         # the bytes come from the parent, which pickled a function of its own
         self._function = pickle.loads(work.function) if work.function else None
+        # Macaulay2 is looked for when it is first needed, and once
         program = cache(partial(locate, work.program))
-        self._engine = Evaluator(program, Limits(memory=work.memory), passing=True)
+        self._engine = Evaluator(program, Limits(memory=work.memory), forgets_symbols=True)
 
     @property
     def exhausted(self) -> bool:
@@ -291,7 +303,11 @@ class Performance(Performer[Job, TaskResult]):
         return holds_too_much_memory(self._engine.pid)
 
     def perform(self, job: Job) -> TaskResult:
-        """Perform a job, unless another process performs it or has done so."""
+        """Perform a job, store its outcome and return the result with it.
+
+        If another process has done the job, the result has the outcome that is stored; if another
+        process is performing it, the result is ``held``, and has none.
+        """
         # without a folder no other process can have the item
         if self._work.folder is None:
             return self._work.report(job, self._outcome(job))
@@ -312,7 +328,7 @@ class Performance(Performer[Job, TaskResult]):
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
-        """Return the outcome of an item, whatever its computation does; see :meth:`_computed`.
+        """Return the outcome of an item, also of one whose computation raises an error.
 
         Raises
         ------
@@ -321,7 +337,7 @@ class Performance(Performer[Job, TaskResult]):
         """
         begin = time.monotonic()
         try:
-            return retry_if_engine_died(partial(self._computed, job))
+            return retry_if_engine_died(partial(self._outcome_within_limit, job))
         except Exception as error:  # any error becomes the outcome of this item
             if isinstance(error, OSError) and error.errno in CANNOT_STORE:
                 raise
@@ -338,14 +354,14 @@ class Performance(Performer[Job, TaskResult]):
         if self._work.code and self._engine.process is None:
             self._engine.answer("")
 
-    def _computed(self, job: Job) -> Outcome:
+    def _outcome_within_limit(self, job: Job) -> Outcome:
         """Return the outcome of an item with a value, computed within the limit of the item."""
         self._start()
         with limited(self._work.timeout) as running, alarm(running, CASE_GRACE_SECONDS):
-            outcome = self._value(job)
+            outcome = self._outcome_with_value(job)
         return replace(outcome, seconds=round(running.seconds, 6))
 
-    def _value(self, job: Job) -> Outcome:
+    def _outcome_with_value(self, job: Job) -> Outcome:
         """Return the outcome of an item with a value, by the function or by Macaulay2.
 
         Code begins with the packages that it needs, and with the symbols that the item sets.
@@ -371,6 +387,7 @@ class Performance(Performer[Job, TaskResult]):
         )
 
     def __enter__(self) -> Self:
+        # messages about limits name this option
         start(self._work.option)
         self._start()
         return self

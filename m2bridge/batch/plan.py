@@ -2,6 +2,10 @@
 
 An executor performs the tasks that are left, in any order and process. This file counts and shows
 its results, and tries a task again if another batch was working on the case.
+
+A *task* is a case with questions about it; for each question the folder of results (a *store*) has
+a certificate, or an *outcome* that says why there is none. *Answers* are verdicts such as
+``CONFIRMED``, and kinds of outcomes such as ``timed-out``; they are counted by these words.
 """
 
 from __future__ import annotations
@@ -12,12 +16,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from m2bridge.batch import HELD_CASE_PAUSE_SECONDS
-from m2bridge.batch.store import KINDS, Store, Task, TaskResult, count_answers
+from m2bridge.batch.store import CANNOT_STORE, KINDS, Store, Task, TaskResult, count_answers
 from m2bridge.certificates.form import file_name
-from m2bridge.errors import check_kind
+from m2bridge.errors import InvalidCaseError, check_kind
 from m2bridge.results.sheet import duration, line, plural, shortened
 
 if TYPE_CHECKING:
@@ -148,12 +153,16 @@ class Live(Progress):
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
-        """Show the progress of a plan during the block."""
+        """Show the progress of a plan during the block, in a table that is drawn again and again.
+
+        The time that is left is estimated from the ``effort`` of tasks, done and left.
+        """
         from rich.console import Console
         from rich.live import Live as Display
 
         self._answers = plan.answers.copy()
         self._begin = time.monotonic()
+        # the tasks at which workers are, with the time when each began
         self._running: dict[Any, float] = {}
         self._effort = sum(task.effort for task in plan.left)
         self._effort_done = 0
@@ -191,6 +200,7 @@ class Live(Progress):
         # The main thread changes this dictionary meanwhile, so a copy of it is read.
         began = dict(self._running)
         running = [f"{task.name} ({duration(now - begin)})" for task, begin in began.items()]
+        # at most eight tasks are named, so that the table stays on the screen
         if len(running) > 8:
             running[8:] = ["…"]
         left = ""
@@ -282,14 +292,16 @@ def run(
     """Perform the tasks that a plan leaves to do.
 
     A case on which another batch works is left to it, and tried again until it is done or free.
+    The summary counts the answers that were there before, and those of the tasks performed.
 
     Parameters
     ----------
     plan : Plan
     start : callable
-        Starts the executor; not called if nothing is left. All its workers have ended when
-        ``run`` returns or raises.
+        Returns an executor as a context manager; not called if nothing is left. All its workers
+        have ended when ``run`` returns or raises.
     progress : Progress
+        The display.
     keep : callable
         Is called with each result.
 
@@ -302,7 +314,7 @@ def run(
     answers = plan.answers.copy()
     if plan.left:
         with start() as executor, progress.of(plan):
-            for report in _performed(plan.left, executor, progress):
+            for report in _results_of(plan.left, executor, progress):
                 progress.finished(report)
                 keep(report)
                 answers += report.counts
@@ -314,8 +326,11 @@ def run(
     )
 
 
-def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
-    """Yield the results of tasks; those that another batch holds are tried again later."""
+def _results_of(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
+    """Yield the result of each task, as they arrive.
+
+    A task that another batch holds is tried again after a pause, as often as that is so.
+    """
     while tasks:
         held = []
         for report in executor.run(tasks, progress.started):
@@ -326,3 +341,37 @@ def _performed(tasks: Sequence[Any], executor: Any, progress: Progress) -> Itera
         if held:
             time.sleep(HELD_CASE_PAUSE_SECONDS)
         tasks = held
+
+
+def results_folder(path: Path) -> Path:
+    """Return the absolute path of the folder of results, made if it does not exist.
+
+    Raises
+    ------
+    InvalidCaseError
+        If no folder can be made at this path.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        if reason.errno in CANNOT_STORE:  # a full or read-only disk is no mistake in the option
+            raise
+        raise InvalidCaseError(
+            "out", f"cannot make the folder '{path}': {reason.strerror}"
+        ) from None
+    return path.absolute()
+
+
+def outcome_kinds(text: str) -> frozenset[Any]:
+    """Return the kinds of outcomes in the value of ``--retry``, such as ``timed-out,failed``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a kind is unknown.
+    """
+    kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
+    unknown = sorted(kinds - set(KINDS))
+    if unknown:
+        raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
+    return kinds

@@ -3,6 +3,11 @@
 Workers are forked from a server that has imported the modules they need. A worker sends a message
 when it is ready and when it begins an item, so that its parent knows the item at which a worker
 ended or has exceeded its limit. The work itself is defined by a :class:`Batch`.
+
+A :class:`Pool` is in the parent. It gives each :class:`Worker` a group of items, waits for messages
+from their pipes, and yields results as they arrive. An item is *lost* if two workers have ended at
+it, or one that was killed after the limit of time; the batch then makes a result for it. A worker
+is *exhausted* if a new one should replace it, as for its memory.
 """
 
 import gc
@@ -34,12 +39,13 @@ ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 """Signals after which a command cleans up and ends, as after Ctrl-C."""
 
 CONTEXT = multiprocessing.get_context("forkserver")
+"""Starts workers as copies of a server process that has imported the modules they need."""
 
 _kept: list[Scratch] = []
 
 
 class Performer(Generic[KeyT, ResultT]):
-    """The object that performs items in a worker.
+    """The object that performs items in a worker, made there by :meth:`Batch.performer`.
 
     It is a context manager: the worker enters it once, and leaves it when it ends.
     """
@@ -146,6 +152,7 @@ class Worker(Generic[KeyT, ResultT]):
 
     def __init__(self, batch: Batch[KeyT, ResultT]) -> None:
         prepare()
+        # the two ends of the pipe, that of this process and that of the worker
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, batch), daemon=True)
         # an interrupted start would make the fork server print a traceback
@@ -179,7 +186,10 @@ class Worker(Generic[KeyT, ResultT]):
         self.connection.close()
 
     def end(self, patience: float) -> int:
-        """Wait ``patience`` seconds, then kill it; return its status, negative for a signal."""
+        """Wait for the end of the process, and kill it if it is not over in ``patience`` seconds.
+
+        The result is its exit status, negative for a signal.
+        """
         self.process.join(max(patience, 0))
         if self.process.exitcode is None:
             self.process.kill()
@@ -199,7 +209,8 @@ class Pool(Generic[KeyT, ResultT]):
     ----------
     batch : Batch
     workers : int, optional
-        Default: one for each core that this process may use.
+        The largest number of workers at a time; default: one for each core that this process may
+        use.
     """
 
     def __init__(self, batch: Batch[KeyT, ResultT], workers: int | None = None) -> None:
@@ -208,7 +219,9 @@ class Pool(Generic[KeyT, ResultT]):
         self._batch = batch
         self._number = workers or cores()
         self._workers: list[Worker[KeyT, ResultT]] = []
+        # exhausted workers that may still be cleaning up
         self._leaving: list[Worker[KeyT, ResultT]] = []
+        # how many workers in a row have ended before they began an item
         self._false_starts = 0
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
@@ -245,6 +258,7 @@ class Pool(Generic[KeyT, ResultT]):
         M2BridgeError
             If a worker raises it.
         """
+        # the groups that no worker has, and how many workers have ended at each item
         self._waiting: deque[Iterable[KeyT]] = deque(groups)
         self._deaths = Counter[KeyT]()
         while self._waiting or any(worker.items for worker in self._workers):
@@ -276,6 +290,7 @@ class Pool(Generic[KeyT, ResultT]):
         The wait takes at most a second, and ends when a worker exceeds its limit.
         """
         listened_to: dict[Any, Worker[KeyT, ResultT]] = {}
+        # how many seconds to wait
         patience = 1.0
         for worker in self._workers:
             # An idle worker sends no message, except that a new one is ready.
@@ -317,7 +332,7 @@ class Pool(Generic[KeyT, ResultT]):
             worker.since = time.monotonic()
             self._false_starts = 0
             started(worker.items[0])
-        else:
+        else:  # the worker has done its first item
             worker.at_work = False
             item = worker.items.popleft()
             if message.exhausted:
@@ -367,7 +382,7 @@ class Pool(Generic[KeyT, ResultT]):
             yield item, self._batch.outcome_of_lost(item, status=None)
         elif self._deaths[item] > 1:
             yield item, self._batch.outcome_of_lost(item, status)
-        else:
+        else:  # the first death at this item
             self._waiting.appendleft([item])
 
     def _put_back(self, worker: Worker[KeyT, ResultT]) -> None:
@@ -380,11 +395,13 @@ class Pool(Generic[KeyT, ResultT]):
         return self
 
     def __exit__(self, *reason: object) -> None:
+        """End all workers: each may clean up until the deadline, and is killed then."""
         for worker in self._workers:
             worker.stop()
         deadline = time.monotonic() + self._batch.shutdown_seconds
         for worker in (*self._workers, *self._leaving):
             worker.end(deadline - time.monotonic())
+        # temporary folders of workers that were killed
         sweep()
 
 
@@ -408,8 +425,9 @@ def defer_signals(*numbers: signal.Signals) -> Iterator[None]:
     """Handle signals only after the block, in whichever thread they arrive.
 
     This does not hold for processes that the block starts. A signal without a handler still ends
-    the process at once.
+    the process at once. Of several signals that arrive during the block the first one is handled.
     """
+    # the signals that arrived during the block
     came: list[int] = []
     handled: dict[signal.Signals, Any] = {}
     # only the main thread sets handlers and runs them
@@ -474,7 +492,9 @@ def _choose_folder() -> None:
     """
     for place in short_folders():
         with suppress(EngineError):
+            # a folder is removed when its object is, so that this one is kept
             _kept.append(Scratch(place))
+            # no public function sets the folder of the sockets
             configuration = multiprocessing.current_process()._config  # type: ignore[attr-defined]
             configuration["tempdir"] = str(_kept[-1].path)
             break
@@ -535,7 +555,7 @@ def _end_with_parent() -> None:
     """Let this process end as soon as its parent has ended, whatever it is doing.
 
     The end of the parent closes a pipe, which sends a signal. The parent never writes to this pipe,
-    so the signal has no other cause.
+    so the signal has no other cause. Ctrl-C is ignored, since the parent ends its workers itself.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None

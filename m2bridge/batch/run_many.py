@@ -2,6 +2,10 @@
 
 The processes are those of a batch, or a Dask cluster. Items and functions are pickled; the digest
 of an item and of the work is what a folder of outcomes is resumed by.
+
+The *work* is what is done with each item, a function or code. A :class:`Job` is an item as it is
+sent to a worker; an :class:`Outcome` is its result: its ``kind`` is ``computed``, or says why there
+is no value.
 """
 
 from __future__ import annotations
@@ -67,11 +71,13 @@ def run_jobs(
     plan = Plan(tasks=tuple(jobs), left=tuple(left), answers=answers)
 
     def begin_workers() -> Pool[Job, TaskResult] | Dask[Job, TaskResult]:
+        """Return the executor of the jobs that are left."""
         if executor == "dask":
             return Dask(work, scheduler, workers)
         return Pool(work, workers)
 
     def keep(report: TaskResult) -> None:
+        """Take the outcome of a job from the result that a worker sent."""
         done[report.task.number] = pickle.loads(report.outcome)  # pickled by a worker
 
     summary = run(plan, begin_workers, progress, keep)
@@ -181,6 +187,7 @@ def run_many(
         scheduler=scheduler,
         progress=progress_display(not progress),
     )
+    # values of code are in the JSON that workers and folders have; functions return objects
     if code:
         return [_decoded(outcome) for outcome in outcomes]
     return outcomes
@@ -189,7 +196,13 @@ def run_many(
 def _jobs(items: Iterable[Any], source: str) -> list[Job]:
     """Return a job for each item, with a digest of the item and of the source of the work.
 
-    By the digest the folder identifies the items that are done.
+    ``source`` is the code, or the text that identifies the function. By the digest the folder
+    identifies the items that are done.
+
+    Raises
+    ------
+    InvalidCaseError
+        If an item cannot be pickled.
     """
     import cloudpickle
 
@@ -253,7 +266,11 @@ def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) ->
 
 
 def _decoded(outcome: Outcome) -> Outcome:
-    """Return the outcome of code with its value as a Python object."""
+    """Return the outcome of code with its value as a Python object.
+
+    Before, the value is the JSON in which Macaulay2 sent it. The outcome is ``failed`` if Python
+    has no such value.
+    """
     try:
         return replace(outcome, value=value_of({"value": outcome.value}))
     except M2BridgeError as error:
@@ -274,6 +291,7 @@ def _identity(item: Any, data: bytes) -> bytes:
     The pickle of a set, for example, is not the same in each process.
     """
     try:
+        # ideals and other values of m2bridge
         if hasattr(item, "to_json"):
             item = item.to_json()
         return json.dumps(item, sort_keys=True).encode()

@@ -313,7 +313,7 @@ def _claims(results: Path) -> Iterator[int]:
     path = results / CLAIMS_FOLDER
     with suppress(FileExistsError):
         path.mkdir()  # without parents: a deleted folder of results is not made again
-    with _opened(path, None, os.O_RDONLY | os.O_DIRECTORY) as claims:
+    with _opened(path, folder=None, flags=os.O_RDONLY | os.O_DIRECTORY) as claims:
         yield claims
 
 
@@ -491,7 +491,7 @@ class Store:
     ) -> None:
         """Store an outcome for each question of a task that ended with an error.
 
-        ``timeout`` and ``memory`` are the limits of the batch, ``macaulay2`` is a version of it.
+        ``timeout`` and ``memory`` are the limits of the batch, ``macaulay2`` is its version.
         """
         kind = kind_of(error)
         details = ""
@@ -520,13 +520,12 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove remains of killed batches: incomplete files, outcomes with a certificate."""
+        """Remove remains of killed batches: incomplete files, outcomes beside a certificate."""
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
-            # of a question that has a certificate as well
-            is_outcome = name.endswith(SUFFIX) and certificate in present
-            if not is_outcome and not is_aside(name):
+            is_beside = name.endswith(SUFFIX) and certificate in present
+            if not is_beside and not is_aside(name):
                 continue
             path = self.folder / name
             with suppress(FileNotFoundError):  # another batch may remove it too
@@ -536,7 +535,7 @@ class Store:
                 # another batch may be writing a file that is younger
                 age = time.time() - status.st_mtime
                 is_abandoned = is_aside(name) and age > ABANDONED_AFTER_SECONDS
-                if is_abandoned or (is_outcome and _answers_in(self.folder / certificate)):
+                if is_abandoned or (is_beside and _answers_in(self.folder / certificate)):
                     path.unlink()
 
 

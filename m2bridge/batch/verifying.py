@@ -1,4 +1,9 @@
-"""Verification of many certificates on several cores, each file within its own limits."""
+"""Verification of many certificates on several cores, each file within its own limits.
+
+The *finding* for a file is a :class:`~m2bridge.checker.verify.VerifyResult`: its ``outcome``, such
+as ``accepted``, with the place of the first error. Files are checked by a pool of worker processes;
+a process is *confined* if it may read files below certain folders only, as for a server.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +20,7 @@ from m2bridge.batch.pool import Batch, Performer, Pool, prepare
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
-from m2bridge.limits import check_timeout, clock
-from m2bridge.loading import imported
+from m2bridge.limits import check_timeout, clock, imported
 from m2bridge.results.sheet import duration
 from m2bridge.system import exit_text, leave_no_dump
 
@@ -73,10 +77,12 @@ class Verification(Batch[Path, VerifyResult]):
     def outcome_of_lost(self, path: Path, status: int | None) -> VerifyResult:
         """Return the finding for a file whose worker ended with this status, at two attempts.
 
-        It is ``None`` if the worker was killed because the file exceeded its limit of time.
+        ``status`` is negative for a signal, and ``None`` if the worker was killed because the file
+        exceeded its limit of time.
         """
         name = str(path)
         if status is None:
+            # ``more`` is the advice how to give more time
             late = f"not decided within {duration(self.timeout)}; {clock().more}"
             return VerifyResult("too-expensive", name, check="time", found=late)
         # FLINT aborts where there is no memory left; GMP raises SIGFPE for its own limits.
@@ -96,16 +102,19 @@ class Checker(Performer[Path, VerifyResult]):
         self._folders = folders
 
     def perform(self, path: Path) -> VerifyResult:
-        """Return the finding for a file."""
-        finding = self._found(path)
+        """Return the finding for a file, without words of the file if the process is confined."""
+        finding = self._finding(path)
         # such a finding may quote a file that is no certificate, and somebody's secret
         may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
         if self._folders is None or not may_quote:
             return finding
         return replace(finding, stored="", found=reading.UNQUOTED)
 
-    def _found(self, path: Path) -> VerifyResult:
-        """Return the finding for a file; an error is one too, without memory the process ends."""
+    def _finding(self, path: Path) -> VerifyResult:
+        """Return the finding for a file; an error of the check becomes a finding, too.
+
+        Without memory the process ends, with a status that its parent understands.
+        """
         try:
             return self._check(path)
         except MemoryError:
@@ -119,7 +128,10 @@ class Checker(Performer[Path, VerifyResult]):
             return VerifyResult("failed", str(path), check=ITSELF, found=found)
 
     def __enter__(self) -> Self:
-        """Drop output and dumps of libraries that abort the process; confine it to the folders."""
+        """Drop output and dumps of libraries that abort the process; confine it to the folders.
+
+        Libraries write to the standard error of the process, whose descriptor is 2.
+        """
         leave_no_dump()
         if self._folders is not None:
             reading.confine(self._folders)
@@ -156,17 +168,20 @@ def verify_files(
 
 
 def _groups(paths: Sequence[Path]) -> list[list[Path]]:
-    """Group files about the same functions by their names; return the largest groups first.
+    """Return the files in groups about the same functions, the largest groups first.
 
-    The checker caches its last cases, so files of one group are verified faster. A file with an
+    Names of files about the same functions differ only after ``-t``, in the number of tokens and
+    the question: d3-dout2-a2-t2-3.4.json and d3-dout2-a2-t3-3.3.json are in one group. The
+    checker caches its last cases, so files of one group are verified faster. A file with an
     unusual name is verified as well, only more slowly.
     """
     groups: dict[tuple[Path, str], list[Path]] = {}
     for path in dict.fromkeys(paths):
-        functions, _, _ = path.name.partition("-t")  # t is the number of tokens
+        functions, _, _ = path.name.partition("-t")
         groups.setdefault((path.parent, functions), []).append(path)
 
     def size(group: list[Path]) -> int:
+        """Return the size of all files of a group, in bytes."""
         return sum(map(_size, group))
 
     return sorted(groups.values(), key=size, reverse=True)

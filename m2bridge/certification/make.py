@@ -4,6 +4,11 @@ A question is answered from observations, by methods that share nothing with pre
 certificate has the answer, the observations, the Macaulay2 program behind them, and reported data
 that cannot be checked: versions, seconds, memory. The checker of certificates is
 :mod:`m2bridge.checker`, which shares nothing with this file.
+
+A *question* has a key, such as that of a theorem, ``3.4``, whose parts are statements. A *program*
+is a text in Macaulay2, with the names of the scripts (``libraries``) that it shares with other
+programs; a certificate has the SHA-256 of each. The *content* of a certificate is its answer, the
+evidence from which this follows, and the lemmas that it takes on trust.
 """
 
 import platform
@@ -40,6 +45,8 @@ from m2bridge.system import m2script
 FORMER_SCRIPTS: dict[str, tuple[str, ...]] = {
     # comments of 1.0 name files that have moved since
     "wire": ("21aefd283c4d5cc6d26f06ce469dd4d994b13812884e456ee87c583ec99d1d28",),
+    # the same ideal from more equations; the fibre of one point was an ideal of unknowns
+    "fibres_of_weights": ("2dc9c259786503cd02c2ad4cc06e2c2ab7360f00e1bf2a7e099d67ec93d6258a",),
     "values": ("5fdb8039284075fe387fd9fef2164b70e28711d8233769d48138d6c6d3ff01bb",),
 }
 """SHA-256 of former texts of shared scripts, by the name of the script. A person has compared each
@@ -61,6 +68,7 @@ def program_difference(certificate: Certificate) -> Difference | None:
         If the case is too large for this release to write a program.
     """
     model = family(certificate.family).from_json(certificate.case)
+    # the program of this release, and the digests of the scripts that it uses
     text, digests = _program(_script(certificate.family, certificate.question, model))
     stored_digests = certificate.libraries
     # a former text that computes the same counts as the present one
@@ -116,8 +124,9 @@ STATEMENTS = "statements"
 def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     """Return the questions of the named family by key; raise InvalidCaseError if it is unknown.
 
-    Statements with the same key form one question; statements that need a separate computation
-    form none, unless the family has a question of its own with their key.
+    Statements with the same key form one question. Those with ``separate_computation``, which can
+    be long and is done on demand only, form none, unless the family has a question of its own with
+    their key.
     """
     chosen_family = family(name)
     by_key: dict[str, list[Statement]] = {}
@@ -170,25 +179,30 @@ class StatedQuestion(Question[Any, Any]):
     def observation(self) -> str:
         """The name of the observation, which all questions of the family share.
 
-        If statements are observed separately, the name also has the observables of this question.
+        If statements are observed separately, the name also has the observables of this question:
+        ``statements dimension``.
         """
         if not self.family.observed_separately:
             return STATEMENTS
         return " ".join([STATEMENTS, *sorted(self._observables)])
 
     def observe(self, model: Any) -> Any:
-        """Observe the quantities of the statements, by methods independent of the predictions."""
+        """Observe the observables of the statements, by methods independent of the predictions.
+
+        The result is ``None`` if nothing that a checker recomputes can be observed of this model.
+        """
         return model.observe(self._observables, certified=True)
 
     def content(self, model: Any, observed: Any) -> Content:
-        """Return the verdicts, the observations behind them, and the lemmas.
+        """Return the verdicts, the observed numbers behind them, and the lemmas.
 
-        ``observed`` is ``None`` if nothing was observed; then there is no evidence and no lemma.
+        ``observed`` is what :meth:`observe` returned, ``None`` if nothing was observed; then there
+        is no evidence and no lemma.
         """
         verdicts = verdicts_on(self.statements, model, observed)
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
-            return Content(answer, {}, ())
+            return Content(answer, {}, trusted=())
         # Each lemma once. They are those of the statements and not of the verdicts, which list none
         # where a statement does not apply.
         trusted: dict[str, None] = {}
@@ -361,7 +375,7 @@ def _observe(
     report its memory.
     """
     if isinstance(engine, Session):
-        # the peak is to be that of this observation
+        # so that the peak of memory is that of this observation
         engine.forget_peak_memory()
     with limited(None) as timer:
         observation = question.observe(model)

@@ -1,7 +1,9 @@
 """Verification of the content by the checker, and then of the program against this release.
 
-The content is recomputed by :mod:`m2bridge.checker` alone, without Macaulay2. The program is only
-compared as text, with the one that this release would write.
+The content of a certificate (its answer, evidence and lemmas) is recomputed by
+:mod:`m2bridge.checker` alone, without Macaulay2. The program in it, a text in Macaulay2, is only
+compared, with the one that this release would write. ``outcome`` of a :class:`VerifyResult` is
+``accepted`` or one of the words that the class explains.
 """
 
 from dataclasses import replace
@@ -64,9 +66,11 @@ def verify_path(path: Path) -> VerifyResult:
         return certificate
     result = checker.verify_at(certificate, path, registry.checker)
     if result.check == "file name":
-        # the content is right and the name is wrong; a wrong program is the more serious error
-        program = _with_program(certificate, replace(result, outcome="accepted"))
-        return program if program.outcome == "rejected" else result
+        # The content is right and the name is wrong. A wrong program is the more serious error, so
+        # the program is looked at as if the name were right.
+        with_right_name = replace(result, outcome="accepted")
+        with_program = _with_program(certificate, with_right_name)
+        return with_program if with_program.outcome == "rejected" else result
     if not result.accepted:
         return result
     return _with_program(certificate, result)

@@ -21,7 +21,9 @@ implemented a second time, by other methods where there are any.
 *Notation.* A *case* is one model of a family, such as a network with its widths; a *question* is
 the key of statements about it, ``closure`` or ``equations``. An *observable* is the number or fact
 that a statement predicts. The *content* of a certificate is its answer (the verdicts), its
-evidence (the numbers from which they follow) and the lemmas that it takes on trust.
+evidence (the numbers from which they follow) and the lemmas that it takes on trust. The *words* of
+a statement are its text and source, with its key, part and observable; a *wording* has the words of
+all statements of a family, present and former ones, and those of lemmas and hypotheses.
 """
 
 from collections.abc import Callable, Mapping, Sequence

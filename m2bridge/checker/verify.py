@@ -95,7 +95,7 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
     name = name or certificate.file_name
     try:
         family = checker_of(certificate.family)
-        return _checked(certificate, family, name)
+        return _result_of_checks(certificate, family, name)
     except InvalidCaseError as reason:
         # There is no such family. If the digest is right, it may be in a package that is not
         # installed.
@@ -107,7 +107,7 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
         return VerifyResult("too-expensive", name, check=reason.place, found=reason.message)
 
 
-def _checked(certificate: Certificate, family: FamilyChecker, name: str) -> VerifyResult:
+def _result_of_checks(certificate: Certificate, family: FamilyChecker, name: str) -> VerifyResult:
     """Check a certificate with the checker of its family; ``name`` is the file name in the result.
 
     The case and the question, the seals, and the content are checked in this order, and the first

@@ -1,7 +1,11 @@
 """Cases of any family on the command line: options, maps in files, shell completion.
 
-The options of a command depend on the family that it names. So ``--family`` is looked for in the
-arguments before they are parsed.
+A family is a set of models that numbers name, such as layers of attention (d, d', a, t) or
+polynomial networks (their widths); a case is one of them. The options of a command depend on the
+family that it names. So ``--family`` is looked for in the arguments before they are parsed.
+
+The time limit of a command counts from the start of the program, which ``clock().begin`` holds; it
+is 0 where no command was begun, and then the limit counts from the block that it limits.
 """
 
 from __future__ import annotations
@@ -18,8 +22,7 @@ from click.shell_completion import CompletionItem
 from m2bridge.convert.bounded_io import read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, family, family_names
-from m2bridge.limits import clock, limited
-from m2bridge.loading import imported
+from m2bridge.limits import clock, imported, limited
 from m2bridge.reading import unquoted
 
 if TYPE_CHECKING:
@@ -54,7 +57,7 @@ def _completion(words: Callable[[str], Iterable[str]], separator: str = "") -> C
     ) -> list[CompletionItem]:
         """Return the possible values of an option whose value so far is ``incomplete``."""
         complete_words, last_separator, begun = "", "", incomplete
-        if separator:
+        if separator:  # of "3.2,clo" the word "clo" is completed
             complete_words, last_separator, begun = incomplete.rpartition(separator)
         try:
             possible = words(ctx.params.get("family") or DEFAULT_FAMILY)
@@ -113,7 +116,10 @@ def replace_case_options(ctx: click.Context, options: Sequence[click.Parameter])
 
 
 class FamilyCommand(click.Command):
-    """A command with the options of the named family, such as ``--widths``."""
+    """A command with the options of the named family, such as ``--widths``.
+
+    ``several`` says whether each of these options takes several values, for a batch of cases.
+    """
 
     several: ClassVar[bool] = False
 
@@ -121,7 +127,8 @@ class FamilyCommand(click.Command):
         """Find the family or map first, which determines the other options; then parse."""
         name = value_of("--family", args)
         if name is not None or value_of("--map", args) is not None:
-            # loading a family counts; but in a batch the limit is one for each case
+            # The time for loading a family counts. In a batch --timeout is a limit for each case,
+            # so that loading has none.
             limit = None
             if not self.several:
                 limit = limit_in(args)
@@ -141,9 +148,12 @@ class FamilyCommand(click.Command):
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options, those of the default family replaced by those of the named one."""
+        """Return the options, those of the default family replaced by those of the named one.
+
+        Click calls this for parsing, help and completion.
+        """
         params = super().get_params(ctx)
-        if _REPLACED not in ctx.meta:
+        if _REPLACED not in ctx.meta:  # neither a family nor a map is named
             return params
         return [
             *ctx.meta[_REPLACED],
@@ -197,13 +207,16 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
 
 
 class MapFile(click.Path):
-    """A file with a polynomial map; a number in its place gets a hint on how to name a case."""
+    """A file with a polynomial map.
+
+    A number that is no file, as in ``closure 2 1``, is refused with a hint on how to name a case.
+    """
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert to a path."""
+        """Return the path of an existing file; click calls this with the text ``value``."""
         if str(value).isdigit() and not Path(value).exists():
             self.fail(
                 f"there is no file '{value}'; a case is named by --d 2 --d-out 1 (--a 1)",
@@ -242,13 +255,17 @@ def family_with_all_sizes(
 ) -> Family[Any]:
     """Return the named family, after checking that ``--all-sizes`` means something for it.
 
+    With ``--all-sizes`` a command is about all cases of the family at once, over QQ, so that an
+    option which names a case, or says how one case is computed, is refused.
+
     Parameters
     ----------
     name : str
+        The name of the family.
     options : mapping
         The values of the options of the command, by name; those left out have their defaults.
     without_effect : iterable of str
-        Options that have no effect with ``--all-sizes``, in addition to those that name a case.
+        Names of options that are refused, in addition to those that name a case.
 
     Raises
     ------
@@ -256,21 +273,21 @@ def family_with_all_sizes(
         If no statement has a form for all sizes, or an option without effect is given.
     """
     chosen = family(name)
-    is_batch = "all_a" in options
+    is_batch = "all_a" in options  # an option of certify alone
     case_defaults = {option.name: option.default for option in chosen.options}
-    if is_batch:  # there the family fills in defaults later
+    if is_batch:  # there an option that is left out is None: the family fills in the default
         case_defaults = dict.fromkeys(case_defaults)
     defaults = case_defaults | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
     for option in (*case_defaults, *without_effect):
         value = options.get(option)
         is_given = value not in (None, False) and str(value) != defaults.get(option)
         if is_given:
-            if option == "file":
+            if option == "file":  # the parameter of --cases, and of --map
                 option = "cases" if is_batch else "map"
             raise InvalidCaseError(
                 option, "has no effect with --all-sizes, which is about all sizes at once, over QQ"
             )
-    if not chosen.all_sizes:
+    if not chosen.all_sizes:  # the name of the family whose one case is all sizes of this family
         raise InvalidCaseError(
             "all_sizes", f"no statement about {chosen.title} has a form for all sizes"
         )
@@ -279,6 +296,9 @@ def family_with_all_sizes(
 
 def named_case(options: dict[str, Any]) -> Any:
     """Take the options that name a case out of a command's options; return the model.
+
+    It is the model of a map in a file, of a case of the named family, or else of the default
+    family. ``options`` are the values by name, of which those that name the case are removed.
 
     Raises
     ------
@@ -292,14 +312,15 @@ def named_case(options: dict[str, Any]) -> Any:
     argument = options.pop("named_file", None)
     outputs = options.pop("outputs", None)
     if argument is not None:
-        # the argument FILE and the option --map are two ways to name one thing
+        # the argument FILE is short for --map FILE, and excludes d, d' and a
         others = [file, *(options.get(option) for option in _NUMBERS)]
-        if others != [None] * len(others):
+        if any(other is not None for other in others):
             raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
         file = argument
     if name is not None and file is not None:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
+        # imported here, within the time limit, as it imports SymPy
         model = read_file(file, imported("m2bridge.maps.polynomial_map_model").read_model)
         if outputs is None:
             return model
@@ -322,7 +343,7 @@ def named_case(options: dict[str, Any]) -> Any:
 
 
 def _default_case(options: dict[str, Any]) -> Any:
-    """Take the four numbers out of the options; return the model of the default family.
+    """Take d, d', a and t out of the options; return the model of the default family.
 
     Raises
     ------
@@ -342,7 +363,10 @@ def _default_case(options: dict[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text in place of a file, passed to a tool of ``mcp``; messages use its name."""
+    """A text in place of a file, passed to a tool of ``mcp``: its content.
+
+    ``name`` stands for the name of a file in messages.
+    """
 
     name: str
     content: str
@@ -354,6 +378,9 @@ class Text:
 def read_file(file: Path | Text, reader: Callable[[str], CommandResultT]) -> CommandResultT:
     """Return what a reader makes of the content of a text file.
 
+    Where a server reads files for assistants, errors say a position in the file but quote nothing
+    of it; a :class:`Text` came from the assistant itself and may be quoted.
+
     Raises
     ------
     click.UsageError
@@ -363,7 +390,7 @@ def read_file(file: Path | Text, reader: Callable[[str], CommandResultT]) -> Com
         if isinstance(file, Text):
             return reader(file.content)
         content = read_text(file)
-        with unquoted():
+        with unquoted():  # has an effect in such a server only
             return reader(content)
     except ConversionError as reason:
         raise click.UsageError(f"{file}: {reason}") from None

@@ -1,4 +1,9 @@
-"""Commands for certificates: ``certify`` makes them for many cases, ``verify`` checks them."""
+"""Commands for certificates: ``certify`` makes them for many cases, ``verify`` checks them.
+
+A certificate is a JSON file with the answer to one question about one case, and with what is needed
+to check it. A task of a batch is one case with the questions about it; its store is the folder of
+results, which has a certificate for each question, or an outcome that says why there is none.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +28,7 @@ from m2bridge.cli.common import echo_json, fitted, progress, show_batch
 from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.registry import family
-from m2bridge.limits import limited
-from m2bridge.loading import importing
+from m2bridge.limits import importing, limited
 from m2bridge.results.sheet import Sheet, Table, line, plural
 
 if TYPE_CHECKING:
@@ -112,31 +116,35 @@ def certify_command(
     --exit-zero), 3 when something has no answer.
     """
     from m2bridge.batch.cases import ordered
-    from m2bridge.batch.plan import plan, progress_display, run
+    from m2bridge.batch.plan import outcome_kinds, plan, progress_display, results_folder, run
     from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
     cases = ordered(_cases(family, options))
     if options["executor"] == "processes":
         _prepare(cases[0].family)
-    questions = tasks(cases, check)
-    store = Store(common.results_folder(out), common.outcome_kinds(retry))
-    planned = plan(questions, store)
+    all_tasks = tasks(cases, check)
+    store = Store(results_folder(out), outcome_kinds(retry))
+    planned = plan(all_tasks, store)
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
     if planned.unusable:
-        files, *others = planned.unusable
+        files, *others = planned.unusable  # the first name, and perhaps more
         if others:
             files += f" and {plural(len(others), 'other')}"
         note = f"Note: files that are not the certificate of their name will be replaced: {files}"
         click.echo(note, err=True)
+    # run makes the executor itself, and only if a task is left
     summary = run(planned, partial(_executor, store, planned, options), progress_display(quiet))
-    store.check(questions)
+    store.check(all_tasks)  # a file may have been deleted meanwhile
     return show_batch(summary, as_json, quiet, exit_zero)
 
 
 def _prepare(name: str) -> None:
-    """Start the server of workers, so that it imports modules while this process does."""
+    """Start the process from which workers are forked, so that it imports modules meanwhile.
+
+    ``name`` is that of the family, whose modules workers need.
+    """
     from m2bridge.batch.pool import prepare
 
     prepare("m2bridge.batch.executors", *family(name).modules)
@@ -157,7 +165,8 @@ def _check_workers(
 def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     """Return the cases of the family with this name that the options of the command name.
 
-    They are a grid, the cases in a file, or the one case that is about all sizes.
+    They are a grid (all combinations of the given numbers), the cases in the file ``--cases``, or
+    with ``--all-sizes`` the one case that is about all sizes.
 
     Raises
     ------
@@ -166,7 +175,7 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     """
     from m2bridge.batch.cases import grid, read_cases
 
-    if options["all_sizes"]:
+    if options["all_sizes"]:  # of a family of its own, with one case
         of_one_size = family_with_all_sizes(name, options, without_effect=("file", "all_a"))
         return [family(of_one_size.all_sizes).build()]
     chosen = family(name)
@@ -181,7 +190,11 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
 
 
 def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
-    """Start what performs the tasks that are left, by the options of the command."""
+    """Return the executor that performs the unfinished tasks: serial, a pool, or Dask.
+
+    ``store`` is the folder of results, ``planned.left`` are the tasks with unanswered questions,
+    and ``options`` are those of the command by name.
+    """
     executor, program = options["executor"], options["program"]
     with importing():
         from m2bridge.batch.executors import Dask, Serial, Settings
@@ -277,7 +290,7 @@ def verify_command(
         verified = [finding.to_json() for finding in findings]
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         echo_json(json.dumps(data, ensure_ascii=False))
-    rows = [(line(f.name), f.outcome, line(_remark(f))) for f in findings]
+    rows = [(line(finding.name), finding.outcome, line(_remark(finding))) for finding in findings]
     table = Sheet("", [Table(("certificate", "outcome", ""), rows)])
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
     summary = f"  {plural(len(findings), 'certificate')}: {words}{left_out}"
@@ -288,7 +301,7 @@ def verify_command(
         others = plural(counts["other-release"], "certificate")
         summary += f"\n  {others} for another release to verify; nothing is decided here"
     if not as_json:
-        click.echo(fitted(table).removeprefix("\n"))
+        click.echo(fitted(table).removeprefix("\n"))  # without the line of the empty title
         click.echo(f"\n{summary}")
     for listener in common.listeners:
         listener(f"{summary}\n{table.text()}")
@@ -296,7 +309,11 @@ def verify_command(
 
 
 def _why_nothing_to_verify(paths: Sequence[Path], left_out: str) -> str:
-    """Return why no certificate is in what was named, which has outcomes of batches at most."""
+    """Return the message that there is no certificate in the named folders.
+
+    ``paths`` are the folders; ``left_out`` says how many outcomes of a batch they have, which are
+    no certificates, and is empty if they have none.
+    """
     if left_out:
         return f"there are no certificates to verify{left_out}; 'm2bridge report' shows the reasons"
     first = line(str(paths[0]))
@@ -339,6 +356,7 @@ def _json_below(folder: Path) -> Iterator[Path]:
         unreadable.append(Path(error.filename))
 
     for parent, folders, files in os.walk(folder, onerror=keep):
+        # a folder with such a name is yielded too, so that its check says that it is no file
         names = [name for name in (*folders, *files) if name.endswith(".json")]
         yield from (Path(parent, name) for name in names)
     yield from unreadable
@@ -347,7 +365,8 @@ def _json_below(folder: Path) -> Iterator[Path]:
 def _remark(finding: VerifyResult) -> str:
     """Return what the table says of a certificate: the first difference, or a reason, or remarks.
 
-    A rejected one has a difference, between what is stored and what was found.
+    Of ``finding``, ``check`` names the check that failed, ``stored`` is the value in the
+    certificate, and ``found`` is the value that the checker found, or why the check itself failed.
     """
     if finding.outcome == "rejected" or finding.stored:
         difference = f"{finding.check}: stored {finding.stored}, found {finding.found}"

@@ -1,4 +1,7 @@
-"""The command line as a whole: all commands in sections, and how errors are reported."""
+"""The command line as a whole: all commands in sections, and how errors are reported.
+
+In this module ``words`` are the arguments on the command line, without the name of the program.
+"""
 
 import sys
 import traceback
@@ -74,7 +77,7 @@ def run() -> int:
     """Run the command line and return its exit code."""
 
     def main() -> Any:
-        # ``mcp`` runs other commands in its processes, and reports their errors alike
+        # click passes ``obj`` to ``mcp``, which reports errors of commands in its workers with it
         return cli.main(standalone_mode=False, prog_name="m2bridge", obj=run_reporting_errors)
 
     return run_reporting_errors(main, sys.argv[1:])
@@ -83,7 +86,8 @@ def run() -> int:
 def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) -> int:
     """Run a command and return its exit code; errors are printed.
 
-    ``words`` are the arguments on the command line, from which the advice for a mistake is made.
+    ``perform`` runs the command, and returns its exit code, or ``None`` for 0. The advice for a
+    mistake is made from ``words``.
     """
     try:
         return int(perform() or DONE)
@@ -116,11 +120,16 @@ def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) 
 
 
 def _invalid_option(error: errors.InvalidCaseError) -> str:
-    """Return the message for an invalid argument, with the option's name, as click writes it."""
+    """Return the message for an invalid argument, with the option's name, as click writes it.
+
+    For example ``Invalid value for '--d-out': must be at least 1, not 0.``, where ``d_out`` is the
+    option of ``error`` and the text after the colon its message.
+    """
     if error.option == "relations":  # this is not an option but a part of the file with a map
         return f"Invalid value for '--map': [map] relations: {error.message}"
-    option = f"--{error.option.rstrip('_').replace('_', '-')}"
-    # other predicates, such as 'has no effect', have the option itself as their subject
+    option = f"--{error.option.rstrip('_').replace('_', '-')}"  # as_ is the parameter of --as
+    # Messages 'must …', and whole clauses, are about the value. Other predicates, such as 'has no
+    # effect', have the option itself as their subject.
     is_about_value = error.message.startswith("must ") or not error.is_predicate
     if is_about_value:
         return f"Invalid value for '{option}': {error.message}"
@@ -128,7 +137,10 @@ def _invalid_option(error: errors.InvalidCaseError) -> str:
 
 
 def _refuse(message: str, words: Sequence[str]) -> int:
-    """Print the usage of a command that was given alone, and the mistake; return the exit code."""
+    """Print the message for a mistake, and return the exit code of wrong usage.
+
+    If a command was given without any arguments, its usage is printed first.
+    """
     click.echo(_usage(cli, words), err=True, nl=False)
     return _fail(errors.as_sentence(message), USAGE)
 
@@ -136,7 +148,7 @@ def _refuse(message: str, words: Sequence[str]) -> int:
 def _fail(message: str, code: int) -> int:
     """Print an error message without control characters; return ``code``, the exit code.
 
-    It is shortened to one line unless it is about a failure of the program.
+    The message is shortened to one line, unless it is about a failure of the program.
     """
     text = shortened(line(message))
     if code == FAILED:
@@ -149,7 +161,10 @@ EXAMPLE = "Example: m2bridge closure --d 2 --d-out 1"
 
 
 def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
-    """Return the message for a mistake; for an unknown option, with the one probably meant."""
+    """Return click's message for the mistake ``error``, or a better one for an unknown option.
+
+    The better message says where the option belongs, or which option was probably meant.
+    """
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         advice = _where_option_belongs(error, error.ctx, words)
         if advice:
@@ -163,12 +178,11 @@ def _where_option_belongs(
 ) -> str:
     """Return advice on where an unknown option belongs; empty if no command has it.
 
-    ``error`` is about that option, ``ctx`` is the command that got it, and ``words`` are the
-    arguments on the command line.
+    ``error`` is about that option, and ``ctx`` is the context of the command that got it.
     """
     name = error.option_name
     example = (ctx.command.epilog or EXAMPLE).removeprefix("Example: ")
-    if isinstance(ctx.command, click.Group):
+    if isinstance(ctx.command, click.Group):  # as in 'm2bridge --d 2 closure'
         return f" before a command: options follow it, as in '{example}'"
     if name in ("--map", "--ideal", "--file", "--folder", "--out") and _takes_a_path(ctx.command):
         return f": the path is given without an option, as in '{example}'"
@@ -193,7 +207,7 @@ def _takes_a_path(command: click.Command) -> bool:
 def _families_with(option: str) -> list[str]:
     """Return the names of the families that have this option, such as ``--widths``."""
     name_in_python = option.removeprefix("--").replace("-", "_")
-    loaded, _ = families()
+    loaded, _ = families()  # without those that cannot be loaded
     owners = []
     for family_name, family in loaded.items():
         if name_in_python in [own.name for own in family.options]:
@@ -204,10 +218,15 @@ def _families_with(option: str) -> list[str]:
 def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
     """Return the message for an option with one dash too few, such as ``-d 2``; else ''.
 
-    Click takes ``-d`` for a short option, and of ``-json`` it sees ``-j``.
+    ``error`` names the option that click did not find. As click takes ``-json`` for several short
+    options, that is only ``-j``; so the words that begin with it are looked at, too. ``ctx`` is the
+    context of the command.
     """
-    options = {option for param in ctx.command.get_params(ctx) for option in param.opts}
-    candidates = [word.partition("=")[0] for word in words if word.startswith(error.option_name)]
+    options: set[str] = set()
+    for param in ctx.command.get_params(ctx):
+        options.update(param.opts)
+    begun_alike = [word for word in words if word.startswith(error.option_name)]
+    candidates = [word.partition("=")[0] for word in begun_alike]  # without the value
     candidates.append(error.option_name)
     meant = [word for word in candidates if f"-{word}" in options]
     # where click itself knows what is meant, its message says so
@@ -219,7 +238,7 @@ def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence
 def _usage(group: click.Group, words: Sequence[str]) -> str:
     """Return the usage of a command that was given without arguments, with an example; else ''.
 
-    ``group`` has the commands, and ``words`` are the arguments on the command line.
+    ``group`` has the commands. A single word on the command line is a command without arguments.
     """
     if len(words) != 1:
         return ""

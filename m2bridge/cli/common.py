@@ -1,7 +1,9 @@
 """Shared parts of commands: the group, options, limits, output of results, exit codes.
 
 A command reads its options into a :class:`Run` or a :class:`Request`, which hold the limits of the
-computation and the output format.
+computation and the output format. Objects ``…_option`` and ``…_options`` are decorators that add
+options to a command. A batch is many cases that one command computes; its summary counts verdicts
+and outcomes, which say why a question has no answer.
 """
 
 from __future__ import annotations
@@ -28,18 +30,18 @@ from m2bridge.cli import DONE, REFUTED, RESULT_GRACE_SECONDS, UNDECIDED, WRITING
 from m2bridge.cli.cases import Command, complete_kinds, named_case
 from m2bridge.engine import Session
 from m2bridge.engine.context import chosen
-from m2bridge.errors import InvalidCaseError, TimeLimitError
+from m2bridge.errors import TimeLimitError
 from m2bridge.limits import (
     MAX_MEMORY_BYTES,
     Clock,
     Limits,
     alarm,
     clock,
+    importing,
     limited,
     overtime,
     progress_listener,
 )
-from m2bridge.loading import importing
 from m2bridge.results import MAX_SHOWN_GENERATORS
 from m2bridge.results.base import Result, VerdictsResult
 from m2bridge.results.sheet import Sheet, visible
@@ -96,6 +98,7 @@ class Commands(click.Group):
             If there is no such command; the message suggests the closest one, or lists all.
         """
         name, names = args[0], self.list_commands(ctx)
+        # an option in place of a command is refused by click, and completion shows no errors
         if name.startswith("-") or ctx.resilient_parsing or name in names:
             return super().resolve_command(ctx, args)
         hint = f"There are: {', '.join(names)}."
@@ -136,7 +139,7 @@ def integer(value: Any) -> Any:
             f"'{value}' is more than one number: this command takes one case, 'm2bridge certify'"
             " takes many"
         )
-    return Integer().convert(value, None, None)
+    return Integer().convert(value, param=None, ctx=None)
 
 
 class Integer(click.IntRange):
@@ -145,13 +148,13 @@ class Integer(click.IntRange):
     name = "integer"
 
     def _describe_range(self) -> str:
-        """Return the bounds for the help; click writes ``x<=None`` for an unbounded range."""
+        """Return the bounds for click's help, which would show ``x<=None`` where there are none."""
         if self.min is None and self.max is None:
             return ""
         return super()._describe_range()
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Convert a text to an integer."""
+        """Return the integer in a text; a default may be an integer already."""
         if isinstance(value, str) and not _DIGITS.fullmatch(value):
             self.fail(f"'{value}' is not a valid integer.", param, ctx)
         return super().convert(value, param, ctx)
@@ -172,7 +175,8 @@ def memory_size(value: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
     if match is None:
         raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
-    amount = float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")
+    power = " KMGT".index(match[2].upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
+    amount = float(match[1]) * 1024**power
     # larger numbers are refused elsewhere, and infinity could not be converted
     return int(min(amount, 2.0 * MAX_MEMORY_BYTES))
 
@@ -188,7 +192,12 @@ ImportedFunction = Callable[[], Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The limits of a command, its Macaulay2 program, and the format of its result."""
+    """The limits of a command, its Macaulay2 program, and the format of its result.
+
+    ``timeout`` is in seconds and ``memory``, of Macaulay2, in bytes; ``program`` is the path after
+    ``--m2``; each is ``None`` where it is not given. ``form`` is ``text``, ``json``, ``latex`` or
+    ``m2``, and with ``everything`` (``--all``) text and LaTeX have all generators of an ideal.
+    """
 
     timeout: float | None = None
     memory: int | None = None
@@ -198,19 +207,23 @@ class Run:
 
     @classmethod
     def of(cls, options: dict[str, Any], **more: Any) -> Self:
-        """Take the fields out of the options of a command; others are in ``more``, or default."""
+        """Take the options that are fields of this class out of ``options``; return the object.
+
+        ``more`` has values of other fields; fields in neither have their defaults.
+        """
         names = [field.name for field in fields(cls) if field.name in options]
         return cls(**{name: options.pop(name) for name in names}, **more)
 
     def engine(self, *, starts_early: bool = True) -> AbstractContextManager[Session | None]:
-        """Return a session with the program and limits of the command.
+        """Return a session with the program and limits of the command, as a context manager.
 
-        If it ``starts_early``, it starts while Python imports modules, else at its first use. If
-        the command names no program or limit, and Macaulay2 may not be needed or a session is
-        current already, the context has no session: computations use the current one.
+        With ``starts_early`` Macaulay2 starts at once, while Python imports modules, else at its
+        first use. If the command names no program or limit on memory, and Macaulay2 may not be
+        needed or a session is current already, the context has no session (``None``): computations
+        use the current one, or start one where they need it.
         """
-        own = self.program is not None or self.memory is not None
-        if not own and (not starts_early or chosen() is not None):
+        has_own_settings = self.program is not None or self.memory is not None
+        if not has_own_settings and (not starts_early or chosen() is not None):
             return nullcontext()
         engine = Session(self.program, Limits(memory=self.memory))
         if starts_early:
@@ -227,8 +240,9 @@ class Run:
     ) -> tuple[Any, int]:
         """Compute within the limits, and print the result; return it, and the exit code.
 
-        ``function`` imports and returns the function that computes, from ``subject`` and ``more``.
-        With ``starts_engine_early`` Macaulay2 starts meanwhile. ``what`` is computed, in words.
+        ``function`` imports the function that computes, and returns it; that is called with
+        ``subject`` and ``more``. With ``starts_engine_early`` Macaulay2 starts during the import.
+        ``what`` says in words what is computed, for the display of progress.
         """
         with time_limit(timeout=self.timeout) as running, progress(what):
             engine = self.engine(starts_early=starts_engine_early)
@@ -241,7 +255,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request(Run):
-    """A model with its field and coordinates, and the limits and format of the command."""
+    """A model with its field and coordinates, and the limits and format of the command.
+
+    ``coordinates`` are ``reduced`` or ``full``; ``None`` means those that are usual for the model.
+    """
 
     model: Any
     field: CoefficientField
@@ -250,7 +267,8 @@ class Request(Run):
     def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
         """Print the result of a function for the model over the field; return the exit code.
 
-        The parameters are those of :meth:`compute`; ``what`` is without the name of the model.
+        The parameters are those of :meth:`compute`, where ``subject`` is the model; ``what`` is
+        without its name, as in ``dimension``.
         """
         more |= {"field": self.field, "coordinates": self.coordinates}
         title = f"{what} of the {self.model.title}"
@@ -267,7 +285,8 @@ def case_request(options: dict[str, Any]) -> Request:
 def time_limit(*, timeout: float | None) -> Iterator[Clock]:
     """Limit the time of a command, by the deadline that loops check and by an alarm for other code.
 
-    The time that the program took to start counts.
+    The alarm comes some time after the deadline, so that loops can return what they have found.
+    ``timeout`` counts from the start of the program, or from now where no command was begun.
     """
     with (
         limited(timeout, begin=clock().begin or None) as running,
@@ -348,7 +367,8 @@ engine_option = click.option(
 def _named_field(text: str) -> CoefficientField:
     """Return the field of this name; InvalidCaseError if there is none.
 
-    Only ``singular-locus``, of the commands with this option, takes others than QQ and GF(p).
+    Click calls this for ``--field``. Only ``singular-locus``, of the commands with this option,
+    takes other fields than QQ and GF(p), such as GF(9) and QQ(a).
     """
     context = click.get_current_context(silent=True)
     if text == "QQ" or context is None or context.info_name != "singular-locus":
@@ -436,48 +456,10 @@ batch_options = stack_options(
 """``--workers --memory --retry --m2``."""
 
 
-def results_folder(path: Path) -> Path:
-    """Return the absolute path of the folder of results, made if it does not exist.
-
-    Raises
-    ------
-    InvalidCaseError
-        If no folder can be made at this path.
-    """
-    from m2bridge.batch.store import CANNOT_STORE
-
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as reason:
-        if reason.errno in CANNOT_STORE:
-            raise
-        raise InvalidCaseError(
-            "out", f"cannot make the folder '{path}': {reason.strerror}"
-        ) from None
-    return path.absolute()
-
-
-def outcome_kinds(text: str) -> frozenset[Any]:
-    """Read the kinds of outcomes in ``--retry``.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a kind is unknown.
-    """
-    from m2bridge.batch.store import KINDS
-
-    kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
-    unknown = sorted(kinds - set(KINDS))
-    if unknown:
-        raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
-    return kinds
-
-
 def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
     """Return the exit code for verdicts: a refuted one counts more than an undecided one.
 
-    With ``exit_zero`` a refutation counts as any answer.
+    With ``exit_zero`` a refuted statement gives 0, as a confirmed one does.
     """
     if result.refuted and not exit_zero:
         return REFUTED
@@ -487,14 +469,18 @@ def exit_code(result: VerdictsResult | Summary, exit_zero: bool = False) -> int:
 
 
 def finished(result: Result) -> int:
-    """Return the exit code for a result without verdicts."""
+    """Return the exit code for a result without verdicts, of which a part may be unfinished."""
     if result.unfinished:
         return UNDECIDED
     return DONE
 
 
 def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = False) -> int:
-    """Print the summary of a batch, and return its exit code."""
+    """Print the summary of a batch, and return its exit code.
+
+    It is printed as JSON if ``as_json``, else as text, unless ``quiet``. With ``exit_zero`` a
+    refuted statement gives the exit code 0.
+    """
     if as_json:
         echo_json(json.dumps(summary.to_json()))
     elif not quiet:
@@ -502,10 +488,41 @@ def show_batch(summary: Summary, as_json: bool, quiet: bool, exit_zero: bool = F
     return exit_code(summary, exit_zero)
 
 
-def echo_json(text: str, end: str = "\n") -> None:
-    """Print JSON; characters that the encoding lacks, or that control a terminal, are escaped.
+@contextmanager
+def progress(what: str) -> Iterator[None]:
+    """Show the computation and the elapsed time on the terminal until the block ends.
 
-    ``end`` is printed after it.
+    ``what`` is the computation in words, ``dimension of the layer``. A bar shows the number of
+    steps where the computation counts them. Where there is no terminal, nothing is shown.
+    """
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    spinner = SpinnerColumn()
+    text = TextColumn("{task.description}", markup=False)
+    elapsed = TimeElapsedColumn()
+    count = TextColumn("{task.completed} of {task.total} {task.fields[steps]}", markup=False)
+    console = Console(stderr=True)
+    # transient: when the result is printed, nothing of the display is left above it
+    with Progress(spinner, text, elapsed, console=console, transient=True) as display:
+        task = display.add_task(visible(what), total=None, steps="")
+
+        def show_count(done: int, total: int, steps: str) -> None:
+            """Show that ``done`` of ``total`` steps are done; ``steps`` names them."""
+            display.columns = (spinner, text, BarColumn(), count, elapsed)
+            display.update(task, completed=done, total=total, steps=steps)
+
+        with progress_listener(show_count):
+            yield
+
+
+def echo_json(text: str, end: str = "\n") -> None:
+    """Print a JSON text, and ``end`` after it.
+
+    Characters that the encoding of standard output lacks, or that control a terminal, are escaped.
     """
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
 
@@ -522,8 +539,9 @@ def echo_json(text: str, end: str = "\n") -> None:
 def fitted(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, plain: str | None = None) -> str:
     """Return a sheet in the width of the terminal, or as plain text where there is no terminal.
 
-    ``most`` is the number of generators that are shown of each ideal, all if it is ``None``;
-    ``plain`` is the plain text, if it is made already.
+    A sheet is a title with facts and tables, not yet laid out. ``most`` is the number of generators
+    that are shown of each ideal, all if it is ``None``; ``plain`` is the plain text, if it is made
+    already.
     """
     if not sys.stdout.isatty():
         if plain is None:
@@ -542,8 +560,8 @@ def report_file_written(path: Path) -> None:
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
     """Print a result within the remaining time and a short grace; return the exit code.
 
-    Text and LaTeX have the first generators of each ideal, or with ``everything`` all; other
-    formats always have all.
+    ``form`` is one of the four formats, and ``clock`` that of the computation. Text and LaTeX have
+    the first generators of each ideal, or with ``everything`` all; other formats always have all.
     """
     most = None if everything else MAX_SHOWN_GENERATORS
     writers: dict[str, Callable[[], str]] = {
@@ -562,39 +580,10 @@ def show(result: Result, form: str, clock: Clock, everything: bool = False) -> i
         echo_json(text)
     else:
         click.echo(text)
-    for listener in listeners:
+    for listener in listeners:  # in a worker of mcp, which shows the text to people
         listener(result.to_text())
     return finished(result)
 
 
 listeners: list[Callable[[str], object]] = []
 """Functions that receive the text of each result, in any format; a worker of ``mcp`` adds one."""
-
-
-@contextmanager
-def progress(what: str) -> Iterator[None]:
-    """Show the computation and the elapsed time on the terminal until the block ends.
-
-    A bar shows the number of steps where the computation counts them.
-    """
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    spinner = SpinnerColumn()
-    text = TextColumn("{task.description}", markup=False)
-    elapsed = TimeElapsedColumn()
-    count = TextColumn("{task.completed} of {task.total} {task.fields[steps]}", markup=False)
-    console = Console(stderr=True)
-    # transient: when the result is printed, nothing of the display is left above it
-    with Progress(spinner, text, elapsed, console=console, transient=True) as display:
-        task = display.add_task(visible(what), total=None, steps="")
-
-        def show_count(done: int, total: int, steps: str) -> None:
-            display.columns = (spinner, text, BarColumn(), count, elapsed)
-            display.update(task, completed=done, total=total, steps=steps)
-
-        with progress_listener(show_count):
-            yield

@@ -1,4 +1,8 @@
-"""Commands that compute dimensions, closures, singular loci, polar degrees and critical points."""
+"""Commands that compute dimensions, closures, singular loci, polar degrees and critical points.
+
+A command passes a function such as ``_dimension`` to its request, which imports the computation and
+returns it: so modules are imported within the time limit, and while Macaulay2 starts.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ from m2bridge.cli.common import progress, show
 from m2bridge.cli.ideals import ideal_option, show_for_ideal, title_of_variety
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY
-from m2bridge.loading import importing
+from m2bridge.limits import importing
 from m2bridge.results.sheet import printable
 
 if TYPE_CHECKING:
@@ -103,14 +107,14 @@ def closure_command(
                 "strategy": strategy,
                 "max_degree": max_degree,
                 "weights": weights,
-                "no_generators": no_generators or None,  # None means that it is not given
+                "no_generators": no_generators or None,  # None: the flag is not given
             }
         )
     is_default = "weights" not in common.explicit_options(click.get_current_context())
     if options["named_file"] is not None and is_default:
         weights = None  # a map has its own parameters
     request = common.case_request(options)
-    # up to a degree, and multidegree by multidegree, all is done in Python
+    # only elimination needs Macaulay2; up to a degree, or by multidegrees, Python finds the ideal
     eliminates = strategy != "multigraded" and max_degree is None
     return request.show(
         "Zariski closure",
@@ -139,7 +143,10 @@ def _closure_without_generators() -> Callable[..., Result]:
 
 
 def _closures_of_all_sizes(options: dict[str, Any]) -> int:
-    """Perform ``closure --all-sizes`` with all options of the command; return the exit code."""
+    """Perform ``closure --all-sizes`` with all options of the command; return the exit code.
+
+    ``options`` are the values by name.
+    """
     name = options.get("family") or DEFAULT_FAMILY
     of_one_size = ("strategy", "max_degree", "weights", "no_generators", "outputs")
     of_a_model = ("file", "named_file", "field", "coordinates")
@@ -147,11 +154,11 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
     request = common.Run.of(options)
     _, exit_code = request.compute(
         "Zariski closures for all sizes",
-        # a function that gives the method, as what it needs is imported within the limit on time
+        # the family itself imports what it needs, so this only returns its method
         lambda: family.closures_of_all_sizes,
         # representations are found in Python, so Macaulay2 starts only where it is asked
         starts_engine_early=False,
-        vectors=request.everything,  # --all
+        vectors=request.everything,  # with --all a polynomial for each representation
     )
     return exit_code
 
@@ -211,7 +218,7 @@ def _locus_of_ideal() -> Callable[..., Result]:
 
 
 def _projective_locus_of_ideal() -> Callable[..., Result]:
-    """Import what is needed, and return the function for the variety in projective space."""
+    """Import the computation, and return it for the projective variety of a homogeneous ideal."""
     from m2bridge.ideals import varieties  # noqa: F401  (ideals import it at their first use)
 
     def projective_singular_locus(ideal: Any, *, title: str) -> Result:
@@ -241,7 +248,9 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "must be QQ for polar degrees")
-    model = request.model.in_coordinates(request.coordinates, None)
+    model = request.model.in_coordinates(
+        request.coordinates, weights=None
+    )  # None: usual parameters
     needs_engine = method in ("slices", "conormal")
     what = f"polar degrees of the {model.title}"
     _, code = request.compute(

@@ -1,4 +1,9 @@
-"""Commands that decide: statements about a case, and membership of a function."""
+"""Commands that decide: statements about a case, and membership of a function.
+
+A statement has a key, such as ``3.4``, and may have parts, which have names such as ``3.4 (iii)``.
+It is about an observable of the model, a quantity such as the dimension, which is computed and
+compared with what the statement predicts.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +31,7 @@ from m2bridge.convert import MAX_NUMBER_DIGITS
 from m2bridge.convert.bounded_io import read_json, read_rational, read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, family
-from m2bridge.loading import importing
+from m2bridge.limits import importing
 from m2bridge.reading import exists
 from m2bridge.statements.statement import statements_named
 
@@ -69,9 +74,9 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
     name = options.get("family") or DEFAULT_FAMILY
     if all_sizes:
         return _cross_check_all_sizes(statement, name, options, exit_zero)
-    if not family(name).options:  # the only case is all sizes of another family
+    if not family(name).options:  # such a family has one case only: all sizes of another family
         raise click.UsageError("use --all-sizes to cross-check statements for all sizes")
-    chosen = []
+    chosen = []  # for a map in a file, about which there are no statements
     if not options.get("file"):
         chosen = _chosen(statement, name)
     request = common.case_request(options)
@@ -98,9 +103,9 @@ def _cross_check() -> Callable[..., Result]:
 
 
 def _chosen(statement: str, name: str) -> list[Statement]:
-    """Return the statements about a family with this key or name, and those that follow from them.
+    """Return the statements with this key or name, and those that follow from them.
 
-    The name of a statement is its key and part, as results and reports write it.
+    They are statements about the family ``name``; ``all`` in place of a key means its usual ones.
 
     Raises
     ------
@@ -121,7 +126,11 @@ def _chosen(statement: str, name: str) -> list[Statement]:
 def _cross_check_all_sizes(
     statement: str, name: str, options: dict[str, Any], exit_zero: bool
 ) -> int:
-    """Perform ``cross-check --all-sizes`` for the family of this name; return the exit code."""
+    """Perform ``cross-check --all-sizes`` for the family of this name; return the exit code.
+
+    ``statement`` is the key or name of a statement, or ``all``, and ``options`` are the others of
+    the command by name.
+    """
     of_a_model = ("file", "field", "coordinates")
     chosen = family_with_all_sizes(name, options, without_effect=of_a_model)
     statements = _chosen(statement, name)
@@ -131,7 +140,7 @@ def _cross_check_all_sizes(
         statements,
         starts_engine_early=chosen.all_sizes_use_engine,
     )
-    # verdicts may all be decided although a limit was reached
+    # where every verdict is decided, a limit may still have cut the result short
     return exit_code(result, exit_zero) or code_if_decided
 
 
@@ -165,15 +174,16 @@ def membership_command(
     """
     given = {"K": K, "Q": Q, "A": A, "V": V}
     texts = {letter: text for letter, text in given.items() if text is not None}
-    usual = {"AV", "KQV"}
+    letters = "".join(texts)  # in the order of ``given``, whatever the order of the options was
+    possible = {"AV", "KQV"}
     if function is not None:
-        usual = {""}
-    if "".join(texts) not in usual:
+        possible = {""}
+    if letters not in possible:
         raise click.UsageError("give either --function, or --K, --Q and --V, or --A and --V")
     weights = {letter: _exact_values(letter, text) for letter, text in texts.items()}
-    # the matrices say the sizes, so that nobody has to repeat them
+    # The matrices determine the sizes. A size that is given stays, and is refused together with
+    # the matrices if it does not fit.
     for name, size in _sizes(weights).items():
-        # one that is given stays: if it does not fit, it is refused together with the matrices
         if options.get(name) is None:
             options[name] = size
     request = common.case_request(options)
@@ -193,7 +203,8 @@ def membership_command(
                     raise
                 # --weights is not an option, so that the hint is without quotes
                 raise click.BadParameter(reason.message, param_hint="the weights") from None
-    if any(re.search(r"\d[.eE]", text) for text in texts.values()):
+    has_decimals = any(re.search(r"\d[.eE]", text) for text in texts.values())
+    if has_decimals:
         remarks = ("decimals are taken exactly as they are written", result.remark)
         result = replace(result, remark="; ".join(filter(None, remarks)))
     return show(result, request.form, clock)
@@ -202,8 +213,8 @@ def membership_command(
 def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
     """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows.
 
-    ``weights`` are the values that were read from JSON, of any form. Where V is no matrix, nothing
-    is returned: the message about that comes later.
+    ``weights`` are the values that were read from JSON, which may be no matrices. If V is none, the
+    result is empty: the computation refuses V with a message of its own.
     """
     V = weights.get("V")
     if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
@@ -259,12 +270,13 @@ def _exact_values(option: str, text: str) -> Any:
 def _rationals(value: Any, depth: int = 2) -> Any:
     """Return a JSON value with exact numbers in place of numbers and texts such as ``3/7``.
 
-    It is a number, an object with numbers, or lists with ``depth`` levels at most.
+    The value is a number, an object whose values are numbers (a function, by its coordinates), or
+    nested lists with at most ``depth`` levels: 2 for a matrix.
 
     Raises
     ------
     ConversionError
-        If it is nested deeper, or an entry is not a rational number.
+        If the value is nested deeper, or an entry is not a rational number.
     """
     if depth and isinstance(value, dict):
         return {name: _rationals(entry, 0) for name, entry in value.items()}

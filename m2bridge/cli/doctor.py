@@ -1,4 +1,9 @@
-"""The command that diagnoses the installation: which programs and packages are found, and where."""
+"""The command that diagnoses the installation: which programs and packages are found, and where.
+
+Macaulay2 is looked for in several places, in a fixed order; a candidate is a place, with the
+program there if there is one. Each candidate is asked for its version, and the first that can be
+used is taken.
+"""
 
 import json
 import platform
@@ -103,12 +108,12 @@ class Diagnosis:
 
     def sheet(self) -> Sheet:
         """The tables for a terminal."""
-        rows, programs, refused = [], [], []
+        rows, programs, refused = [], [], []  # of the tables and facts about Macaulay2
         for one in self.macaulay2:
             rows.append((one.origin, _version_cell(one), "taken" if one.taken else ""))
             if one.program is not None:
                 programs.append((one.origin, line(str(one.program))))
-            # The error with its advice is printed after the sheet.
+            # the reason that is the error itself is printed after the sheet, with advice
             if one.reason and not self._is_failure(one):
                 refused.append((one.origin, shortened(line(one.reason))))
         title = (
@@ -127,11 +132,18 @@ class Diagnosis:
         return Sheet(title, blocks)
 
     def _is_failure(self, one: FoundProgram) -> bool:
-        """Whether the reason of this program is the error itself."""
+        """Whether the reason against this program is the error itself, without its advice.
+
+        The error is about the program that the user named, or about the first where none works.
+        """
         return self.failure is not None and str(self.failure).startswith(one.reason)
 
     def _msolve_rows(self) -> list[tuple[str, str]]:
-        """The rows of the table of msolve: where it was found, and its version or why not."""
+        """The rows of the table of msolve: where it was found, and its version or why not.
+
+        The reason of a program that does not work is a predicate, ``gave no answer``; that of one
+        that works, but cannot be used, is a clause, ``Macaulay2 1.21 has no package for it``.
+        """
         rows = []
         for found in self.msolve:
             cell = found.version
@@ -144,7 +156,7 @@ class Diagnosis:
 
 
 def diagnosis(explicit: str | None, timeout: float) -> Diagnosis:
-    """Look for programs and packages.
+    """Look for programs and packages, and return what was found.
 
     Parameters
     ----------
@@ -153,7 +165,7 @@ def diagnosis(explicit: str | None, timeout: float) -> Diagnosis:
     timeout : float
         Seconds for each program to print its version.
     """
-    asked = []
+    asked = []  # all candidates, also after the first usable one, for the table
     for candidate in candidates(explicit):
         with limited(timeout), asked_by("--timeout"):
             asked.append(probed(candidate))
@@ -172,7 +184,10 @@ def diagnosis(explicit: str | None, timeout: float) -> Diagnosis:
 
 
 def _found(one: Probed, *, taken: bool) -> FoundProgram:
-    """What is known of a Macaulay2 that was asked for its version."""
+    """Return what is known of a Macaulay2 that was asked for its version.
+
+    ``one.refusal`` is the error that it raised, ``None`` if it can be used.
+    """
     return FoundProgram(
         origin=one.candidate.origin,
         program=one.candidate.program,
@@ -191,7 +206,8 @@ def _reason(refusal: EngineError) -> str:
 def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
     """Return the places of the program msolve, with its version or why it cannot be used.
 
-    ``macaulay2`` is the Macaulay2 that is used, without which none of them is.
+    ``macaulay2`` is the Macaulay2 that is used, whose package runs msolve; without it, ``None``, no
+    msolve is taken.
     """
     program = None if macaulay2 is None else macaulay2.program
     listed = []
@@ -200,15 +216,14 @@ def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
         reason = found.refusal
         if not reason and macaulay2 is not None and not msolve.has_package(macaulay2.version):
             reason = f"Macaulay2 {macaulay2.version} has no package for it"
-        # the first without a reason against it
-        is_first = not reason and not is_one_taken
-        is_one_taken = is_one_taken or is_first
+        is_first_usable = not reason and not is_one_taken
+        is_one_taken = is_one_taken or is_first_usable
         listed.append(
             FoundProgram(
                 origin=found.origin,
                 program=found.program,
                 version=found.version,
-                taken=is_first and macaulay2 is not None,
+                taken=is_first_usable and macaulay2 is not None,
                 reason=reason,
             )
         )

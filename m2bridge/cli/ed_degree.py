@@ -57,9 +57,10 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
     The variety is affine, in its coordinates, for example a cone. The number is that for a general
     data point. It is counted modulo two or more random primes; this is no proof.
     """
+    # the arguments of the computation; what is left in ``options`` names the case and the limits
     own = {name: options.pop(name) for name in OWN_OPTIONS}
     if own["quadratic"] is not None:
-        own["quadratic"] = _form(own["quadratic"])
+        own["quadratic"] = _quadratic_form(own["quadratic"])
     try:
         if named_ideal is not None:
             function = partial(_ed_degree_of_ideal, named_ideal, own)
@@ -67,16 +68,20 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
         request = common.case_request(options)
         if request.field != QQ:
             raise InvalidCaseError("field", "must be QQ for ED degrees")
-        model = request.model.in_coordinates(request.coordinates, None)
+        model = request.model.in_coordinates(
+            request.coordinates, weights=None
+        )  # None: usual parameters
         what = f"ED degree of the {model.title}"
         _, code = request.compute(what, _ed_degree, model, **own)
         return code
-    except ConversionError as reason:
+    except ConversionError as reason:  # the form, the point or the ideal cannot be read
         raise click.UsageError(str(reason)) from None
 
 
-def _form(text: str) -> Any:
-    """Return the rows of a matrix, with exact numbers; a text without brackets as it is.
+def _quadratic_form(text: str) -> Any:
+    """Return the value of ``--quadratic``: the rows of a matrix, or the text of a polynomial.
+
+    A text in brackets is a matrix in JSON, whose numbers are read exactly; any other text stays.
 
     Raises
     ------

@@ -14,8 +14,7 @@ from m2bridge.cli.cases import Text
 from m2bridge.cli.common import echo_json, show_batch
 from m2bridge.convert.bounded_io import read_bytes, read_open
 from m2bridge.errors import ConversionError, EngineError, ScriptError
-from m2bridge.limits import Limits
-from m2bridge.loading import importing
+from m2bridge.limits import Limits, importing
 from m2bridge.results.sheet import quoted
 
 
@@ -62,6 +61,7 @@ def run_command(
     an outcome for each, and an interrupted command resumes when it is run again. Exit code 3 if
     some have no result.
     """
+    # code_folder: from where the code may load other files; empty for code that is in no file
     name, code_folder = str(file), ""
     if str(file) == "-":
         name = "standard input"
@@ -88,7 +88,8 @@ def run_command(
                 shown = work.show(code, file=name)
             except EngineError as error:
                 if not as_json:
-                    _print(error.output)
+                    _print(error.output)  # what the code had printed before
+                # the message of the error begins with the place in the code
                 if isinstance(error, ScriptError) and error.line is not None:
                     place = f"{error.file}:{error.line}:{error.column}"
                     caller = f" (called from {name})" if error.file != name else ""
@@ -147,7 +148,7 @@ def _run_each(
         raise click.UsageError("--each needs --out, the folder for results")
     with importing():
         from m2bridge.batch.items import ItemWork
-        from m2bridge.batch.plan import progress_display
+        from m2bridge.batch.plan import outcome_kinds, progress_display, results_folder
         from m2bridge.batch.run_many import file_jobs, run_jobs
 
     work = ItemWork(
@@ -155,9 +156,11 @@ def _run_each(
         file=name,
         packages=tuple(packages.replace(",", " ").split()),
         code_folder=code_folder,
-        folder=common.results_folder(options["out"]),
-        retry=common.outcome_kinds(options["retry"]),
-        **{limit: options[limit] for limit in ("program", "timeout", "memory")},
+        folder=results_folder(options["out"]),
+        retry=outcome_kinds(options["retry"]),
+        program=options["program"],
+        timeout=options["timeout"],
+        memory=options["memory"],
     )
     _, summary = run_jobs(
         work=work,
@@ -173,19 +176,20 @@ def _run_each(
 def _code(file: Path | Text, name: str) -> str:
     """Return the code in a file, which messages call ``name``; ``-`` is standard input.
 
-    Bytes that are not UTF-8 are kept, since Macaulay2 accepts them.
+    Bytes that are not UTF-8, which Macaulay2 accepts, become surrogates, as in names of files.
 
     Raises
     ------
     click.UsageError
-        If it cannot be read, or is too large.
+        If the file cannot be read, or is too large.
     """
     if isinstance(file, Text):
         return file.content
     try:
-        data = (
-            read_open(0, MAX_CODE_BYTES) if str(file) == "-" else read_bytes(file, MAX_CODE_BYTES)
-        )
+        if str(file) == "-":
+            data = read_open(0, MAX_CODE_BYTES)  # 0 is the descriptor of standard input
+        else:
+            data = read_bytes(file, MAX_CODE_BYTES)
     except ConversionError as reason:
         raise click.UsageError(f"{name}: {reason}") from None
     return data.decode("utf-8-sig", errors="surrogateescape")

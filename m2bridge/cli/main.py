@@ -37,14 +37,14 @@ def main() -> NoReturn:
     except UnsupportedSystemError as error:
         print(f"Error: {error}", file=sys.stderr)
         sys.exit(FAILED)
-    start()
+    start()  # time limits count from here
     gc.disable()  # imported modules stay alive, so collecting them only costs time
     streams = Streams()
     from m2bridge.cli.commands import run
 
     gc.freeze()
     gc.enable()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # KeyboardInterrupt, from now on
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # as nohup wants it
             signal.signal(number, leave)
@@ -54,14 +54,17 @@ def main() -> NoReturn:
 class NonRaisingStream(io.FileIO):
     """A standard stream that never raises: data that cannot be written is dropped.
 
-    The first failure is kept. So a progress line that nobody can read does not stop a batch, and
-    results that nobody can read are reported at the end.
+    The first failure is kept in ``failure``. So a progress line that nobody can read does not stop
+    a batch, and results that nobody can read are reported at the end.
     """
 
     failure: OSError | None = None
 
     def write(self, data: object, /) -> int:
-        """Write the data, or drop it after a failure; return its number of bytes."""
+        """Write the data, or drop it after a failure; return the number of bytes that are done.
+
+        Dropped data counts as written, so that the buffer above this stream does not try again.
+        """
         if self.failure is None:
             try:
                 return super().write(data)  # type: ignore[arg-type]
@@ -81,7 +84,11 @@ class Streams:
         _, sys.stderr = _replacement_stream(2, sys.stderr)
 
     def finish(self, code: int) -> int:
-        """Return the exit code of the command, or of the failure to write its results."""
+        """Write what is buffered; return the exit code of this process.
+
+        It is ``code``, that of the command, unless results could not be written. A failure to write
+        messages to standard error does not count.
+        """
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         failure = self._out.failure
@@ -112,8 +119,9 @@ def _open_closed_descriptors() -> None:
 def _replacement_stream(descriptor: int, before: TextIO | None) -> tuple[NonRaisingStream, TextIO]:
     """Return a raw stream that never raises, and a text stream on it.
 
-    ``before`` is the stream in whose place it comes, ``None`` if that was closed. It has the same
-    encoding, and characters that this lacks are escaped.
+    ``descriptor`` is 1 for standard output and 2 for standard error. ``before`` is the stream in
+    whose place the text stream comes, ``None`` if that was closed. The encoding stays, and
+    characters that it lacks are escaped.
     """
     encoding = "utf-8"
     if before is not None:
@@ -123,7 +131,7 @@ def _replacement_stream(descriptor: int, before: TextIO | None) -> tuple[NonRais
         with suppress(OSError):
             before.flush()
     raw = NonRaisingStream(descriptor, "w", closefd=False)
-    by_line = descriptor == 2 or raw.isatty()
+    by_line = descriptor == 2 or raw.isatty()  # else results are written in large blocks
     buffer = io.BufferedWriter(raw)
     return raw, io.TextIOWrapper(
         buffer, encoding=encoding, errors="backslashreplace", line_buffering=by_line

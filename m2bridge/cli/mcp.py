@@ -22,7 +22,7 @@ import signal
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache, partial
@@ -30,40 +30,35 @@ from io import StringIO
 from pathlib import Path
 from pkgutil import walk_packages
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import m2bridge
 from m2bridge import limits
 from m2bridge._version import __version__
-from m2bridge.cli import (
-    DONE,
-    FAILED,
-    certificates as certifying,
-    common,
-    compute as computing,
-    decide as deciding,
-    ed_degree as distances,
-    ideals,
-    macaulay2 as bridge,
-    show as showing,
+from m2bridge.cli import DONE, FAILED, common
+from m2bridge.cli.tool_arguments import (
+    ARGUMENT_HELP,
+    TOOL_COMMANDS,
+    argument_default,
+    argument_type,
+    arguments_of,
+    parse,
 )
-from m2bridge.cli.cases import CASE_OPTIONS, Text, as_parameter, replace_case_options
 from m2bridge.engine import Session
 from m2bridge.engine.context import choose
 from m2bridge.engine.discovery import VARIABLE
 from m2bridge.engine.scratch import Scratch, sweep
-from m2bridge.errors import ConversionError, EngineError, M2BridgeError
-from m2bridge.families.registry import families, family
-from m2bridge.limits import Limits
-from m2bridge.loading import imported, library, load_wholly
-from m2bridge.reading import check_readable, confine
-from m2bridge.results.sheet import printable, shortened
+from m2bridge.errors import EngineError, M2BridgeError
+from m2bridge.families.registry import families
+from m2bridge.limits import Limits, imported, library, load_wholly
+from m2bridge.reading import confine
+from m2bridge.results.sheet import shortened
 from m2bridge.system import cores, end_with, limit_address_space
 
 if TYPE_CHECKING:
-    from m2bridge.families.base import CaseOption
+    pass
 
 MAX_ANSWER_TEXT_CHARS = 4000  # the text for people, in addition to the structured result
 NOTICE_INTERVAL_SECONDS = 2.0  # between two reports of progress
@@ -74,25 +69,6 @@ UNNEEDED_MODULES = {"__main__", "main", "notebook"}
 """The last parts of the names of modules that no call needs."""
 LAZY_IMPORTS = ("ml_dtypes", "safetensors")
 """Modules that functions import when they read files of weights."""
-
-NOT_GIVEN = click.Option(["--any"]).default
-"""The value that click sets for a parameter that is not given."""
-
-TOOL_COMMANDS: dict[str, click.Command] = {
-    "closure": computing.closure_command,
-    "dimension": computing.dimension_command,
-    "singular_locus": computing.singular_locus_command,
-    "cross_check": deciding.cross_check_command,
-    "membership": deciding.membership_command,
-    "polar_degrees": computing.polar_degrees_command,
-    "ed_degree": distances.ed_degree_command,
-    "critical_points": computing.critical_points_command,
-    "weights": showing.weights_command,
-    "verify": certifying.verify_command,
-    "ideal": ideals.ideal_command,
-    "evaluate": bridge.run_command,
-}
-"""The command of each tool."""
 
 OBJECTS = list[dict[str, Any]]
 RESULT_FIELDS: dict[str, dict[str, Any]] = {
@@ -111,50 +87,6 @@ RESULT_FIELDS: dict[str, dict[str, Any]] = {
 }
 """The main fields of the JSON result of each tool, with their types; there are more."""
 
-# Options about a terminal, a batch or this machine, and options that all tools have.
-OMITTED_OPTIONS = {"form", "as_json", "everything", "exit_zero", "quiet", "program", "workers"}
-OMITTED_OPTIONS |= {"each", "out", "executor", "retry", "named_file", "timeout", "memory"}
-NUMBER = int | float | str
-ARGUMENT_TYPES = {
-    **dict.fromkeys("AKQV", list[list[NUMBER]]),
-    "function": dict[str, NUMBER],
-    "heads": int | str,  # a number, or with "all"
-}
-ARGUMENT_HELP = {
-    "options": 'The options of the family by name, such as {"widths": "2,2,1"}.',
-    "statement": "A statement, '3.4', or a part of one, '3.4 (iii)' [default: all].",
-    "code": "Macaulay2 code; the result is the value of its last statement.",
-    "file": "A file with arrays of weights.",
-    "map": "A polynomial map, or layers of polynomial maps: a TOML file, or its content.",
-    "paths": "Certificates, or folders of certificates.",
-    "ideal": "Polynomials such as 'x^2 - y^3, x*y', or a file with an ideal.",
-    "timeout": "Time limit for the call, in seconds.",
-    "memory": "Limit on the address space of Macaulay2, in MiB.",
-}
-
-
-def arguments_of(name: str) -> dict[str, click.Parameter]:
-    """Return the arguments of a tool: the parameters of its command, by the argument's name."""
-    kept = [param for param in TOOL_COMMANDS[name].params if param.name not in OMITTED_OPTIONS]
-    named = {param.opts[0].lstrip("-").replace("-", "_"): param for param in kept}
-    if name == "evaluate":  # the code itself is an argument, not a file
-        named["code"] = named.pop("file")
-    return named
-
-
-def _type(param: click.Parameter) -> Any:
-    """Return the Python type of an argument of a tool."""
-    if isinstance(param.type, click.Choice):
-        return Literal[tuple(param.type.choices)]
-    kinds = {"integer": int, "decimal": float, "boolean": bool} | ARGUMENT_TYPES
-    kind: Any = kinds.get(str(param.name), kinds.get(param.type.name, str))
-    return list[kind] if param.nargs == -1 else kind
-
-
-def _default(param: click.Parameter) -> Any:
-    """Return the default of an argument of a tool; ``None`` if it has none that JSON can show."""
-    return param.default if isinstance(param.default, str | int | float) else None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
@@ -170,7 +102,9 @@ class Workers:
 
     The first call starts the first worker. Workers, and each Macaulay2 of theirs, have ``memory``
     bytes of address space and read only files below ``folders``; ``run_reporting_errors`` calls a
-    function without arguments, which runs a command, and prints its errors.
+    function without arguments, which runs a command, and prints its errors. A worker runs
+    ``_prepare``, and ``_perform`` for a call; at most ``_turns`` calls run at once. Workers end
+    when the pipe ``_held`` is closed.
     """
 
     def __init__(
@@ -200,12 +134,13 @@ class Workers:
         import anyio
         from anyio import to_process
 
+        # anyio's own limit is the number of cores, which may be one
         to_process.current_default_process_limiter().total_tokens = self._turns.total_tokens
         try:
             with anyio.move_on_after(values["timeout"] + PATIENCE_SECONDS) as limit:
                 async with self._turns:
                     before = anyio.current_time()
-                    # a new worker has this time to start, of which the call gives nothing
+                    # a new worker may take so long to start, and the call gets that time, too
                     limit.deadline += LOADING_SECONDS
                     await to_process.run_sync(self._prepare, cancellable=True)
                     loaded_in = anyio.current_time() - before
@@ -217,12 +152,13 @@ class Workers:
         except anyio.BrokenWorkerProcess:
             return ToolAnswer(error="Error: the process of this computation has ended")
         finally:
-            sweep(self._folder.path)
+            sweep(self._folder.path)  # temporary folders of workers that were killed
+        # at the deadline move_on_after ends its block without an exception
         return ToolAnswer(error="Error: the call did not finish in time and was ended")
 
     def end(self) -> None:
         """End all workers and remove their temporary files."""
-        os.close(self._held)
+        os.close(self._held)  # workers watch this pipe
         end = time.monotonic() + PATIENCE_SECONDS
         while self._folder.path.exists() and time.monotonic() < end:
             rmtree(self._folder.path, ignore_errors=True)  # workers may still write there
@@ -236,15 +172,16 @@ def _perform_in_worker(
     name: str,
     values: Mapping[str, Any],
 ) -> ToolAnswer:
-    """Perform a call in this worker process.
+    """Perform a call of the tool ``name`` in this worker process; return the answer.
 
     ``prepare`` prepares the process at the first call, and returns the list to which commands add
-    the texts of their results. The other parameters are those of :class:`Workers` and
-    :meth:`Workers.ask`.
+    the texts of their results. ``run_reporting_errors`` calls a function that runs a command, and
+    prints its errors; ``memory`` is the limit on address space in bytes, and ``values`` are the
+    values of the tool's arguments by name.
     """
     texts = prepare()
     texts.clear()  # those of the call before
-    limits.start("timeout")
+    limits.start("timeout")  # the limit counts from here; messages call its argument timeout
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
         run_reporting_errors(partial(perform_tool, name, values, memory // 2**20))
     return ToolAnswer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
@@ -258,7 +195,9 @@ _kept: list[Scratch] = []
 def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> list[str]:
     """Prepare this worker process, once; return the list to which commands add their texts.
 
-    The pipe ``watched`` is closed when the server ends; then the worker ends as well.
+    The pipe ``watched`` is closed when the server ends; then the worker ends as well. Its temporary
+    folder is made beside the pipe, in that of the server. ``memory`` limits the address space, in
+    bytes, and files are read only below ``folders``.
     """
     end_with(os.open(watched, os.O_RDONLY))
     _kept.append(Scratch(str(watched.parent)))
@@ -290,8 +229,8 @@ def _load() -> None:
 def perform_tool(name: str, values: Mapping[str, Any], most: int) -> object:
     """Perform the command of a tool; return its exit code.
 
-    ``name`` and ``values`` are those of :meth:`Workers.ask`; ``most`` is the largest memory of a
-    Macaulay2, in MiB.
+    ``name`` is that of the tool, ``values`` are the values of its arguments by name, and ``most``
+    is the largest memory of a Macaulay2, in MiB.
 
     Raises
     ------
@@ -313,121 +252,12 @@ def perform_tool(name: str, values: Mapping[str, Any], most: int) -> object:
         return FAILED
 
 
-def parse(context: click.Context, name: str, values: Mapping[str, Any], most: int) -> None:
-    """Set the parameters of a command to the values of a call, each by name.
-
-    No value becomes a word of a command line, so a value cannot act as an option. ``context`` is
-    that of the command; the other parameters are those of :func:`perform_tool`.
-
-    Raises
-    ------
-    click.UsageError
-        If the family lacks an option, a value is invalid for its parameter, or a path is not below
-        a folder that may be read.
-    """
-    command = context.command
-    given = _given_values(name, values)
-    texts: dict[str, Text] = {}  # in place of files
-    given |= _json_flag(command) | {"timeout": values["timeout"]}
-    # a lower limit needs a new Macaulay2; checkers and code of users have their own processes
-    if values.get("memory", most) < most or name in ("verify", "evaluate"):
-        given["memory"] = f"{values['memory']}M"
-    own = _own_options(values)
-    if own is not None:
-        replace_case_options(context, list(map(as_parameter, own)))
-        given = _with_family_options(name, given, values, own)
-    for argument, param in arguments_of(name).items():
-        value = given.get(str(param.name))
-        # no name of a file has several lines
-        is_map_itself = argument == "map" and isinstance(value, str) and "\n" in value
-        if argument == "code" or is_map_itself:
-            texts[str(param.name)] = Text(argument, given.pop(str(param.name)))
-        elif value is not None and isinstance(param.type, click.Path):
-            _check_paths(argument, value)
-    # the time limit first, since it counts while the others are read
-    for param in sorted(command.get_params(context), key=lambda param: param.name != "timeout"):
-        if param.name not in ("help", *texts):
-            param.handle_parse_result(context, given, [])
-    for parameter, value in context.params.items():
-        if value is NOT_GIVEN:
-            context.params[parameter] = None
-    context.params |= texts
-
-
-def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the arguments that a call gives, by the names of parameters.
-
-    Parameters read texts, as from a command line: a number or a list becomes JSON.
-    """
-    given: dict[str, Any] = {}
-    for argument, param in arguments_of(name).items():
-        value = values[argument]
-        if value is None or value == _default(param):
-            continue
-        if param.nargs == -1 or isinstance(value, bool | str):
-            given[str(param.name)] = value
-        else:
-            given[str(param.name)] = json.dumps(value)
-    return given
-
-
-def _json_flag(command: click.Command) -> dict[str, Any]:
-    """Return the parameter that makes the command print JSON, with its value."""
-    names = [param.name for param in command.params]
-    return {"form": "json"} if "form" in names else {"as_json": True}
-
-
-def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
-    """Return the options of the named family or map; ``None`` if none is named."""
-    if values.get("family") is not None:
-        return family(values["family"]).options
-    for written in values.get("options", {}):
-        raise click.UsageError(f"options: '{printable(written):.60}' is not an option of a family")
-    return None if values.get("map") is None else ()
-
-
-def _with_family_options(
-    name: str, given: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
-) -> dict[str, Any]:
-    """Return the values together with those of a family's options.
-
-    ``given`` are the values of the tool ``name`` by parameters, ``values`` all arguments of the
-    call, and ``own`` the options of the family, none for a map. An argument that is an option of
-    the default family is refused unless the named family has an option of this name.
-    """
-    of_command = {param.name for param in TOOL_COMMANDS[name].params} - {*CASE_OPTIONS}
-    by_name = {option.name: option for option in own if option.name not in of_command}
-    which = "a map" if values.get("family") is None else f"the family '{values['family']:.60}'"
-    given = dict(given)
-    for argument in CASE_OPTIONS:
-        if argument in given and argument not in by_name:
-            raise click.UsageError(f"'{argument}' is not an option of {which}")
-    for written, value in values.get("options", {}).items():
-        option = by_name.get(written.replace("-", "_"))
-        if option is None or option.name in ("help", *given):
-            reason = "is given twice" if option is not None else f"is not an option of {which}"
-            raise click.UsageError(f"options: '{printable(written):.60}' {reason}")
-        if value is False:
-            continue
-        # true belongs to an option without a value, and only to such an option
-        if (value is True) is not option.flag:
-            kind = "true or false" if option.flag else "a number or a text"
-            raise click.UsageError(f"options: '{option.name}' must be {kind}")
-        given[option.name] = "true" if value is True else str(value)
-    return given
-
-
-def _check_paths(argument: str, value: Any) -> None:
-    """Check that paths may be read, before anything accesses them."""
-    for path in [value] if isinstance(value, str) else value:
-        try:
-            check_readable(path)
-        except ConversionError as reason:
-            raise click.UsageError(f"{argument}: {reason}") from None
-
-
 def tool(name: str, most: Limits, workers: Workers) -> Any:
-    """Return the tool of this name, whose calls are performed by workers."""
+    """Return the tool of this name, whose calls are performed by workers.
+
+    ``most`` are the largest limits that a call may ask for; they are also the defaults. The schemas
+    of arguments and result are made by pydantic, from the type and the field of each.
+    """
     from mcp.server.mcpserver.tools.base import Tool, ToolAnnotations
     from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
     from pydantic import ConfigDict, Field, create_model
@@ -435,33 +265,32 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
     fields: dict[str, Any] = {}
     for argument, param in arguments_of(name).items():
         about = ARGUMENT_HELP.get(argument) or getattr(param, "help", None) or argument
-        kind, default = _type(param), _default(param)
+        kind, default = argument_type(param), argument_default(param)
         if param.required:
             fields[argument] = (kind, Field(description=about))
         else:
             fields[argument] = (kind | None, Field(default, description=about))
+    # arguments that are not parameters of the command as they are: type, default and bounds
     more: dict[str, Any] = {"timeout": (float, most.timeout, {"gt": 0, "le": most.timeout})}
     mebibytes = (most.memory or 0) // 2**20
     if "memory" in [param.name for param in TOOL_COMMANDS[name].params]:
-        more["memory"] = (
-            int,
-            mebibytes,
-            {"ge": limits.MIN_ENGINE_MEMORY_BYTES // 2**20, "le": mebibytes},
-        )
+        least = limits.MIN_ENGINE_MEMORY_BYTES // 2**20
+        more["memory"] = (int, mebibytes, {"ge": least, "le": mebibytes})
     if "family" in fields:
         more["options"] = (dict[str, bool | int | str], {}, {})
     for argument, (kind, default, bounds) in more.items():
         fields[argument] = (kind, Field(default, description=ARGUMENT_HELP[argument], **bounds))
 
     async def call(ctx: Any, **values: Any) -> Any:
+        """Perform a call; the server passes its context, and the values of all arguments."""
         return await call_tool(name, values, workers, ctx)
 
     # an unknown argument is refused, not ignored
     strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
     arguments = create_model(f"{name}_arguments", __base__=strict, **fields)
-    shown: dict[str, Any] = {
-        field: (kind | None, None) for field, kind in RESULT_FIELDS[name].items()
-    }
+    shown: dict[str, Any] = {}
+    for field, kind in RESULT_FIELDS[name].items():
+        shown[field] = (kind | None, None)
     found = create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **shown)
     return Tool(
         fn=call,
@@ -476,7 +305,11 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
 
 
 async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: Any) -> Any:
-    """Return the result of a call, or the command's error; report progress meanwhile."""
+    """Return the result of a call, or the command's error; report progress meanwhile.
+
+    ``name`` is that of the tool, ``values`` are the values of its arguments, and ``ctx`` is the
+    server's context of the call, by which reports reach the caller.
+    """
     import anyio
     from mcp_types import CallToolResult, TextContent
 
@@ -494,10 +327,11 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
         answer = await workers.ask(name, values)
         group.cancel_scope.cancel()
     found = _sendable(json.loads(answer.printed or "{}"))
+    # the text of the result, else what Macaulay2 printed and its value, else the JSON
     text = answer.text or found.get("output", "") + found.get("text", "") or answer.printed
     said = _sendable("\n".join(filter(None, (text, answer.error))))
     content = [TextContent(type="text", text=shortened(said, MAX_ANSWER_TEXT_CHARS))]
-    if not found:
+    if not found:  # a command that prints no JSON has failed
         return CallToolResult(content=content, is_error=True)
     return CallToolResult(content=content, structured_content=found)
 
@@ -549,7 +383,13 @@ def _current_folder() -> tuple[Path, ...]:
 @common.engine_option
 @click.pass_obj
 def mcp_command(
-    report: Any, /, *, memory: int, program: str | None, folders: tuple[Path, ...], **options: Any
+    run_reporting_errors: Any,
+    /,
+    *,
+    memory: int,
+    program: str | None,
+    folders: tuple[Path, ...],
+    **options: Any,
 ) -> int:
     """Serve commands as tools for assistants and other programs (Model Context Protocol).
 
@@ -563,7 +403,8 @@ def mcp_command(
         os.environ[VARIABLE] = program  # workers inherit it
     os.environ["PYTHONSAFEPATH"] = "1"  # workers import no modules from the current folder
     folders = tuple(map(Path.absolute, folders)) or _current_folder()
-    workers = Workers(report, memory=memory, folders=folders)
+    # the function of m2bridge.cli.commands, which click passes as the object of its context
+    workers = Workers(run_reporting_errors, memory=memory, folders=folders)
 
     def end(number: int, frame: object) -> None:
         """End the workers, and then this process by the same signal."""
@@ -573,7 +414,7 @@ def mcp_command(
 
     # an exception would not end the thread that waits for input
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, end)
     most = Limits(timeout=options["timeout"], memory=memory)
     names = [name for name in TOOL_COMMANDS if options["allow_code"] or name != "evaluate"]

@@ -1,4 +1,8 @@
-"""Commands for reports and atlases of certificates, figures, and trained weights."""
+"""Commands for reports and atlases of certificates, figures, and trained weights.
+
+A report is a table of the verdicts in a folder of certificates, and an atlas a folder of pages, one
+for each case. An outcome is a file that says why a question has no certificate.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +23,7 @@ from m2bridge.cli.common import echo_json, finished, fitted, progress, report_fi
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, families
-from m2bridge.limits import clock, limited, overtime
-from m2bridge.loading import importing
+from m2bridge.limits import clock, importing, limited, overtime
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
 from m2bridge.system import save
@@ -103,7 +106,7 @@ def report_command(
         if form in LINKED_FORMATS:
             write = partial(report.LINKED[form], documentation=docs)
         text = write(result)
-        if form == "text" and out is None:  # a terminal gets it in its own width
+        if form == "text" and out is None:  # on a terminal the table has the terminal's width
             text = fitted(report.to_sheet(result), plain=text.removesuffix("\n")) + "\n"
     if out is not None:
         _save(text, out)
@@ -116,7 +119,10 @@ def report_command(
 
 
 def _why_nothing_to_report(result: Report, folder: Path) -> str:
-    """Return why there is nothing to report."""
+    """Return why there is nothing to report: ``folder`` has no certificate, or no usable one.
+
+    ``result.problems`` are the files .json that are not usable, each with the reason.
+    """
     none = f"no certificates in the folder '{folder}'"
     if not result.problems:
         return f"{none}; 'm2bridge certify … --out FOLDER' writes some"
@@ -200,7 +206,11 @@ def atlas_command(
 
 
 def _batch_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of the batch: by default a grid, and the questions within reach."""
+    """Return the options of ``certify`` for the batch of an atlas, from those of ``atlas``.
+
+    Where they are not given, d, d' and a of the default family have :data:`DEFAULT_RANGE`, and the
+    questions are those that take minutes at most.
+    """
     family = options["family"] or DEFAULT_FAMILY
     usual = {}
     if family == DEFAULT_FAMILY:
@@ -209,12 +219,12 @@ def _batch_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
-    """Copy the certificates and outcomes in a folder and below it.
+    """Copy the certificates and outcomes in ``folder``, and below it, to the folder ``target``.
 
     Raises
     ------
     click.UsageError
-        If the command also names cases.
+        If the command, whose context is ``ctx``, has other options, such as those of a case.
     """
     others = sorted(common.explicit_options(ctx) - {"out", "folder", "docs"})
     if others:
@@ -225,6 +235,7 @@ def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
     if folder.resolve() == target.resolve():
         return
     for path in sorted(folder.rglob("*.json")):
+        # the target may be below the folder, and is not copied into itself
         if path.is_file() and not path.is_relative_to(target):
             copy = target / path.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
@@ -232,12 +243,19 @@ def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
 
 
 class FigureGroup(common.Commands):
-    """The figures of all families, which are loaded only when a figure is needed."""
+    """The group ``figure``, with a command for each figure of all families.
+
+    The families are loaded only when a figure is named or listed, and not with this module.
+    """
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the named command; the time limit also holds while the families are loaded."""
+        """Return the named command; the time limit also holds while the families are loaded.
+
+        So the limit is read here, before the options are parsed. It counts from the start of the
+        program, or from now where no command was begun (``begin`` is 0).
+        """
         with limited(limit_in(args), begin=clock().begin or None):
             return super().resolve_command(ctx, args)
 
@@ -261,13 +279,16 @@ def figure_group() -> None:
 
 
 def _figures() -> dict[str, Figure]:
-    """Return the figures of all families, and the one of trained weights, by name."""
+    """Return the figures of all families, and those of trained weights, by name."""
     with importing():
         from m2bridge.trained_weights.figure import FIGURES
 
-    loaded, _ = families()
-    figures = {figure.name: figure for own in loaded.values() for figure in own.figures()}
-    return figures | {figure.name: figure for figure in FIGURES}
+    loaded, _ = families()  # without families that cannot be loaded
+    figures: list[Figure] = []
+    for family in loaded.values():
+        figures.extend(family.figures())
+    figures.extend(FIGURES)
+    return {figure.name: figure for figure in figures}
 
 
 def _figure_command(figure: Figure) -> click.Command:
@@ -303,10 +324,10 @@ def _figure_command(figure: Figure) -> click.Command:
 def _draw_figure(
     figure: Figure, *, out: Path | None, form: str | None, timeout: float | None, **options: Any
 ) -> int:
-    """Compute a figure, and write the picture, or print the data; return the exit code.
+    """Compute a figure, write its picture to ``out``, if given, and print its data.
 
     ``form`` is ``csv``, ``json`` or, for a summary in words, ``None``; ``options`` are those of the
-    figure.
+    figure. The exit code is returned.
     """
     if out is not None:
         _check_writable(out)
@@ -317,11 +338,8 @@ def _draw_figure(
     ):
         result = figure.from_options(options)
     if out is not None:
-        with (
-            overtime(clock, inf),
-            importing(),
-            _name_file_in_errors(out),
-        ):  # the result is drawn even after the limit
+        # the limit holds for the computation: its result is drawn however long that takes
+        with overtime(clock, inf), importing(), _name_file_in_errors(out):
             result.save(out)
         report_file_written(out)
     elif form is None:
@@ -334,7 +352,10 @@ def _draw_figure(
 
 @contextmanager
 def _name_file_in_errors(out: Path) -> Iterator[None]:
-    """Say in errors of the operating system in the block that this file cannot be written."""
+    """Let errors of the operating system in the block say that the file ``out`` cannot be written.
+
+    An ``OSError`` of the block is replaced by one whose message has the name and the reason.
+    """
     try:
         yield
     except OSError as reason:
@@ -342,7 +363,10 @@ def _name_file_in_errors(out: Path) -> Iterator[None]:
 
 
 def _check_writable(out: Path) -> None:
-    """Check the file name, the folder and matplotlib before anything is computed."""
+    """Check that a picture can be written to ``out``, before anything is computed.
+
+    Its ending must be known, and matplotlib installed; its folder is made if there is none.
+    """
     from m2bridge.results.picture import check_available, picture_format
 
     picture_format(out)
@@ -355,9 +379,10 @@ def _check_writable(out: Path) -> None:
 def _heads(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> int | str | None:
-    """Return the number after ``--heads``; text with 'all' or a comma stays as it is.
+    """Return the number after ``--heads``; a text with 'all' or a comma stays as it is.
 
-    Where the weights are read, ``12,all`` is understood, and several numbers are refused.
+    Click calls this with ``None`` if the option is not given. A text such as ``12,all`` is
+    understood where the weights are read, which also refuses several numbers.
     """
     if value is None or "all" in value or "," in value:
         return value
@@ -484,7 +509,7 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
             from m2bridge.trained_weights.checkpoints.find_layers import contents
             from m2bridge.trained_weights.result import weights
         try:
-            # a file without known names is listed instead, unless the names are given
+            # if no name is given and none in the file is known, its arrays are listed instead
             listed = None
             names = ("query", "key", "value", "output", "stacked")
             if not any(options[name] for name in names):

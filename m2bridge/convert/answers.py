@@ -1,4 +1,8 @@
-"""The answer of a program: named values, checked by type as they are taken."""
+"""The answer of a program that Macaulay2 ran: named values, checked by type as they are taken.
+
+The program emits records, lines of JSON that have a name and a value in the wire format, which
+:mod:`m2bridge.convert.decode` reads. After a limit was reached, the records before it are there.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -117,9 +121,9 @@ def answer_to(script: Script) -> Answer:
 
 
 def answer_until_limit(script: Script) -> tuple[Answer, str]:
-    """Return what a script emitted before its end or a limit, and the limit in words.
+    """Return what a script emitted before its end or a limit, and the message of the limit.
 
-    That text is empty if the script came to its end.
+    The message is empty if the script came to its end; else it says which limit was reached.
     """
     try:
         return answer_to(script), ""

@@ -2,7 +2,11 @@
 
 An expression does not name its ring. All expressions of a call are of one ring: the only ring among
 the other inputs that has all their variables; else the ring in the workspace whose variables these
-are at that moment, or a new one over QQ.
+are at that moment, or a new one over QQ. In the second case the names are said to be typed, since
+they mean what they would mean if a person typed them.
+
+Inputs may be containers, as lists and tables; their leaves are the values in them that are no
+containers.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -76,6 +80,7 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
             if leaf.has(Float):
                 raise not_exact(f"'{leaf}'")
             names.update(map(symbol_name, variables_of(leaf)))
+    # the rings of other inputs that have all variables of the expressions
     candidates = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
     if len(candidates) == 1:
         ring = candidates[0]
@@ -133,7 +138,7 @@ def _rings(leaves: Iterable[Any]) -> list[PolyRing]:
     """
     distinct_rings: dict[PolyRing, None] = {}
     for leaf in leaves:
-        ring = getattr(leaf, "ring", leaf)
+        ring = getattr(leaf, "ring", leaf)  # of an element its ring, else the value itself
         ring = getattr(ring, "sympy_ring", ring)
         if isinstance(ring, PolyRing):
             distinct_rings[ring] = None
@@ -189,6 +194,7 @@ def _quotient_code(value: Expr, ring: PolyRing) -> str:
 
     They are written by :func:`_element_code`, as elements of the ring R.
     """
+    # what is no rational function either is refused by _element_code
     if value.is_polynomial() or not value.is_rational_function():
         return _element_code(value, ring)
     numerator, denominator = fraction(together(value))
@@ -198,11 +204,12 @@ def _quotient_code(value: Expr, ring: PolyRing) -> str:
 
 
 def _element_code(value: Expr, ring: PolyRing) -> str:
-    """The code of an expression as a polynomial of R, a variable bound by :func:`_code_in_ring`.
+    """The code of an expression as a polynomial of a ring R, which has the variables of ``ring``.
 
-    So is ``places``. In ``ring`` with the variables x, y the code of x**2 - 3*y is
-    ``mbPlaced(R, places, {{1,0,2},{-3,1,1}})``: each term is its coefficient, and the place of each
-    variable in ``ring`` with its exponent. Macaulay2's ``mbPlaced`` finds the variables in R.
+    R and ``places``, the places of these variables in R, are bound by :func:`_code_in_ring`. In
+    ``ring`` with the variables x, y the code of x**2 - 3*y is ``mbPlaced(R, places,
+    {{1,0,2},{-3,1,1}})``: each term is its coefficient, and the place of each variable in ``ring``
+    with its exponent. Macaulay2's ``mbPlaced`` finds the variables in R.
 
     Raises
     ------

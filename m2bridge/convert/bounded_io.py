@@ -199,7 +199,8 @@ def read_toml(text: str) -> dict[str, Any]:
 def _place_in_message(reason: str) -> str:
     """The text `` (line 2, column 5)``, from the end of a message of Python's reader of TOML.
 
-    Empty if the message does not end with a place. What the message quotes of the file is left out.
+    The text is empty if the message does not end with a place. What the message quotes of the file
+    is left out.
     """
     place = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)\Z", reason)
     return f" (line {place[1]}, column {place[2]})" if place else ""
@@ -223,7 +224,7 @@ def _hint(text: str, reason: str) -> str:
     place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
     if place is None:
         return ""
-    line = text.split("\n")[int(place[1]) - 1]
+    line = text.split("\n")[int(place[1]) - 1]  # lines and columns are counted from 1
     wrong_character = line[int(place[2]) - 1 :][:1]  # empty, which is ASCII, at the end of the line
     if not wrong_character.isascii():
         return "; in TOML a name with other letters than a to z stands in quotes"

@@ -54,7 +54,10 @@ FAULTS = (
 
 @dataclass(frozen=True, slots=True)
 class PolynomialMatrix:
-    """A matrix over a polynomial ring, row by row."""
+    """A matrix over ``ring``, by the entries of each row.
+
+    ``columns`` is the number of columns, which cannot be seen if there are no rows.
+    """
 
     ring: PolyRing
     rows: tuple[tuple[PolyElement, ...], ...]
@@ -145,6 +148,9 @@ def _element(ring_data: list[Any], terms: list[Any]) -> PolyElement:
 def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
     """An ideal, from the description of its ring and the terms of each generator.
 
+    ``ring_data`` is ``["PolynomialRing", field, variables]``; a generator is a list of terms
+    ``[exponents, coefficient]``.
+
     Raises
     ------
     ParseError
@@ -161,6 +167,9 @@ def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
 
 def _matrix(ring_data: list[Any], rows: int, columns: int, entries: list[Any]) -> PolynomialMatrix:
     """A matrix, from the description of its ring and the terms of its entries, row by row.
+
+    ``ring_data`` is ``["PolynomialRing", field, variables]``; ``entries`` has rows · columns lists
+    of terms ``[exponents, coefficient]``.
 
     Raises
     ------
@@ -188,6 +197,8 @@ def _sympy_ring(ring_data: list[Any]) -> PolyRing:
 def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField | None, tuple[str, ...]]:
     """Coefficient field (``None`` for ZZ) and names of the variables, from the data of a ring.
 
+    Of ``["PolynomialRing", ["ZZ/p", "7"], [["x"], ["c", 1, 2]]]`` these are GF(7), x and c_1_2.
+
     Raises
     ------
     ParseError
@@ -208,8 +219,9 @@ def _names(variables: list[list[Any]]) -> tuple[str, ...]:
 def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]) -> ExtensionField:
     """The field with these generators over the field ``prime``, QQ or ZZ/p.
 
-    ``relation`` has the terms of the minimal polynomial of the only generator, exponent and
-    coefficient as text; it is empty if the generators are parameters.
+    ``variables`` are the generators, each a base and indices as in :func:`_names`. ``relation`` has
+    the terms of the minimal polynomial of the only generator: i^2 + 1 is ``[[[2], "1"], [[0],
+    "1"]]``. It is empty if the generators are parameters.
 
     Raises
     ------
@@ -221,7 +233,7 @@ def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]
     if base is None:
         raise ParseError("fractions of polynomials over ZZ have no counterpart in m2bridge")
     coefficients = {exponent: rational(text) for (exponent,), text in relation}
-    degree = max(coefficients, default=-1)
+    degree = max(coefficients, default=-1)  # -1 for no relation, which has no coefficients
     polynomial = tuple(coefficients.get(exponent, Fraction(0)) for exponent in range(degree + 1))
     return ExtensionField(base.characteristic, _names(variables), polynomial)
 

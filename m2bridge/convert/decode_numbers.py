@@ -65,9 +65,9 @@ def extension_reader(field: ExtensionField, ring: PolyRing) -> Callable[[list[An
     """Return a function that makes a polynomial over an extension field from its terms.
 
     A term is a pair of exponents and a coefficient. A coefficient is a list of terms in the
-    generators of the field, which are pairs of exponents and a text; in a field with parameters, it
-    is two such lists, for numerator and denominator. The function raises ParseError if a
-    coefficient is zero, or a monomial occurs twice.
+    generators of the field, which are pairs of exponents and a text: ``[[[1], "2"], [[0], "-1"]]``
+    is 2*i - 1. In a field with parameters it is two such lists, for numerator and denominator. The
+    function raises ParseError if a coefficient is zero, or a monomial occurs twice.
     """
 
     def coefficient(data: list[Any]) -> Any:
@@ -130,9 +130,13 @@ def _sparse_terms(data: list[Any]) -> Iterable[tuple[Any, Powers]]:
 
 
 def _terms_of_list(data: list[Any]) -> Iterator[tuple[Any, Powers]]:
-    """Yield coefficient and powers of each ``[coefficient, variable, exponent, …]``."""
+    """Yield coefficient and powers of each ``[coefficient, variable, exponent, …]``.
+
+    Of ``["3", 0, 2, 1, 1]``, which is 3*x^2*y, these are ``"3"`` and the pairs (0, 2) and (1, 1).
+    """
     for term in data:
-        yield term[0], zip(term[1::2], term[2::2], strict=True)
+        places, exponents = term[1::2], term[2::2]
+        yield term[0], zip(places, exponents, strict=True)
 
 
 def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[str, Powers]]:
@@ -172,6 +176,8 @@ def _terms_of_text(names: list[str], count: int, text: str) -> Iterator[tuple[st
 
 def _power(text: str, places: dict[str, int]) -> tuple[int, int]:
     """The place of a variable, and its exponent, of a power such as ``x_1^2`` or ``y3``.
+
+    ``places`` has the place of each variable, from 0 on, by its name.
 
     Raises
     ------

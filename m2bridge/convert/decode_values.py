@@ -27,7 +27,8 @@ ElementReader = Callable[[Any], Any]
 class ValueReader:
     """A reader of one value of a workspace.
 
-    Each ring of its table is made once, with a function that reads elements of the ring.
+    Each ring of its table is made once, with a function that reads elements of the ring: they are
+    in ``_rings`` and ``_readers``, at the place that the ring has in the table.
 
     The table of rings and the value are nested lists of JSON, in which ``["Ring", 2]`` is the ring
     at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Array", …]`` an object
@@ -146,8 +147,10 @@ def _algebra(
 ) -> values.Algebra | PolynomialRing:
     """The ring with these fields of :class:`Algebra`; a PolynomialRing if it is a plain one.
 
-    Plain are those over a field with default degrees and order. Parts of the order that all rings
-    have in Macaulay2 are left out.
+    The fields are the ring of coefficients, the names of variables, their degrees, the monomial
+    order and so on. Plain rings are commutative rings over a field with default degrees and order.
+    Parts of the order that all rings have in Macaulay2 are left out, so that equal rings are equal
+    here.
     """
     parts_of_all_rings = (("MonomialSize", 32), ("Position", "Up"))
     order = tuple(part for part in order if part not in parts_of_all_rings)
@@ -169,8 +172,8 @@ def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
     """The value of an expression of a class of Macaulay2, by its parts, which are read already.
 
     A product of powers, also behind a minus, is a Factorization. A Hilbert series, which is a
-    Laurent polynomial divided by a product of powers, is an expression of SymPy. Others are an
-    Expression.
+    Laurent polynomial divided by a product of powers, is an expression of SymPy. All other
+    expressions become an Expression of this ``kind``, the class in Macaulay2.
     """
     match kind, parts:
         case "Product", _ if all(map(_is_power, parts)):

@@ -124,7 +124,7 @@ def field_code(value: Any) -> str:
 
 
 def element_code(value: Any) -> str:
-    """The code of an element of a ring that Macaulay2 knows from elsewhere in the program.
+    """The code of an element of a ring that another argument of the same call names.
 
     So a residue is written as an integer, without its ring; elements that are no numbers are
     encoded in full.
@@ -274,8 +274,8 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
 def _symbol_and_indices(name: str) -> list[str | int]:
     """Symbol and indices, integers or symbols, of one variable: ``["x", 1, "a"]`` for ``x_1_a``.
 
-    The escaped name alone if the part of the name before the first sign ``_`` is no symbol of
-    Macaulay2, or a later part is neither a symbol nor an integer.
+    The list has the escaped name alone if the part of the name before the first sign ``_`` is no
+    symbol of Macaulay2, or a later part is neither a symbol nor an integer.
     """
     base, *indices = name.split("_")
     if not SYMBOL.fullmatch(base):
@@ -318,12 +318,13 @@ def polynomial(over: Any, terms: Iterable[Term]) -> str:
     has_numbers = isinstance(over, values.Algebra) and isinstance(over.coefficients, number_rings)
     if has_numbers and len(term_list) >= _MANY_TERMS:
         monomials = [_factors(exponents) for exponents, _ in term_list]
-        powers = sorted(set(chain(*monomials)))
+        powers = sorted(set(chain(*monomials)))  # all that occur in any monomial
         if len(powers) <= _CHARACTERS:
             return _packed_polynomial(
                 over, powers, monomials, [coefficient for _, coefficient in term_list]
             )
-    return f"mbSparse({encode(over)}, {sparse_terms(sorted(term_list))})"
+    in_one_order = sorted(term_list)  # so that equal elements have the same code
+    return f"mbSparse({encode(over)}, {sparse_terms(in_one_order)})"
 
 
 def _factors(exponents: tuple[int, ...]) -> Factors:
@@ -341,8 +342,11 @@ def _packed_polynomial(
     With the powers x^2, y, y^3 as the first three characters, a space, ``!`` and ``"``, the lines
     of x^2*y^3 and y are a space with ``"``, and ``!``.
 
-    Monomials are sorted by degree, then as strings from the last variable on. This is the graded
-    reverse lexicographic order, in which Macaulay2 adds terms fastest; any order would be right.
+    Monomials are sorted by degree, the largest first, and in one degree by their lines read
+    backwards, from the last variable on; characters are in the order of variables, and in that of
+    exponents for one variable. So the monomial comes first whose last variable is an earlier one,
+    or has the smaller exponent: this is the graded reverse lexicographic order, in which Macaulay2
+    adds terms fastest; any order would be right.
 
     Parameters
     ----------

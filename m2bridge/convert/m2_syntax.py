@@ -43,14 +43,19 @@ entries, and needs quadratic time for long sums.
 def to_macaulay2(name: str) -> str:
     """Write the name of a variable in Macaulay2's notation.
 
-    Every result is a safe symbol: single letters have no meaning of their own in Macaulay2; all
-    other bases get the prefix ``mbv``, with characters that Macaulay2 does not allow in a symbol
-    written as ``Z<hexadecimal>Z``.
+    The name is a base, perhaps with indices. A base that is a single letter stays, since single
+    letters have no meaning of their own in Macaulay2. All other bases get the prefix ``mbv``, with
+    characters that Macaulay2 does not allow in a symbol written as ``Z<hexadecimal>Z``.
+
+    Examples
+    --------
+    >>> to_macaulay2("x_1"), to_macaulay2("x_1_2"), to_macaulay2("ideal"), to_macaulay2("λ_1")
+    ('x_1', 'x_(1,2)', 'mbvideal', 'mbvZ3bbZ_1')
     """
     match = _INDEXED.fullmatch(name)
     if match is None:
         return _symbol_of_base(name)
-    base, index_text = match.groups()
+    base, index_text = match.groups()  # of c_1_2 these are c and _1_2
     indices = index_text[1:].split("_")
     needs_parentheses = len(indices) > 1 or indices[0].startswith("-")
     index = f"({','.join(indices)})" if needs_parentheses else indices[0]
@@ -61,7 +66,7 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
     """The Macaulay2 names of all variables that one script uses, in the same order.
 
     Macaulay2 cannot distinguish ``x`` from ``x_1``; a name that is also used with indices gets the
-    prefix ``mbp``.
+    prefix ``mbp``: the names ``x``, ``x_1``, ``y`` become ``mbpx``, ``x_1``, ``y``.
     """
     separate_names = tuple(to_macaulay2(name) for name in names)
     bases_with_indices = {text.split("_")[0] for text in separate_names if "_" in text}
@@ -125,7 +130,8 @@ def ring(value: PolynomialRing) -> str:
 def ideal(value: GeneratingSet, name: str) -> str:
     """The code of an ideal of the ring with this name in the program.
 
-    It is made of a matrix over the ring, so that zero and constant generators are of the ring, too.
+    It is made of a matrix over the ring, as in ``ideal matrix(R, {{x, y}})``, so that zero and
+    constant generators are of the ring, too.
     """
     generators = sequence(_generators(value))
     return f"ideal matrix({name}, {{{generators}}})"
@@ -169,7 +175,7 @@ def polynomial(value: PolyElement, names: Sequence[str] | None = None) -> str:
         return "0"
     if len(summands) <= _TERMS_PER_PIECE:
         return _sum(summands)
-    # A long sum is written as the sum of a list of short ones: see ``_TERMS_PER_PIECE``.
+    # Macaulay2's parser is slow for long sums, or crashes, so such a sum is that of a list of sums.
     sums = [_sum(group) for group in _slices(summands, _TERMS_PER_PIECE)]
     return f"sum {sequence(sums)}"
 

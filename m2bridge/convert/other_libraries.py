@@ -42,14 +42,14 @@ def number(value: Expr) -> int | Fraction:
 def number_matrix(
     rows: list[list[int | Fraction]], columns: int, ring: Any = None
 ) -> values.Matrix:
-    """A matrix of numbers; over ZZ or, with a fraction among them, QQ, where no ring is given.
+    """A matrix of numbers over ``ring``; if none is given, over ZZ, or QQ if one is a fraction.
 
-    ``columns`` is their number, which rows do not say where there are none.
+    ``columns`` is the number of columns, which cannot be seen if there are no rows.
     """
     if ring is None:
         integral = all(isinstance(entry, int) for entry in chain(*rows))
         ring = values.IntegerRing() if integral else QQ
-    no_degree = ()
+    no_degree = ()  # the degree of a basis element, as ZZ and QQ have no grading
     target = values.Module(ring, (no_degree,) * len(rows))
     source = values.Module(ring, (no_degree,) * columns)
     entries = tuple(map(tuple, rows))

@@ -74,6 +74,7 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     def polynomial(text: str) -> PolyElement:
         """The polynomial of a text such as ``-x**2 + 3/7*y``."""
         total = ring.sympy_ring.zero
+        # "-x**2 + 3/7*y" has the words "-", "x^2", "+", "3/7*y": signs and terms in turn
         text_with_sign = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
         words = text_with_sign.replace("**", "^").split(" ")
         signs = words[::2]
@@ -109,7 +110,8 @@ def check_polynomial(value: object) -> None:
 def element(ring: PolynomialRing, value: Any) -> PolyElement:
     """Convert a polynomial of SymPy or FLINT, a number or text to an element of this ring.
 
-    An equation is the difference of its sides.
+    An equation becomes the difference of its sides. Polynomials over ZZ and QQ can be converted to
+    a ring over GF(p), modulo p.
 
     Raises
     ------
@@ -130,7 +132,7 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(value, str):
         polynomial = read_equation(value, rational_ring)
     else:
-        value = difference(value)
+        value = difference(value)  # of an equation of SymPy; other values stay
         if isinstance(value, Poly):
             value = value.as_expr()
         polynomial = rational_ring.polynomial(value)
@@ -148,7 +150,7 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
     assert isinstance(ring.field, ExtensionField)
     if isinstance(value, str):
         return read_over_extension(value, ring, equation=True)
-    value = difference(value)
+    value = difference(value)  # of an equation of SymPy; other values stay
     # There are three ways: by elements of the field; by rational numbers, with the generators as
     # variables; and, for all other values, by expressions of SymPy.
     if isinstance(value, Poly | PolyElement) and _has_coefficients_in(value, ring.field):
@@ -178,6 +180,7 @@ def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
     ConversionError
         If it is not such an expression.
     """
+    # over QQ, with the generator as a further variable
     larger = PolynomialRing(QQ, ring.variables + ring.field.names)
     numerator, denominator = value, 1
     if isinstance(value, Expr) and not value.is_polynomial():
@@ -192,8 +195,8 @@ def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
 def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
     """The element of ``ring`` that an expression with roots, such as sqrt(2), stands for.
 
-    ``None`` if there are no roots in it, or the field does not know its generator as a number of
-    SymPy.
+    The result is ``None`` if there are no roots in the expression, or the field of the ring does
+    not know its generator as a number of SymPy; another way is tried then.
 
     Raises
     ------
@@ -332,10 +335,10 @@ def common_field(
         If the polynomials have more than one field, or one that does not go with the field that was
         asked for.
     """
-    own_fields = list(dict.fromkeys(own for own in given if own is not None))
+    own_fields = list(dict.fromkeys(own for own in given if own is not None))  # each once
     if field is not None:
         for own in own_fields:
-            if own not in (QQ, field, field.base):
+            if own not in (QQ, field, field.base):  # base is the prime field
                 raise ConversionError(f"a polynomial over {own} is not one over {field}")
         return field
     extensions = [own for own in own_fields if isinstance(own, ExtensionField)]

@@ -76,7 +76,11 @@ _MAX_DIVISOR_CHARS = 60
 
 
 class Token(NamedTuple):
-    """A part of a text: a number, a name with its index, a sign, or the end."""
+    """A part of a text: a number, a name with its index, a sign, or the end.
+
+    ``kind`` is ``integer``, ``decimal``, ``name``, ``sign`` or ``end``, and ``text`` is what is
+    written, in a normal form: of x_(1,2) it is ``x_1_2``.
+    """
 
     kind: str
     text: str
@@ -91,7 +95,10 @@ class PolynomialParser:
     """A parser of one text: its tokens, and the place of the next one.
 
     There is a method for each rule of the grammar, which reads what the rule describes from this
-    place on, moves the place behind it, and returns its polynomial.
+    place on, moves the place behind it, and returns its polynomial in ``ring``. The last variables
+    of the ring may be ``inverses``: the first division by a polynomial g puts the first of them in
+    place of 1/g, and adds g to ``divisors``; so do the further ones. ``depth`` counts the open
+    parentheses, and ``work`` the products of terms, whose number is limited.
     """
 
     text: str
@@ -171,8 +178,12 @@ class PolynomialParser:
         return end
 
     def read_superscript(self, digits: str, begin: int) -> None:
-        """Take superscript digits at this position as the power of what stands before them."""
-        previous_token = self.tokens[-1] if self.tokens else Token("", "", 0, 0)
+        """Add the tokens of a power for superscript digits, which begin at this position.
+
+        x² has the tokens of x^2. The digits must follow a number, a name or a parenthesis.
+        """
+        nothing = Token("", "", 0, 0)
+        previous_token = self.tokens[-1] if self.tokens else nothing
         if previous_token.kind not in ("integer", "decimal", "name") and previous_token.text != ")":
             raise _refusal(_unexpected_character(self.text, begin), self.text, begin)
         end = begin + len(digits)
@@ -263,6 +274,7 @@ class PolynomialParser:
         gap = self.text[previous_token.end : next_token.column - 1]
         if "\n" in gap or "\r" in gap:  # a new line may be a new polynomial
             return False
+        # a parenthesis, or a variable of one letter, perhaps with an index
         is_short = next_token.text == "(" or _SHORT_VARIABLE.fullmatch(next_token.text) is not None
         is_after_number = previous_token.kind in ("integer", "decimal")
         if is_after_number:  # 2 x, 2(x + 1), or 2alpha without a blank
@@ -430,7 +442,7 @@ def _end_of_name(text: str, end: int) -> int:
     Accents may be characters of their own, which end the letters of a word; the name goes on after
     them.
     """
-    while end < len(text) and category(text[end]).startswith("M"):
+    while end < len(text) and category(text[end]).startswith("M"):  # Unicode's combining marks
         letters = _LETTERS.match(text, end + 1)
         assert letters is not None
         end = letters.end()

@@ -181,6 +181,9 @@ def _substitute_fractions(
 ) -> tuple[PolyElement, PolyElement]:
     """Numerator and denominator, coprime, of a polynomial with fractions for some variables.
 
+    With the variable t of the ring, and the value 1/t of a further variable w, the polynomial
+    t^2*w + w becomes (t^2 + 1, t).
+
     Parameters
     ----------
     polynomial : PolyElement

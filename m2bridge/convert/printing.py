@@ -32,7 +32,7 @@ _DEGREE_NAMES = {
 def degree_summary(degrees: Mapping[int, int] | Mapping[str, int]) -> str:
     """``5 quadrics, 10 quartics``, from the number of generators of each degree.
 
-    ``none`` if there are no generators. Degrees may be text, as in JSON.
+    The text is ``none`` if there are no generators. Degrees may be text, as in JSON.
     """
     parts = []
     for degree, count in degrees.items():
@@ -51,12 +51,18 @@ def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[st
     """The text of a polynomial with integer coefficients, as SymPy writes it.
 
     Each term is a monomial, the sorted places of its variables in ``names`` with repetition, and a
-    coefficient. Terms come in graded reverse lexicographic order, the largest first: by decreasing
-    degree, and in one degree the smaller the last variables are.
+    coefficient: with the names x, y, z the monomial (0, 0, 2) is x**2*z. Terms come in graded
+    reverse lexicographic order, the largest first: by decreasing degree, and in one degree by the
+    places from the last variable on.
     """
-    ordered = sorted(terms, key=lambda term: (-len(term[0]), term[0][::-1]))
+
+    def place_in_order(term: tuple[tuple[int, ...], int]) -> tuple[int, tuple[int, ...]]:
+        """Return the key of a term: its degree, negative, and its places from the last one on."""
+        monomial, _ = term
+        return -len(monomial), monomial[::-1]
+
     pieces = []
-    for monomial, coefficient in ordered:
+    for monomial, coefficient in sorted(terms, key=place_in_order):
         pieces.append(" - " if coefficient < 0 else " + ")
         pieces.append(_sparse_term(monomial, abs(coefficient), names))
     if not pieces:
@@ -70,7 +76,8 @@ def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[st
 def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[str]) -> str:
     """A term with a positive coefficient, which is left out if it is 1, as ``3*x**2*y``.
 
-    The monomial is the sorted places of its variables in ``names``, with repetition.
+    The monomial is the sorted places of its variables in ``names``, with repetition: (0, 0, 1) is
+    x**2*y.
     """
     factors = []
     if len(set(monomial)) == len(monomial):  # most of the time, and faster

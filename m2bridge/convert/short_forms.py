@@ -1,4 +1,8 @@
-"""Names in text that could also be products without signs, as Singular writes them."""
+"""Names in text that could also be products without signs, as Singular writes them.
+
+A name is cut into pieces, each a letter that a number may follow: a2b has the pieces a2 and b. If
+the name is a product, a piece such as a2 is a power of its letter.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -65,14 +69,16 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     'a2b' could be a^2*b or one variable
     """
     text_list = list(texts)
-    names = dict.fromkeys([*(name for text in text_list for name in names_in(text)), *constants])
+    names: dict[str, None] = {}  # as an ordered set
+    for text in text_list:
+        names |= dict.fromkeys(names_in(text))
+    names |= dict.fromkeys(constants)
     omits_signs = any(map(_OMITTED_SIGN.search, text_list))
     # Who writes some signs and leaves others out may leave out any.
     writes_products = any(map(_PRODUCT_SIGN.search, text_list)) and not omits_signs
     writes_powers = any(map(_POWER_SIGN.search, text_list))
-    # the letters of names such as x and x_1, which are no products
-    known_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
-    if not (writes_products or writes_powers) and _could_be_powers(names):
+    writes_any = writes_products or writes_powers
+    if not writes_any and _could_be_powers(names):
         first = next(iter(names))
         _refuse_short_form(first, [first])
     for name in names:
@@ -81,25 +87,39 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
             continue
         pieces = _PIECE.findall(name)
         letters = {piece[0] for piece in pieces}
-        if len(pieces) == 1:  # x2
+        has_number_inside = any(len(piece) > 1 for piece in pieces[:-1])
+        if len(pieces) == 1:  # x2, where x occurs as well
             is_power = name[1:].isdecimal() and name[0] in names
-            is_ambiguous = is_power and not (writes_products or writes_powers)
-        elif any(len(piece) > 1 for piece in pieces[:-1]):  # a2b, with a number inside
+            is_ambiguous = is_power and not writes_any
+        elif has_number_inside:  # a2b
             is_ambiguous = names.keys() >= letters or not writes_products
         else:  # xy or xy2
-            all_but_one_known = len(letters) > 1 and len(letters - known_letters) <= 1
-            is_product = (
-                letters <= _COORDINATE_LETTERS
-                or all_but_one_known
-                or letters <= known_letters
-                or (omits_signs and len(pieces) <= 3)
-            )
-            is_ambiguous = is_product and not writes_products
+            is_ambiguous = not writes_products and _is_like_a_product(pieces, names, omits_signs)
         # A constant and one letter is a product, as iy; more letters could be a word.
         has_constant = len(pieces) > 1 and not letters.isdisjoint(constants)
         is_with_constant = has_constant and (len(pieces) == 2 or not writes_products)
         if is_ambiguous or is_with_constant:
             _refuse_short_form(name, pieces)
+
+
+def _is_like_a_product(pieces: list[str], names: Collection[str], omits_signs: bool) -> bool:
+    """Whether a name of several letters, as xy or xy2, seems to be a product of its pieces.
+
+    ``names`` are all names that occur, and ``omits_signs`` says whether signs of other products are
+    left out, as in ``2x``.
+    """
+    letters = {piece[0] for piece in pieces}
+    # the letters of names such as x and x_1, which are variables of their own
+    known_letters = {name[0] for name in names if _PIECE.fullmatch(name)}
+    all_known = letters <= known_letters
+    all_but_one_known = len(letters) > 1 and len(letters - known_letters) <= 1
+    is_short = len(pieces) <= 3
+    return (
+        letters <= _COORDINATE_LETTERS
+        or all_known
+        or all_but_one_known
+        or (omits_signs and is_short)
+    )
 
 
 def _could_be_powers(names: Collection[str]) -> bool:

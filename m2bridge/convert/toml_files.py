@@ -11,7 +11,7 @@ from typing import Any
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.polynomial_map import UNDECLARED, PolynomialMap
 from m2bridge.algebra.ring import MAX_RING_VARIABLES, PolynomialRing, normal_form, variable_name
 from m2bridge.convert import MAX_MAP_PARAMETERS
 from m2bridge.convert.bounded_io import read_toml
@@ -70,9 +70,9 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
 def table_of(
     content: dict[str, Any], name: str, required: set[str], optional: set[str]
 ) -> dict[str, Any]:
-    """The table under a heading in the content of a file, with its keys checked.
+    """The table under the heading ``[name]`` in the content of a file, with its keys checked.
 
-    It is empty where it was left out, if no key is required.
+    If the file has no such table, the result is empty, unless keys are required.
 
     Raises
     ------
@@ -167,15 +167,8 @@ def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElem
         raise ConversionError(f"{where}: {reason}") from None
 
 
-_UNDECLARED = (
-    ". Every name in a map must be declared in parameters. How a parameter becomes a constant is"
-    " said under 'Parameters as constants' in docs/maps.md"
-)
-"""What to do about a name in a map that is not one of its parameters."""
-
-
 @contextmanager
-def _with_advice(value: object, ring: PolynomialRing) -> Iterator[None]:
+def advice_on_names(value: object, ring: PolynomialRing) -> Iterator[None]:
     """A context in which a value of a file with a map is read; errors get advice on its names.
 
     A ConversionError in the context says, too, what to do about names in ``value`` that are not
@@ -187,7 +180,7 @@ def _with_advice(value: object, ring: PolynomialRing) -> Iterator[None]:
         names: tuple[str, ...] = ()
         with suppress(ConversionError):  # some texts cannot even be divided into names and signs
             names = names_in(value) if isinstance(value, str) else ()
-        advice = _UNDECLARED if set(names) - set(map(normal_form, ring.variables)) else ""
+        advice = UNDECLARED if set(names) - set(map(normal_form, ring.variables)) else ""
         raise ConversionError(f"{reason}{advice}") from None
 
 
@@ -222,11 +215,12 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
             )
     check_keys(content, "", {"map", "coordinates"}, set())
     table = table_of(content, "map", {"parameters"}, {"title", "relations"})
+    # every key of this table is the name of a coordinate
     coordinates = table_of(content, "coordinates", set(), set(content["coordinates"]))
     title = line(table, "map", "title")
     parameters = strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
-        variable_name(name)
+        variable_name(name)  # refuses what cannot be the name of a variable
     if len(parameters) > MAX_MAP_PARAMETERS:
         raise ConversionError(f"[map] parameters: {len(parameters)}; at most {MAX_MAP_PARAMETERS}")
     if len(coordinates) > MAX_RING_VARIABLES:
@@ -236,12 +230,12 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
         raise ConversionError("[coordinates]: there must be at least one")
     images = {}
     for name, value in coordinates.items():
-        with _with_advice(value, source):
+        with advice_on_names(value, source):
             images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
     relations = []
     relation_texts = strings(table.get("relations", []), "[map] relations")
     for number, text in enumerate(relation_texts, 1):
-        with _with_advice(text, source):
+        with advice_on_names(text, source):
             relation = polynomial(text, f"[map] relations {number}", source, equation=True)
         if relation:
             relations.append(relation)

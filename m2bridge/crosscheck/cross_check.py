@@ -1,4 +1,9 @@
-"""The cross-check of one case: predictions compared with observations, and the verdicts."""
+"""The cross-check of one case: predictions compared with observations, and the verdicts.
+
+A *statement* predicts an *observable* of a model, such as its dimension; ``model.observe`` computes
+observables. Most statements of a family share one observation. A *separate computation*, which can
+be long, is done only for statements that are asked for by their names.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -99,7 +104,7 @@ class CrossCheck(VerdictsResult):
         }
 
     def to_macaulay2(self) -> str:
-        """Return the verdicts as a Macaulay2 hash table, and tables of observed numbers."""
+        """Return Macaulay2 code: the verdicts as a hash table, and tables of observed numbers."""
         texts = [VerdictsResult.to_macaulay2(self)]
         if self.observations is not None:
             texts.append(self.observations.to_macaulay2())

@@ -3,6 +3,12 @@
 The two scopes within one case compare predicted with observed values: of the closure as a whole
 (:class:`GlobalComparison`), or orbit by orbit (:class:`OrbitwiseComparison`). Their values may have
 been read from a certificate. Scopes for all sizes are in the families.
+
+A *case* is a model of a family. Its *closure* is that of the set of its functions, which some cases
+have divided into finitely many *orbits*. An *observable*, such as the dimension, is what a
+statement predicts, and what is computed. A *witness* is the orbit at which a statement fails, with
+weights of a function there and numbers that prove it. A *partial value* is one of which a part may
+be unknown, such as a list of numbers (:class:`~m2bridge.statements.statement.PartialValue`).
 """
 
 from __future__ import annotations
@@ -135,7 +141,7 @@ class CaseScope(VerdictScope):
         # a statement about no object is vacuously true
         if self.vacuous:
             return Decision.CONFIRMED
-        return self.compared()
+        return self.decision_by_values()
 
     def reasons(self) -> list[str]:
         """Return one sentence: the comparison, the limit, or the failing hypothesis."""
@@ -143,41 +149,50 @@ class CaseScope(VerdictScope):
         # an empty hypothesis says that none fails
         if self.hypothesis and self.was_observed:
             # a reader of the paper wants to know whether the hypothesis is needed
-            return [f"{self.hypothesis}{self.conclusion()}"]
+            return [f"{self.hypothesis}{self.conclusion_clause()}"]
         if self.hypothesis:
             return [self.hypothesis]
         if not self.was_observed:
             return [self.unfinished or f"{words}: not observed"]
-        return [self.comparison(words)]
+        return [self.comparison_sentence(words)]
 
     @abstractmethod
-    def compared(self) -> Decision:
-        """Return the decision by the values, where all hypotheses hold and objects exist."""
+    def decision_by_values(self) -> Decision:
+        """Return the decision that follows from the values alone.
+
+        :meth:`decision` asks for it where all hypotheses hold, something was observed, and the case
+        has objects that the statement is about.
+        """
 
     @abstractmethod
-    def comparison(self, words: str) -> str:
-        """Return the comparison in a sentence; ``words`` is the observable in words."""
+    def comparison_sentence(self, words: str) -> str:
+        """Return the comparison in a sentence; it begins with ``words``, the observable in words.
+
+        :meth:`reasons` asks for it where all hypotheses hold and something was observed.
+        """
 
     @abstractmethod
-    def conclusion(self) -> str:
-        """Return a clause, after a semicolon: whether the conclusion holds although a hypothesis
-        of the statement fails. It is empty where nothing can be said.
+    def conclusion_clause(self) -> str:
+        """Return whether the conclusion holds although a hypothesis of the statement fails.
+
+        It is a clause that begins with a semicolon, since :meth:`reasons` appends it to the failing
+        hypothesis; it is empty where nothing can be said.
         """
 
     def remarks(self) -> list[str]:
-        """Return the witness in an orbit, and its numbers."""
+        """Return two lines, the weights of the witness and its numbers; none without an orbit."""
         if self.witness is None or self.witness.orbit is None:
             return []
         return [f"witness: {weights_text(self.witness)}", numbers_text(self.witness)]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the sentence and the witness."""
+        """Return the sentence and the witness; a witness that is missing is ``null``."""
         witness = None
         if self.witness is not None:
             witness = self.witness.to_json()
         return {"reason": self.reasons()[0], "witness": witness}
 
-    def done(self) -> str:
+    def progress_clause(self) -> str:
         """Return how much was observed before a limit, such as `` (observed: dimension)``.
 
         It is empty without a limit, and begins with a space, as it is added to a sentence.
@@ -203,8 +218,11 @@ class GlobalComparison(CaseScope):
     observed: Any = None
     numbers: str = ""
 
-    def compared(self) -> Decision:
-        """Return UNDECIDED if one of the two values is not known, REFUTED if they differ."""
+    def decision_by_values(self) -> Decision:
+        """Return UNDECIDED if one of the two values is not known, REFUTED if they differ.
+
+        Otherwise they are known and agree: CONFIRMED.
+        """
         if self.predicted is None or self.observed is None:
             return Decision.UNDECIDED
         if isinstance(self.observed, PartialValue):
@@ -215,7 +233,7 @@ class GlobalComparison(CaseScope):
             return Decision.REFUTED
         return Decision.CONFIRMED
 
-    def comparison(self, words: str) -> str:
+    def comparison_sentence(self, words: str) -> str:
         """Return computed and stated value in words; for a true statement, what it means here."""
         if self.vacuous:
             return f"{words}: {NONE_SPECIAL}"
@@ -239,17 +257,17 @@ class GlobalComparison(CaseScope):
             return self.numbers
         return f"computed {plain_text(self.observed)}, stated {plain_text(self.predicted)}"
 
-    def conclusion(self) -> str:
+    def conclusion_clause(self) -> str:
         """Return a clause that says whether predicted and observed value agree.
 
-        It is empty without a prediction.
+        It begins with a semicolon, and is empty without a prediction.
         """
         if self.vacuous:
             return f"; the conclusion is {NONE_SPECIAL}"
         if self.predicted is None:
             return ""
-        if self.compared() is Decision.UNDECIDED:
-            return f"; whether the conclusion holds is not known{self.done()}"
+        if self.decision_by_values() is Decision.UNDECIDED:
+            return f"; whether the conclusion holds is not known{self.progress_clause()}"
         clause = "would be false" if self._differs() else "holds nevertheless"
         return f"; the conclusion {clause}: {self._values()}"
 
@@ -264,7 +282,8 @@ class GlobalComparison(CaseScope):
     def to_data(self) -> dict[str, Any]:
         """Return the two values in the form of a certificate.
 
-        A witness of a statement about the closure as a whole would add nothing.
+        Fields about orbits are ``None`` or empty. A witness of a statement about the closure as a
+        whole would add nothing to the two values.
         """
         return {
             "hypothesis": self.hypothesis or None,
@@ -292,20 +311,24 @@ class OrbitwiseComparison(CaseScope):
     concerned: int
     orbits: int
 
-    def compared(self) -> Decision:
-        """Return REFUTED if the statement fails at one orbit, CONFIRMED if it holds at all."""
+    def decision_by_values(self) -> Decision:
+        """Return REFUTED if the statement fails at one orbit, CONFIRMED if it holds at all orbits.
+
+        Otherwise it fails at none, and at some orbit there is no decision: UNDECIDED.
+        """
         if self.failing:
             return Decision.REFUTED
         if self.undecided:
             return Decision.UNDECIDED
         return Decision.CONFIRMED
 
-    def comparison(self, words: str) -> str:
+    def comparison_sentence(self, words: str) -> str:
         """Return the orbits where observation and prediction differ, or say that they agree."""
         if self.vacuous:
             return f"{words}: {NO_ORBIT}"
         if self.failing:
-            return f"{words}: {self._example()}{self._difference()}"
+            return f"{words}: {self._witness_clause()}{self._failing_clause()}"
+        # where values are undecided, the reason for that is the sentence
         if self.undecided_reason:
             return self.undecided_reason
         if self.unfinished:
@@ -321,21 +344,21 @@ class OrbitwiseComparison(CaseScope):
             orbits_in_words += " that it is about"
         return f"{words}: computed and stated agree on {orbits_in_words}"
 
-    def _example(self) -> str:
+    def _witness_clause(self) -> str:
         """Return the two values at the witness as a clause; empty without a witness."""
         if self.witness is None:
             return ""
         values = f"{plain_text(self.witness.observed)}, stated {plain_text(self.witness.predicted)}"
         return f"computed {values} at orbit {plain_text(self.witness.orbit)}; "
 
-    def _difference(self) -> str:
+    def _failing_clause(self) -> str:
         """Return a clause with the orbits at which computed and stated values differ."""
-        return f"they differ on the orbits {_listed(self.failing)}{self.done()}"
+        return f"they differ on the orbits {_listed(self.failing)}{self.progress_clause()}"
 
-    def conclusion(self) -> str:
+    def conclusion_clause(self) -> str:
         """Return a clause that says whether the conclusion holds on every orbit that was observed.
 
-        It is empty if the statement is about no orbit.
+        It begins with a semicolon, and is empty if the statement is about no orbit of the case.
         """
         if self.vacuous:
             return ""
@@ -346,10 +369,10 @@ class OrbitwiseComparison(CaseScope):
                 " singular-locus"
             )
         if self.failing:
-            failing_orbits = _listed(self.failing)
-            return f"; the conclusion would be false on the orbits {failing_orbits}{self.done()}"
-        observed_orbits = every_orbit(self.unfinished)
-        return f"; the conclusion holds nevertheless on {observed_orbits}{self.done()}"
+            places = f"on the orbits {_listed(self.failing)}{self.progress_clause()}"
+            return f"; the conclusion would be false {places}"
+        observed_orbits = observed_orbits_text(self.unfinished)
+        return f"; the conclusion holds nevertheless on {observed_orbits}{self.progress_clause()}"
 
     def to_data(self) -> dict[str, Any]:
         """Return the comparison in the form of a certificate: orbits by numbers, the witness."""
@@ -368,8 +391,11 @@ class OrbitwiseComparison(CaseScope):
         }
 
 
-def every_orbit(unfinished: str) -> str:
-    """Return the observed orbits in words; ``unfinished`` is the limit reached, or empty."""
+def observed_orbits_text(unfinished: str) -> str:
+    """Return the observed orbits in words: every orbit, or those that were done before a limit.
+
+    ``unfinished`` is the limit that was reached, or empty.
+    """
     if unfinished:
         return "every orbit that was done"
     return "every orbit"

@@ -4,6 +4,12 @@ A statement makes a prediction (:mod:`m2bridge.statements.statement`), and a cas
 observed. Comparing both gives a :class:`~m2bridge.crosscheck.scope.VerdictScope`: where the
 statement is true, where it is false, and where it is undecided. A verdict is a statement with its
 scope, and with what the decision rests on.
+
+A *case* is a model of a family. Its *closure* is that of the set of its functions, which some cases
+have divided into finitely many *orbits*: a :class:`GlobalStatement` is about the closure as a
+whole, an :class:`OrbitStatement` about each orbit that it *concerns*. The *observable* of a
+statement, such as ``dimension``, is what it predicts, and what an :class:`Observed` has a value of.
+A *witness* is a counterexample: an orbit, weights of a function there, and numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +24,7 @@ from m2bridge.crosscheck.scope import (
     GlobalComparison,
     OrbitwiseComparison,
     VerdictScope,
-    every_orbit,
+    observed_orbits_text,
 )
 from m2bridge.errors import MethodUnavailableError, TimeLimitError, TooLargeError
 from m2bridge.maps.model import Model
@@ -126,13 +132,13 @@ class Verdict:
             name=self.name,
             sentence=self.text,
             grounds=grounds,
-            remarks=[*self.extent.remarks(), *self._checked()],
+            remarks=[*self.extent.remarks(), *self._formal_verification_remark()],
         )
 
-    def _checked(self) -> list[str]:
-        """Return the list of the remark that a decided statement is formally verified.
+    def _formal_verification_remark(self) -> list[str]:
+        """Return one line that says what part of a decided statement is formally verified.
 
-        It is empty if the statement is not formally verified, or not decided.
+        The list is empty if no part is, or if the statement is not decided.
         """
         verified_part = self.statement.machine_checked
         if not verified_part or self.decision not in (Decision.CONFIRMED, Decision.REFUTED):
@@ -161,7 +167,7 @@ class Verdict:
         return data
 
     def _words(self) -> dict[str, str]:
-        """Return the entries that JSON and certificates have in common."""
+        """Return the entries that JSON and certificates have in common, all of them texts."""
         return {
             "text": self.statement.text,
             "source": self.statement.source,
@@ -206,7 +212,8 @@ def compare(statement: Statement, observed: Observed) -> Verdict:
     # without a decision a verdict relies on no computation and on no lemma
     if extent.decision not in (Decision.CONFIRMED, Decision.REFUTED):
         return Verdict(statement=statement, extent=extent)
-    observed_orbits = every_orbit(observed.unfinished)
+    # ``{orbits}`` in the words for what was computed stands for the orbits that were observed
+    observed_orbits = observed_orbits_text(observed.unfinished)
     computed_words = tuple(text.replace("{orbits}", observed_orbits) for text in statement.computed)
     return Verdict(
         statement=statement, extent=extent, computed=computed_words, trusted=statement.trusted
@@ -218,7 +225,7 @@ def _compared_as_a_whole(
 ) -> GlobalComparison:
     """Return the comparison of the predicted with the observed value of the whole closure.
 
-    If they differ, it has both values as a witness.
+    If they differ and all hypotheses hold, the comparison has both values as a witness.
     """
     # each value is None if it is not known; the text is then the limit, or empty
     predicted, limit_of_prediction = _within_limits(partial(statement.predict, observations.model))
@@ -231,6 +238,7 @@ def _compared_as_a_whole(
         hypothesis=statement.hypotheses(observations.model),
         predicted=predicted,
         observed=observed,
+        # ``nothing`` is the value that says that the case has no object of the statement
         vacuous=observed is not None and observed == statement.nothing,
         undecided_reason=reason,
         numbers=observations.model.numbers(statement.observable),
@@ -238,7 +246,8 @@ def _compared_as_a_whole(
     )
     if extent.decision is not Decision.REFUTED:
         return extent
-    # a statement about the closure as a whole has no orbit to show
+    # A statement about the closure as a whole has no orbit to show, and no weights: the matrices by
+    # the names of parameters are empty.
     witness = Witness(
         orbit=None,
         weights=dict.fromkeys(observations.weights, ()),
@@ -285,6 +294,7 @@ def _compared_at_orbits(
     reason = ""
     if without_decision:
         reason = observations.undecided_reason(statement.observable, without_decision)
+    # a limit was reached before any of the orbits that the statement concerns
     limit_came_first = bool(observations.unfinished) and bool(concerned) and not values
     extent = OrbitwiseComparison(
         observable=statement.observable,

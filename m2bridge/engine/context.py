@@ -51,7 +51,8 @@ def using(engine: Engine | None) -> Iterator[None]:
     Raises
     ------
     InvalidCaseError
-        If ``engine`` is not a session; a workspace is not a session, because programs run isolated.
+        If ``engine`` is not a session. A workspace is none: it keeps symbols, and programs of
+        computations run isolated from each other.
     """
     if engine is None:
         yield
@@ -74,11 +75,13 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
     receives them: it runs within ``limited(timeout)`` and ``using(engine)``.
     """
     signature = inspect.signature(function)
+    # the parameters without **options, in whose place the signature shows the two keywords
     own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     names = {parameter.name for parameter in own}
 
     @functools.wraps(function)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
+        """Call the function within the limit and with the session that the keywords name."""
         engine = kwargs.pop("engine", None)
         timeout = kwargs.pop("timeout", None)
         for name in kwargs:

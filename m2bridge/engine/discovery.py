@@ -1,7 +1,8 @@
 """The search for Macaulay2: candidate programs, and the one that is used.
 
 A program is accepted as Macaulay2 by its answer to ``--version``, which is asked once. A program
-that the user names is used or refused; otherwise the first usable candidate is used.
+that the user names is used or refused; otherwise the first usable candidate is used. The wheel is a
+package of Python that contains Macaulay2.
 """
 
 import errno
@@ -128,23 +129,27 @@ class Probed:
 
 
 def probed(candidate: Candidate) -> Probed:
-    """Ask a candidate for its version."""
+    """Return the candidate together with the error, if any, at asking it for its version."""
     try:
         candidate.version  # noqa: B018  (asked for its exceptions)
     except EngineError as refusal:
         return Probed(candidate, refusal)
-    return Probed(candidate, None)
+    return Probed(candidate, refusal=None)
 
 
 def first_usable(found: Iterable[Probed]) -> Candidate:
-    """Return the first usable candidate, by the rules and with the exceptions of :func:`locate`."""
+    """Return the first usable candidate, by the rules and with the exceptions of :func:`locate`.
+
+    ``found`` are the candidates in the order of search; the iteration asks each for its version,
+    and ends with the one that is returned.
+    """
     refused: list[EngineError] = []
     for one in found:
         if one.refusal is None:
             return one.candidate
         if one.candidate.origin in ("--m2", VARIABLE):  # the user named it
             raise one.refusal
-        if one.candidate.program is not None:
+        if one.candidate.program is not None:  # else there is nothing at this place
             refused.append(one.refusal)
     if refused:
         raise refused[0]
@@ -182,7 +187,7 @@ def _version(program: Path) -> str:
     if not os.path.isfile(program) or not os.access(program, os.X_OK):
         raise EngineNotFoundError(f"{program} is not an executable program. {ADVICE}")
     answer = _probe(program)
-    if answer.returncode < 0:  # perhaps killed from outside: ask a second time
+    if answer.returncode < 0:  # a signal ended it, perhaps from outside: ask a second time
         answer = _probe(program)
     killed = signal_of(answer.returncode)
     if killed == signal.SIGILL:

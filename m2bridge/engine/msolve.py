@@ -1,6 +1,8 @@
 """Where the program msolve is, which Macaulay2's package of that name runs, and whether it works.
 
-It is optional. A program counts as msolve if it solves a small system; it is asked once.
+It isolates the real points of a system of polynomials with finitely many solutions, and is
+optional: without it a slower package of Macaulay2 does so. A program counts as msolve if it solves
+a small system; it is asked once.
 """
 
 import shutil
@@ -57,9 +59,10 @@ class Msolve:
 
 
 def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
-    """Return all programs that are found, each asked whether it works.
+    """Return all programs msolve that are found, each asked whether it works.
 
-    They are that of the wheel, that on PATH, and that of the given Macaulay2 program.
+    They are that of the wheel, that on PATH, and that beside the Macaulay2 program ``macaulay2``,
+    in this order.
     """
     places: list[tuple[str, Path]] = []
     in_wheel = _in_wheel()
@@ -84,11 +87,14 @@ def usable(macaulay2: Path | None = None) -> Msolve | None:
 def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
     """Return the msolve that a Macaulay2 can use, and the name of what isolates real points.
 
-    Without msolve the first is ``None``, and a package of Macaulay2 isolates them.
+    If there is none, the first is ``None``, and the name is that of a package of Macaulay2.
     """
+    macaulay2 = None
+    if isinstance(engine, Session):  # other engines do not say where their program is
+        macaulay2 = engine.candidate.program
     program = None
     if has_package(engine.version):
-        program = usable(engine.candidate.program if isinstance(engine, Session) else None)
+        program = usable(macaulay2)
     if program is None:
         return None, f"Macaulay2's RealRoots ({engine.version})"
     return program, f"msolve {program.version}"
@@ -114,9 +120,9 @@ def _in_wheel() -> Path | None:
 
 @cache
 def _probed(origin: str, program: Path) -> Msolve:
-    """Ask a program for its version and the solution of a small system; say whether it works.
+    """Return a program after asking it for its version and the solution of a small system.
 
-    ``origin`` is where the program was found, in words.
+    ``origin`` is where the program was found, in words; the result says why it is refused.
     """
     with tempfile.TemporaryDirectory() as folder:
         given, found = Path(folder, "given.ms"), Path(folder, "found.ms")
@@ -128,7 +134,7 @@ def _probed(origin: str, program: Path) -> Msolve:
             return Msolve(origin, program, "", f"gave no answer ({type(reason).__name__})")
         answer = found.read_text(encoding="ascii") if found.exists() else ""
     killed = signal_of(solved.returncode) or signal_of(said.returncode)
-    # the wheel may be compiled for a newer processor
+    # an illegal instruction: the wheel may be compiled for a newer processor
     if killed == signal.SIGILL:
         return Msolve(origin, program, "", OTHER_PROCESSOR)
     if killed is not None:

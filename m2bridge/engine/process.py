@@ -48,6 +48,11 @@ class Overdue(Exception):
 class Process:
     """A running program on a raw pseudo-terminal; killed when the object is garbage-collected.
 
+    ``pid`` is its process id. ``_master`` is the descriptor of this side of the terminal, which
+    ``_terminal`` reads.
+    ``_finalizer`` kills the program, closes the terminal and returns the exit status, once: at the
+    first of :meth:`kill`, garbage collection and the end of Python. It is alive until then.
+
     Parameters
     ----------
     program : Path
@@ -108,7 +113,7 @@ class Process:
             self._terminal.send(text.encode("ascii"))
 
     def read_until(self, pattern: bytes, timeout: float | None) -> tuple[str, str]:
-        """Wait until the process prints what matches a pattern with one group.
+        """Wait until the process prints what matches a regular expression with one group.
 
         ``timeout`` is in seconds; ``None`` is no limit.
 
@@ -125,6 +130,7 @@ class Process:
         awaited = [pattern, EOF, TIMEOUT]
         deadline = inf if timeout is None else time.monotonic() + timeout
         while True:
+            # expect returns the index of what occurred first
             found = awaited[self._terminal.expect(awaited, timeout=_seconds_until(deadline))]
             before = _text(self._terminal.before)
             if found is pattern:
@@ -136,7 +142,7 @@ class Process:
                 raise Overdue(before)
 
     def stop(self) -> None:
-        """Only kill the process, while another thread waits for its answer and cleans up."""
+        """Only kill the process; another thread, which waits for its answer, does the rest."""
         if self._finalizer.alive:
             kill_group(self.pid)
 
@@ -155,10 +161,12 @@ class Process:
 
 
 def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the process: that of this one, except for terminal and folder.
+    """Return the environment of the program: that of this process, with some variables changed.
 
-    ``settings`` are variables that this process may set otherwise.
+    ``folder`` is its folder for temporary files. Variables in ``settings`` are set unless this
+    process has set them.
     """
+    # of a variable that occurs twice the later value counts
     ours = {**CALM, **settings, **os.environ, "TERM": "dumb", "TMPDIR": str(folder)}
     if not ours.get("HOME"):  # Macaulay2 does not start without one
         ours["HOME"] = str(folder)
@@ -168,7 +176,10 @@ def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
 def _spawn(command: tuple[str, ...], terminal: int, environment: Mapping[str, str]) -> int:
     """Start a program in its own session, without open files and signal settings of this process.
 
-    Under ``nohup`` this process ignores SIGHUP, and without a reset its children would do so too.
+    ``command`` are the words of the command line, ``terminal`` is the descriptor that becomes its
+    standard input, output and error, and ``environment`` are its variables. The process id is
+    returned. Under ``nohup`` this process ignores SIGHUP, and without a reset its children would
+    do so too.
     """
     standard = [(os.POSIX_SPAWN_DUP2, terminal, number) for number in range(3)]
     others = [(os.POSIX_SPAWN_CLOSE, number) for number in _inheritable()]
@@ -198,9 +209,9 @@ def _inheritable() -> Iterator[int]:
 
 
 def _end(pid: int, master: int) -> int | None:
-    """Kill a process and its descendants, and close its terminal ``master``.
+    """Kill a process and its descendants, and close ``master``, this side of its terminal.
 
-    It returns the exit status as :meth:`Process.kill` does.
+    The exit status is returned, ``None`` if it was collected elsewhere.
     """
     # A program that has closed its terminal is about to end with an informative exit status.
     patience = 0.02 if is_hung_up(master) else 0
@@ -209,11 +220,13 @@ def _end(pid: int, master: int) -> int | None:
     # Descendants may be in groups of their own. The leader is waited for last, so that the system
     # does not give its id to another process before.
     deadline = time.monotonic() + 5
-    while (members := list(_descendants(pid))) and time.monotonic() < deadline:
+    members = list(_descendants(pid))
+    while members and time.monotonic() < deadline:
         for member in members:
             with suppress(ProcessLookupError):
                 os.kill(member, signal.SIGKILL)
         time.sleep(0.001)
+        members = list(_descendants(pid))
     os.close(master)
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -222,7 +235,7 @@ def _end(pid: int, master: int) -> int | None:
 
 
 def _has_ended(pid: int, patience: float) -> bool:
-    """Return whether a child ends within some seconds; its exit status is not collected."""
+    """Return whether a child ends within ``patience`` seconds; its exit status is not collected."""
     deadline = time.monotonic() + patience
     while not has_ended(pid):
         if time.monotonic() >= deadline:
@@ -232,7 +245,7 @@ def _has_ended(pid: int, patience: float) -> bool:
 
 
 def _descendants(leader: int) -> Iterator[int]:
-    """Yield the living processes of a session except its leader."""
+    """Yield the ids of the living processes of the session of ``leader``, except the leader."""
     for pid in psutil.pids():
         if pid == leader:
             continue

@@ -45,7 +45,8 @@ os.register_at_fork(after_in_child=_disown_all)
 class Scratch:
     """A new temporary folder, removed by :meth:`remove`, by garbage collection or when Python ends.
 
-    A child made by ``fork`` leaves it to the parent.
+    A child made by ``fork`` leaves it to the parent. ``path`` is the folder, ``_lock`` the
+    descriptor by which it is locked, and ``_finalizer`` removes it, once.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def short_folders() -> tuple[str, ...]:
 def sweep(*folders: Path) -> None:
     """Remove temporary folders that killed processes of this user have left in ``folders``.
 
-    The default is the system's folder for temporary files.
+    If no folder is named, they are removed from all folders in which this module makes them.
     """
     for folder in folders or {tempfile.gettempdir(), *short_folders()}:
         for path in Path(folder).glob(f"{PREFIX}{'?' * _RANDOM_LETTERS}"):
@@ -101,7 +102,7 @@ def sweep(*folders: Path) -> None:
 
 
 def _sweep(path: Path) -> None:
-    """Remove a folder if it belongs to this user.
+    """Remove a folder if it belongs to this user and no process uses it.
 
     Raises
     ------
@@ -125,7 +126,7 @@ def _make(where: str | None) -> tuple[Path, int]:
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):
-            lock = _opened(path)
+            lock = _opened(path)  # FileNotFoundError if it was removed already
             if locked(lock) and path.exists():
                 return path, lock
             os.close(lock)

@@ -2,6 +2,10 @@
 
 HTML pages and documents are rendered here as well; no other module imports Jinja. Every value in a
 script is already Macaulay2 code, by :mod:`m2bridge.convert.m2_syntax`, except ``title``.
+
+A script answers by wire records, lines of JSON in the answer file: each has a field, which is a
+name, and its value, as in ``{"field":"sum","value":["ZZ","2"]}``. The closing record, which shows
+that the code has run to its end, is ``{"end":…,"records":1}`` with the name of the request.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from m2bridge._version import __version__
@@ -100,7 +105,7 @@ class Transcript:
 
 
 def fields_of(records: Iterable[str]) -> dict[str, Any]:
-    """Read the fields of wire records, with values as JSON.
+    """Return the fields of wire records by name, with values as JSON has them.
 
     Raises
     ------
@@ -117,6 +122,25 @@ def fields_of(records: Iterable[str]) -> dict[str, Any]:
         except (ValueError, KeyError, TypeError) as reason:
             raise ParseError(f"not a record of the wire format: {record[:120]}") from reason
     return fields
+
+
+def answers_so_far(answers: Path | None) -> tuple[str, ...]:
+    """Return the complete records of an answer file, for the error of a request that failed.
+
+    The closing record is left out: it may have come just before the limit. ``None`` stands for no
+    answer file.
+    """
+    records = complete_records(answers)
+    return tuple(record for record in records if not record.startswith('{"end":'))
+
+
+def complete_records(answers: Path | None) -> tuple[str, ...]:
+    """Return the lines of an answer file that are complete; none if there is no such file."""
+    if answers is None or not answers.exists():
+        return ()
+    text = answers.read_bytes().decode("utf-8", errors="surrogateescape")
+    *complete, _ = text.split("\n")  # what follows the last line end is incomplete, or empty
+    return tuple(complete)
 
 
 class Engine(Protocol):
@@ -152,10 +176,11 @@ class Engine(Protocol):
 def render(
     name: str, libraries: tuple[str, ...] = ("wire",), values: Mapping[str, object] | None = None
 ) -> Script:
-    """Render ``templates/<name>.m2.j2``.
+    """Return the script that ``templates/<name>.m2.j2`` becomes with these values.
 
-    Every value is Macaulay2 code, except ``title``: text of any origin, which stays within a
-    comment because all line breaks and control characters become spaces.
+    ``libraries`` are the shared scripts that it uses. Every value is Macaulay2 code, except
+    ``title``: text of any origin, which stays within a comment because all line breaks and control
+    characters become spaces.
 
     Raises
     ------
@@ -186,9 +211,10 @@ def _filled(environment: Environment, template: str, values: Mapping[str, object
 
 
 def _environment(**options: Any) -> Environment:
-    """Return the settings of Jinja that all templates share, with further ones of Jinja's.
+    """Return Jinja's environment for templates, with the settings that all of them share.
 
-    A value that is not given is an error, and lines with commands alone leave no trace.
+    A value that is not given is an error, and lines with commands alone leave no trace. ``options``
+    are further settings.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -208,9 +234,10 @@ def _script_environment() -> Environment:
 
 
 def page(name: str, values: Mapping[str, object]) -> str:
-    """Render ``templates/<name>.html.j2``, which also gets ``version``.
+    """Return the HTML page that ``templates/<name>.html.j2`` becomes with these values.
 
-    Control characters are replaced by their numbers.
+    The template also gets ``version``, that of m2bridge. Values are escaped, and their control
+    characters are replaced by their numbers.
 
     Raises
     ------
@@ -221,8 +248,9 @@ def page(name: str, values: Mapping[str, object]) -> str:
 
 
 def document(name: str, values: Mapping[str, object]) -> str:
-    """Render ``templates/<name>.j2``, Markdown or LaTeX, with commands in ``<% %>`` and values in
-    ``<< >>``.
+    """Return the text that ``templates/<name>.j2``, Markdown or LaTeX, becomes with these values.
+
+    Such a template has commands in ``<% %>`` and values in ``<< >>``.
 
     Raises
     ------
@@ -246,6 +274,7 @@ def cited(text: str, documentation: str = "") -> Markup:
     from m2bridge.results.markup import references
 
     parts = []
+    # the text in pieces, each with the address to which it becomes a link, or an empty one
     for part, address in references(visible(text), documentation):
         link = Markup('<a href="{}">{}</a>')
         parts.append(link.format(address, part) if address else escape(part))
@@ -257,7 +286,8 @@ def _page_environment() -> Environment:
     """The settings for HTML: text is escaped, and its control characters are made visible."""
 
     def finalize(value: Any) -> Any:
-        # Macros return text of type Markup, which stays as it is.
+        """Return the value that Jinja writes in place of ``value``, before it is escaped."""
+        # macros return text of type Markup, a subclass of str, which stays as it is
         return visible(value) if type(value) is str else value
 
     environment = _environment(autoescape=True, finalize=finalize)
@@ -273,6 +303,7 @@ def _document_environment() -> Environment:
     """
     from m2bridge.results import markup
 
+    # the beginning and end of a command, of a value and of a comment
     environment = _script_environment().overlay("<%", "%>", "<<", ">>", "<#", "#>")
     filters = (
         markup.latex,
@@ -281,5 +312,5 @@ def _document_environment() -> Environment:
         markup.markdown,
         markup.markdown_links,
     )
-    environment.filters |= {text.__name__: text for text in filters}
+    environment.filters |= {escape.__name__: escape for escape in filters}
     return environment

@@ -1,8 +1,10 @@
 """Conversations with a Macaulay2 process, and sessions that run isolated scripts.
 
 Nothing is decided by text that Macaulay2 prints: a request is finished exactly when the last record
-of its answer file names it and counts the other records. The other half of this protocol is in the
-shared scripts ``m2scripts/session.m2`` and ``wire.m2``.
+of its answer file, the closing record, names it and counts the other records. The name of a
+request is random, its nonce; its files are ``<nonce>.m2`` with the code and ``<nonce>.jsonl`` with
+the answers. Macaulay2 reports on the terminal that it waits for the next request. The other half of
+this protocol is in the shared scripts ``m2scripts/session.m2`` and ``wire.m2``.
 """
 
 import json
@@ -21,7 +23,7 @@ from m2bridge.engine.context import choose, chosen
 from m2bridge.engine.discovery import Candidate, locate
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.scratch import Scratch, close_after_fork, sweep
-from m2bridge.engine.script import Engine, Script, Transcript
+from m2bridge.engine.script import Engine, Script, Transcript, answers_so_far, complete_records
 from m2bridge.engine.trace import Source, death, ending, script_error
 from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError
 from m2bridge.limits import Clock, Limits, check_timeout, clock, limited
@@ -66,6 +68,10 @@ class Conversation:
     Threads take turns. A signal handler interrupts its own thread, so waiting for the turn of that
     thread would never end: there a request is refused.
 
+    ``_turn`` is the lock, ``_scratch`` the folder, ``_ready`` whether the process has started and
+    waits for requests, ``_mark`` a random word in its reports, and ``_sources`` are the last pieces
+    of code by the names of their requests. ``why_ended`` says in words why the last process ended.
+
     Parameters
     ----------
     locate : callable
@@ -75,9 +81,9 @@ class Conversation:
         Command-line options in addition to :data:`OPTIONS`; names of the shared scripts.
     """
 
-    codes = 1
+    max_sources = 1
     """The number of sources kept for messages: later code may call a function from earlier code."""
-    over = ""
+    why_closed = ""
     """Why no process can be started any more; empty while one can."""
 
     def __init__(
@@ -89,7 +95,7 @@ class Conversation:
     ) -> None:
         self._locate = locate
         self.limits = limits
-        self.ended = ""
+        self.why_ended = ""
         """Why the last process ended, in words; empty if none has ended."""
         self.first_column = 0
         """The number of the first column in messages of this Macaulay2: 1 in old ones, else 0."""
@@ -126,8 +132,8 @@ class Conversation:
 
     def check_open(self) -> None:
         """Raise EngineError if no process may be started; called before each start."""
-        if self.over:
-            raise EngineError(self.over)
+        if self.why_closed:
+            raise EngineError(self.why_closed)
 
     def settings(self) -> Mapping[str, str]:
         """Environment variables for the process, where the user has not set them."""
@@ -154,7 +160,7 @@ class Conversation:
     def _its_turn(self, seconds: float | None) -> Iterator[bool]:
         """Take the turn during the block; the context is whether it was free within ``seconds``.
 
-        It is never free within another turn of the same thread.
+        ``None`` means to wait for ever. The turn is never free within one of the same thread.
         """
         patience = -1.0  # for ever
         if seconds is not None:
@@ -175,7 +181,7 @@ class Conversation:
             turn.release()
 
     def _no_turn(self, waiting: Clock) -> EngineError:
-        """Return the error for a request that did not get the turn."""
+        """Return the error for a request that did not get the turn; ``waiting`` is its clock."""
         if self._is_within_a_turn:
             return EngineError(
                 "this Macaulay2 performs a request of the same thread, which a signal handler has"
@@ -188,7 +194,8 @@ class Conversation:
 
     def _start(self) -> tuple[Process, Path]:
         """Start the process if it is not running; return it, and the folder for its files."""
-        # Macaulay2 may have been killed between two requests
+        # Macaulay2 may have been killed between two requests; of one that ends before it is ready,
+        # _started reports why
         if self._ready and self.process is not None and self.process.has_ended:
             self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
         if self.process is None:
@@ -228,9 +235,10 @@ class Conversation:
         Parameters
         ----------
         function : str
-            A function in ``m2scripts/session.m2``, called with the name of the request and the
-            common stem of its files.
+            A function in ``m2scripts/session.m2``, called with the name of the request, and the
+            path of its files without their endings.
         source : Source
+            The code, and its name in messages.
         arguments : sequence of str
             Further arguments, as Macaulay2 code.
         given : str
@@ -245,19 +253,21 @@ class Conversation:
             If the timeout is not a positive number.
         EngineError
             If a signal handler has interrupted a request of this thread.
-        ScriptError, ConversionError
-            If Macaulay2 reports an error in the code; in the given values.
+        ScriptError
+            If Macaulay2 reports an error in the code.
+        ConversionError
+            If it reports one in ``given``.
         TimeLimitError, MemoryLimitError, EngineDiedError
             If Macaulay2 reached a limit or died.
         """
         check_timeout(timeout)
         clock().check()
-        limits = (self.limits.timeout, timeout)
-        limit = min((seconds for seconds in limits if seconds is not None), default=None)
+        timeouts = [seconds for seconds in (self.limits.timeout, timeout) if seconds is not None]
+        limit = min(timeouts, default=None)
         texts = {".m2": source.code}
         if given:
             texts[".given.m2"] = given
-        with limited(limit) as waiting:  # whose clock runs on after the block
+        with limited(limit) as waiting:  # the clock ``waiting`` runs on after the block
             patience = waiting.remaining
         with self._its_turn(patience) as mine:
             if not mine:
@@ -270,7 +280,7 @@ class Conversation:
             if reply is None:
                 raise EngineError(f"Macaulay2 does not accept {source.name}")
             self._keep(reply.nonce, source)
-            *records, last = reply.records or ("",)
+            *records, last = reply.records or ("",)  # "" is no closing record
             # the code has run to its end exactly if the closing record is there
             closing = {"end": reply.nonce, "records": len(records)}
             if last != json.dumps(closing, separators=(",", ":")):
@@ -285,7 +295,7 @@ class Conversation:
 
     def _keep(self, nonce: str, source: Source) -> None:
         """Keep a source by the name of its file; drop the oldest if there are too many."""
-        if len(self._sources) >= self.codes:
+        if len(self._sources) >= self.max_sources:
             oldest = next(iter(self._sources))
             del self._sources[oldest]
         self._sources[nonce] = source
@@ -302,14 +312,14 @@ class Conversation:
 
         Parameters
         ----------
-        function : str
-            As in :meth:`request`, as are the arguments.
+        function, arguments
+            As in :meth:`request`.
         texts : mapping from str to str
-            The texts by the endings of their files.
+            The texts by the endings of their files, such as ``.m2``.
         limit : float or None
-            The seconds for the request.
+            The seconds for the request, from the beginning of its wait for the turn.
         waited : float
-            The seconds of them that it has waited for its turn.
+            The seconds that it has waited for its turn.
 
         Returns
         -------
@@ -333,11 +343,12 @@ class Conversation:
             with limited(limit, begin=clock().now() - waited) as running:
                 output, begun = self._report(process, running, answers, late)
             seconds = time.monotonic() - begin
-            # the process is in an unknown state, so nothing that it says is used
+            # Another request began last, so this one was not accepted: the process is in an unknown
+            # state, and nothing that it says is used.
             if begun != nonce:
                 self._end("Macaulay2 did not accept the request")
                 return None
-            records = _complete_records(answers)
+            records = complete_records(answers)
             return _Reply(nonce=nonce, records=records, output=output, seconds=seconds)
         finally:
             for path in (*files, answers):
@@ -357,7 +368,7 @@ class Conversation:
 
     def remove(self, reason: str) -> None:
         """End Macaulay2 for good, and remove its folder."""
-        self.over = reason
+        self.why_closed = reason
         self.close()
         if self._scratch is not None:
             self._scratch.remove()
@@ -366,7 +377,7 @@ class Conversation:
         """Kill the process, if there is one, and keep the reason for messages."""
         process, self.process = self.process, None
         if process is not None:
-            self.ended = reason
+            self.why_ended = reason
             process.kill()
 
     def _started(self) -> tuple[Process, Path]:
@@ -385,13 +396,14 @@ class Conversation:
             age = time.monotonic() - self._process_began
             computation = clock()
             with limited(_START_LIMIT, begin=computation.now() - age) as running:
-                # the message ends with the limit that is reached first
+                # "… did not start within the limit of 120 seconds", the limit of a start, or "… in
+                # the 3.0 seconds that it had of the limit of 10 seconds", that of the computation
                 if running.deadline < computation.deadline:
                     late += " within"
                 else:
                     seconds = age + (running.remaining or 0)
                     late += f" in the {seconds:.1f} seconds that it had of"
-                output, _ = self._report(process, running, None, late)
+                output, _ = self._report(process, running, answers=None, late=late)
             # the position in the message for 1/0, see _start
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True
@@ -412,13 +424,14 @@ class Conversation:
         answers : Path or None
             The answer file, of which an error keeps the complete records; ``None`` at the start.
         late : str
-            The beginning of the message for a timeout.
+            The beginning of the message for a timeout, which the limit in words follows.
 
         Returns
         -------
         output, nonce : str
             What was printed before the report, and the name of the request that began last.
         """
+        # the mark of this process, which code cannot know, and the name of the request
         report = rb"\n\x01m2bridge %s ([^\n]*)\n" % self._mark.encode()
         try:
             return process.read_until(report, running.remaining)
@@ -426,13 +439,13 @@ class Conversation:
             message = f"{late} {running.limit} and was stopped"
             self._end(message)
             message += f"; {running.more}"
-            records = _answers_so_far(answers)
+            records = answers_so_far(answers)
             raise TimeLimitError(message, records=records, output=str(reason)) from None
         except Ended as reason:
             self.process = None
-            records = _answers_so_far(answers)
+            records = answers_so_far(answers)
             error = death(process.kill(), str(reason), records, self.limits)
-            self.ended = error.message
+            self.why_ended = error.message
             raise error from None
         except BaseException:
             self._end("it was interrupted")
@@ -442,30 +455,12 @@ class Conversation:
         """Leave the process and its files to the parent, in a child made by ``fork``."""
         if self.process is not None:
             self.process.disown()
-            self.ended = "this process is a child of the one in which Macaulay2 runs"
+            self.why_ended = "this process is a child of the one in which Macaulay2 runs"
         if self._scratch is not None:
             self._scratch.disown()
         self.process = self._scratch = None
-        self._turn = threading.RLock()
+        self._turn = threading.RLock()  # the old one may be held by a thread of the parent
         self._whose_turn = None
-
-
-def _answers_so_far(answers: Path | None) -> tuple[str, ...]:
-    """Return the complete records of an answer file, for the error of a request that failed.
-
-    The closing one is left out: it may have come just before the limit.
-    """
-    records = _complete_records(answers)
-    return tuple(record for record in records if not record.startswith('{"end":'))
-
-
-def _complete_records(answers: Path | None) -> tuple[str, ...]:
-    """Return the lines of an answer file that are complete; none if there is no such file."""
-    if answers is None or not answers.exists():
-        return ()
-    text = answers.read_bytes().decode("utf-8", errors="surrogateescape")
-    *complete, _ = text.split("\n")  # the last line end is followed by an incomplete record
-    return tuple(complete)
 
 
 LIBRARIES = ("wire", "extension_fields", "invariants", "fibres", "fibres_of_weights")
@@ -483,7 +478,8 @@ class Session(Conversation):
 
     Threads that share a session take turns. A child made by ``fork`` leaves the process to its
     parent and starts its own when it runs a script. A session that is garbage-collected ends its
-    process. In its ``with`` block it is the :func:`current` session, which computations use.
+    process. In its ``with`` block it is the :func:`current` session, which computations use;
+    ``_around`` are the sessions that were chosen before such blocks.
 
     Parameters
     ----------

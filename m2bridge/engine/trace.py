@@ -2,6 +2,10 @@
 
 Messages of Macaulay2 are parsed only to describe an error; whether one occurred is known from the
 records. If a message is not understood, the error contains the output and no position.
+
+Code is passed in a file whose name is random, the nonce of the request. So a message begins with
+lines such as ``/tmp/…/<nonce>.m2:3:7:(3):[1]: error: …``, and has such a line for each call that
+led to the error. Macaulay2 counts columns by the width of the text before, in bytes.
 """
 
 import re
@@ -114,8 +118,8 @@ def script_error(
     first_column : int
         The number of the first column in messages of this Macaulay2, 0 or 1.
     """
-    printed, message, text = _parts(output)
-    places = list(_places(text, sources, first_column))
+    printed, message, traceback = _parts(output)
+    places = list(_places(traceback, sources, first_column))
     # values were written to a file of their own, so the place tells that they are at fault
     if not places and f"{nonce}.given.m2" in output:
         return ConversionError(f"Macaulay2 does not accept the given value: {message}")
@@ -126,7 +130,7 @@ def script_error(
     outermost = places[-1]
     where = str(place)
     excerpt = place.excerpt
-    if place.source is not outermost.source:
+    if place.source is not outermost.source:  # such as a file that the code has loaded
         where += f", called from {outermost}"
         excerpt = excerpt or outermost.excerpt
     said = f"Macaulay2 reported an error: {message} ({where})"
@@ -145,9 +149,10 @@ def script_error(
 
 
 def _parts(output: str) -> tuple[str, str, str]:
-    """Return the output before the error, the message, and the text with the positions.
+    """Return the output before the error, its message, and the lines with its positions.
 
-    Where Macaulay2 names no position, the last text is empty.
+    The third text begins with the line of the error, and the lines of the calls follow. It is empty
+    if Macaulay2 names no position.
     """
     heads = list(_HEAD.finditer(output))
     if not heads:
@@ -161,6 +166,7 @@ def _parts(output: str) -> tuple[str, str, str]:
     if len(heads) > 1 and output.startswith(_OPENING, head.end()):
         # two lines are one error: that of the bracket which does not match precedes this one
         first = heads[-2]
+    # what the code has printed may stand in the same line, before the name of the file
     begin = first.start("file") + _start_of_file_name(first["file"])
     return output[:begin], _message(output, first.end()), output[head.start() :]
 
@@ -182,8 +188,11 @@ def _start_of_file_name(line: str) -> int:
     Macaulay2 writes the name of the file with an error right after what the code has printed. If
     that ends without a blank, only the form of the name tells where it begins.
     """
-    matches = (pattern.search(line) for pattern in _FILE_NAMES)
-    return next(match.start() for match in matches if match is not None)
+    for pattern in _FILE_NAMES:  # the surest first
+        match = pattern.search(line)
+        if match is not None:
+            return match.start()
+    return len(line)  # not reached, as the last pattern matches at the end of every line
 
 
 def _message(output: str, begin: int) -> str:
@@ -196,8 +205,9 @@ def _message(output: str, begin: int) -> str:
 def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iterator[Place]:
     """Yield the positions that an error message names, in code that people can see.
 
-    ``sources`` are the sources by the names of their files, and ``first_column`` is the number that
-    this Macaulay2 gives to the first column.
+    ``text`` begins with the line of the error, and the lines of the calls follow. ``sources`` are
+    the sources by the names of their files, without ``.m2``, and ``first_column`` is the number
+    that this Macaulay2 gives to the first column.
     """
     for frame in _FRAME.finditer(text):
         nonce = frame["file"].rpartition("/")[2].removesuffix(".m2")
@@ -205,7 +215,8 @@ def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iter
         if nonce in sources:
             yield _place(sources[nonce], line, width)
         elif frame.start() == 0 and not _is_own(frame["file"]):
-            # A file that the code has loaded. Later lines may be words of the message.
+            # A file that the code has loaded. Only the first line counts: later lines of this form
+            # may be words of the message.
             yield Place(Source(frame["file"], ""), line, width + 1)
 
 
@@ -214,9 +225,11 @@ def _is_own(file: str) -> bool:
 
     People do not know such a file, so the code that called it is named instead.
     """
-    parts = file.split("/")
-    is_shared = parts[-2:-1] == ["m2scripts"] and Path(folder("m2scripts"), parts[-1]).is_file()
-    return is_shared or "Macaulay2" in parts or any(part.startswith(PREFIX) for part in parts)
+    *folders, name = file.split("/")
+    is_in_m2scripts = folders[-1:] == ["m2scripts"]
+    is_shared_script = is_in_m2scripts and Path(folder("m2scripts"), name).is_file()
+    is_temporary = any(part.startswith(PREFIX) for part in (*folders, name))
+    return is_shared_script or is_temporary or "Macaulay2" in (*folders, name)
 
 
 def _place(source: Source, line: int, width: int) -> Place:
@@ -231,8 +244,10 @@ def _place(source: Source, line: int, width: int) -> Place:
 
 
 def _column(line: str, width: int) -> int:
-    """Return the column, counted in characters from 1, after text of this width in Macaulay2's
-    count.
+    """Return the column of the character after text of a width, in characters from 1.
+
+    ``width`` is that of the text before the character as Macaulay2 counts it: in ``"äb"`` the
+    character ``b`` comes after the width 2, and has the column 2.
     """
     reached = 0
     for number, character in enumerate(line, 1):
@@ -272,6 +287,7 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
     """
     # messages about memory come last
     tail = output[-2000:]
+    # the shell that should have started Macaulay2 ends so, before anything is printed
     if status == LIMIT_REFUSED_STATUS and not output:
         return EngineDiedError("this system refuses a limit on memory: run without --memory")
     given = limits.memory if limits_memory() else None

@@ -3,6 +3,10 @@
 The module has what such families share: the case, the result with its verdicts, and the questions
 that certificates answer. The verdicts are those of :mod:`m2bridge.crosscheck.verdict`; each family
 has its own scope of a verdict, in sets of sizes or in networks.
+
+Statements with one *key*, such as ``3.4``, are the parts of one theorem, and one question. The
+*content* of a certificate is its answer (the verdicts), its evidence (computed data from which they
+follow) and the lemmas that it takes on trust.
 """
 
 from abc import abstractmethod
@@ -107,7 +111,7 @@ class AllSizesResult(VerdictsResult):
         }
 
     def to_sheet(self) -> Sheet:
-        """Return the sheet with the computed data and the verdicts."""
+        """Return the sheet, the page of the result: the computed data and the verdicts."""
         rows = [
             *self.facts(),
             # a row with the value None is not shown

@@ -4,6 +4,10 @@ The module also has the options that name a case, the figures of a family, and t
 read numbers. In a batch one text means several numbers, ``1..4,7``, or several lists of numbers,
 ``1..3,2,1``. Statements are in :mod:`m2bridge.statements.statement`; the computations about one
 model are in :mod:`m2bridge.maps`.
+
+A *case* is a model, named by the values of its *options*; its *key* is a word for these values. An
+*observation* is what was computed of a case; the *content* of a certificate is the answer that
+follows from it, with its evidence and the lemmas that it takes on trust.
 """
 
 from __future__ import annotations
@@ -25,13 +29,8 @@ if TYPE_CHECKING:
     from m2bridge.results.base import Result
     from m2bridge.statements.statement import Statement
 
-
 MAX_RANGE_VALUES = 2_000_000
-"""The largest number of values in one range, and of cases in one batch.
-
-Larger numbers are a mistake, or need a batch that is designed for them.
-"""
-
+"""The largest number of values in one range, and of cases in one batch; more are a mistake."""
 MAX_CASE_NUMBER_DIGITS = 9
 """The number of digits of the largest numbers that are read."""
 MAX_CASE_NUMBER = 10**MAX_CASE_NUMBER_DIGITS - 1
@@ -98,7 +97,7 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 
 
 def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the numbers of ``3`` or ``1..4``; ``before`` numbers of earlier parts count, too."""
+    """Return the numbers of ``3`` or ``1..4``, at most MAX_RANGE_VALUES − ``before`` of them."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(

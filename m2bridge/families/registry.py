@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.loading import imported, importing
+from m2bridge.limits import imported, importing
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint  # slow to import
@@ -106,7 +106,8 @@ def _registered_object(group: str, name: str, kind: type[Any], name_attribute: s
     kind : type
         The class of which the object has to be an instance.
     name_attribute : str
-        The attribute of the object that holds its name, which has to be ``name``.
+        The attribute of the object that holds its name, which has to be ``name``: ``name`` of a
+        family, ``family`` of a checker.
 
     Raises
     ------
@@ -188,11 +189,13 @@ def _read(group: str, path: tuple[tuple[str, int], ...]) -> Mapping[str, tuple[E
     """
     from importlib.metadata import EntryPoint, entry_points
 
+    # Those of this package are made here. The value of an entry point is the place of its object,
+    # ``m2bridge.families.attention.family:FAMILY``.
     own_entry_points = []
     for name, folder in OWN_FAMILIES.items():
         own_entry_points.append(EntryPoint(name, f"{folder}.{_PLACES[group]}", group))
-    # by the name, and then by package and value: a package that is found twice on the path is
-    # counted once
+    # by the name, and then by package and value: the first entry of each stays, so that a package
+    # that is found twice on the path is counted once
     claims: dict[str, dict[tuple[str, str], EntryPoint]] = {}
     for entry in (*own_entry_points, *entry_points(group=group)):
         claims.setdefault(entry.name, {}).setdefault((_package(entry), entry.value), entry)

@@ -1,8 +1,9 @@
 """Ideals from the polynomials, texts and files of people and programs.
 
 Polynomials of many libraries, texts that other programs print (``listings``), files in TOML, JSON
-and ``.mrdi``, programs for Sage. Polynomials themselves are read by ``convert.parsing``; no text is
-ever run.
+and ``.mrdi``, programs for Sage. Each thing that is given becomes a ``Listing``: its polynomials,
+still as texts or as objects of a library, with the variables and the field of their ring where it
+names these. When the ring is known, ``convert.parsing`` makes elements of it; no text is ever run.
 """
 
 from __future__ import annotations
@@ -91,25 +92,26 @@ def ideal(
     """
     if isinstance(field, str):
         field = parse_field(field)
-    items = list(parsing.flat(generators))
+    items = list(parsing.flat(generators))  # without the brackets of lists
     for item in items:
         parsing.check_polynomial(item)
     if field is not None and not isinstance(field, ExtensionField):
         check_is_field(field)
     listings = [_listing_of(item) for item in items]
-    polynomials = list(chain.from_iterable(found.polynomials for found in listings))
-    common = _field_of(listings, polynomials, field)
+    polynomials = list(chain.from_iterable(given.polynomials for given in listings))
+    common_field = _field_of(listings, polynomials, field)
     if variables is None:
-        variables = next((found.variables for found in listings if found.variables), None)
-    names = _variables(polynomials, variables, common.names)
+        variables_in_texts = (given.variables for given in listings if given.variables)
+        variables = next(variables_in_texts, None)  # the first, if a text names any
+    names = _variables(polynomials, variables, common_field.names)
     for name in names:
         check_variable(name)
-    ring = PolynomialRing(common, names)
+    ring = PolynomialRing(common_field, names)
     return Ideal.without_zeros(ring, (parsing.element(ring, value) for value in polynomials))
 
 
 def _listing_of(item: Any) -> Listing:
-    """The polynomials in a text, with what it says of their ring; another object by itself."""
+    """The polynomials in a text, with what it says of their ring; or one object, without more."""
     if isinstance(item, str):
         return listing(item)
     return Listing((item,))
@@ -118,21 +120,23 @@ def _listing_of(item: Any) -> Listing:
 def _field_of(
     listings: Iterable[Listing], polynomials: Sequence[Any], field: CoefficientField | None
 ) -> CoefficientField:
-    """The field of an ideal: the one that was asked for, else the one that its polynomials have.
+    """The field of an ideal: ``field`` if it was asked for, else the one that its polynomials have.
 
-    Fields come from what texts say of their ring, from objects with a ring, and from numbers in
-    expressions of SymPy, such as I.
+    The fields of polynomials come from what texts say of their ring, from objects with a ring, and
+    from numbers in expressions of SymPy, such as I.
 
     Raises
     ------
     ConversionError
         If polynomials are over different fields, or over another one than was asked for.
     """
-    # Expressions in constants of the field that was asked for have no other field of their own.
+    # Polynomials whose coefficients are polynomials in the generators of ``field`` are over it,
+    # whatever domain SymPy gives them; the others can have a field of their own.
     without_constants = [
         value for value in polynomials if not parsing.has_constants_of(value, field)
     ]
-    fields = [*(found.field for found in listings), *map(parsing.own_field, without_constants)]
+    # ``None`` stands for a text or polynomial that names no field.
+    fields = [*(given.field for given in listings), *map(parsing.own_field, without_constants)]
     # Numbers such as I can be in a field with a root of SymPy. Where another field was asked for,
     # they are read, or refused, with the polynomials.
     has_root = isinstance(field, ExtensionField) and field.root is not None
@@ -161,10 +165,13 @@ def _variables(
         variables = variables.replace(",", " ").split()
     if variables is not None:
         return tuple(map(_variable, variables))
-    of_ring = next(filter(None, map(parsing.ring_variables, polynomials)), None)
-    if of_ring is not None:
-        return of_ring
-    check_short_forms((text for text in polynomials if isinstance(text, str)), constants)
+    for value in polynomials:
+        of_ring = parsing.ring_variables(value)
+        if of_ring:  # empty for texts and expressions, which have no ring
+            return of_ring
+    # A name such as xy in a text could also be a product of variables: it is refused if so.
+    texts = (value for value in polynomials if isinstance(value, str))
+    check_short_forms(texts, constants)
     occurring: set[str] = set().union(*map(parsing.occurring_names, polynomials))
     names = occurring.difference(constants)
     if not names:
@@ -236,7 +243,7 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
         if not _is_coordinate(coordinate):
             raise ConversionError(f"{coordinate!r:.60} is not the name of a coordinate")
     ring = PolynomialRing(named_field(field_name), tuple(coordinates))
-    with collection_paused():
+    with collection_paused():  # there can be very many generators
         return Ideal(ring, tuple(map(parsing.generator_reader(ring), texts)))
 
 
@@ -274,12 +281,11 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
 def from_sage(source: Any) -> Ideal:
     """The ideal that is an object of Sage, or that a list of Sage's polynomials generates.
 
-    It is over QQ or GF(p).
-
     Raises
     ------
     ConversionError
-        If it is something else, or polynomials are of several rings.
+        If the source is something else, polynomials are of several rings, or their coefficients are
+        not in QQ or GF(p).
 
     Examples
     --------
@@ -360,7 +366,7 @@ def read_ideal_file(
     content = read_toml(text)
     if "ideal" not in content and content.keys() & {"map", "layers"}:
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
-    check_keys(content, "", {"ideal"}, set())
+    check_keys(content, "", {"ideal"}, set())  # the required keys, and the optional ones
     table = table_of(content, "ideal", {"variables", "generators"}, {"title", "field"})
     title = line(table, "ideal", "title")
     name_of_field = line(table, "ideal", "field")

@@ -1,8 +1,10 @@
 """Ideals of polynomial rings, and what is computed with them.
 
-Algebra, invariants, components and geometry, in the words of commutative algebra: each method is
-one question to Macaulay2 (``program``), and the ways to other programs are in ``convertible``. How
-an ideal is read from what people write stands in ``construct``.
+Algebra, invariants, components and geometry, in the words of commutative algebra. Each method is
+one question to Macaulay2 (``program``): ``ask`` runs a program ``templates/ideal_….m2.j2``, and the
+answer has values by the names that it prints. ``@computation`` applies the options ``engine`` and
+``timeout`` to all that a method does, so that its body does not use them. Ideals for other programs
+are in ``convertible``; how an ideal is read from what people write stands in ``construct``.
 """
 
 from __future__ import annotations
@@ -101,13 +103,14 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def to_sheet(self) -> Sheet:
         """The generators and the ring on one line; if shortened, also a line for each generator."""
         title = ideal_text(self)
-        if title == ideal_text(self, None):
-            return Sheet(title, [], [ideal_latex(self)])
-        return Sheet(title, [generator_lines(self)], [])
+        is_shortened = title != ideal_text(self, most=None)
+        if is_shortened:
+            return Sheet(title, [generator_lines(self)], [])
+        return Sheet(title, [], [ideal_latex(self)])
 
     def _formula(self) -> str:
         """The generators in angle brackets, and the ring; empty if there are many or long ones."""
-        is_shortened = ideal_text(self) != ideal_text(self, None)
+        is_shortened = ideal_text(self) != ideal_text(self, most=None)
         return "" if is_shortened else ideal_in_ring(self.generators, self.ring)
 
     def _repr_html_(self) -> str | None:  # type: ignore[override]
@@ -203,12 +206,12 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         if not others:
             return self
         ideals = {f"ideal{number}": ideal for number, ideal in enumerate((self, *flat(others)))}
-        values = {"names": f"({', '.join(ideals)})"}  # the arguments of Macaulay2's intersect
+        values = {"names": f"({', '.join(ideals)})"}  # of the ideals, for Macaulay2's intersect
         return _tidy_ideal(ask("ideal_intersection", ideals, values).ideal("intersection"))
 
     @computation
     def quotient(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
-        """The quotient I : J, all f with f·J ⊆ I, for an ideal J or a polynomial.
+        """The quotient I : J, all f with f·J ⊆ I; ``other`` is the ideal J, or a generator of it.
 
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.4.
 
@@ -219,9 +222,10 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 
     @computation
     def saturate(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
-        """The saturation I : J^∞, all f with f·J^n ⊆ I for some n, for an ideal J or a polynomial.
+        """The saturation I : J^∞, all f with f·J^n ⊆ I for some n.
 
-        It defines the closure of V(I) without V(J), components embedded in V(J) left out.
+        ``other`` is the ideal J, or a polynomial that generates it. The saturation defines the
+        closure of V(I) without V(J), components embedded in V(J) left out.
         Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 4.4.
 
         >>> print(ideal("x^2*y").saturate("x"))
@@ -297,7 +301,6 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """The degree of the closure in projective space; 0 for the unit ideal.
 
         Only components of the largest dimension count, with their multiplicities.
-
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
 
         >>> ideal("x^2*y").degree()
@@ -310,7 +313,6 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """The Hilbert series of the quotient ring.
 
         If the ideal is not homogeneous, of the quotient by the ideal of its leading forms.
-
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1.
 
         >>> ideal("x^2 - y*z").hilbert_series()
@@ -367,6 +369,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         answer = self._ask("ideal_resolution")
         modules = [_free_module(self.ring, degrees) for degrees in answer.integer_lists("degrees")]
         differentials = []
+        # Each module but the first is the source of a differential to the module before.
         neighbours = zip(pairwise(modules), answer.lists("differentials"), strict=True)
         for (target, source), rows in neighbours:
             differentials.append(Matrix(target, source, tuple(map(tuple, rows)), (0,)))
@@ -383,9 +386,8 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             tuple(map(generator.diff, variables))
             for generator in check_deadline_in(self.generators)
         ]
-        target = _free_module(
-            self.ring, (-total_degree(generator) for generator in self.generators)
-        )
+        # By these degrees the matrix of homogeneous generators is homogeneous of degree 0.
+        target = _free_module(self.ring, (-total_degree(f) for f in self.generators))
         source = _free_module(self.ring, [-1] * len(variables))
         return Matrix(target, source, tuple(rows), (0,))
 
@@ -405,7 +407,6 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """The minimal primes: the components of the variety over the field.
 
         The unit ideal has none.
-
         Source: Greuel, Pfister, *A Singular Introduction to Commutative Algebra*, sections 4.3 and
         4.4.
 
@@ -438,7 +439,6 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """The associated primes over the field, the minimal and the embedded ones.
 
         The unit ideal has none.
-
         Source: Eisenbud, *Commutative Algebra*, Theorem 3.1.
 
         >>> [str(prime.generators) for prime in ideal("x^2", "x*y").associated_primes()]
@@ -453,7 +453,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
-        if isinstance(self.ring.field, ExtensionField):  # its components are found over QQ, GF(p)
+        if isinstance(self.ring.field, ExtensionField):  # primes are found over its prime field
             primes = self.minimal_primes()
             return len(primes) == 1 and self.equals(primes[0])
         return self._ask("ideal_is_prime").boolean("prime")
@@ -545,7 +545,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def _ask_within(
         self, question: str, other: GeneratingSet, **options: Unpack[RunOptions]
     ) -> Answer:
-        """What :meth:`_ask` returns, where the caller is not a computation with its own options."""
+        """What :meth:`_ask` returns, within the options of a method that only passes them on."""
         return self._ask(question, other)
 
     def _ask(self, question: str, other: GeneratingSet | None = None) -> Answer:

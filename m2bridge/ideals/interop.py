@@ -50,7 +50,7 @@ def _from_macaulay2(text: str) -> str:
 
 
 class _Vocabulary(NamedTuple):
-    """The words of a namespace.
+    """The words that a program, the namespace of a file, uses in the format ``.mrdi``.
 
     Parameters
     ----------
@@ -106,12 +106,12 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
         raise ConversionError(f"there is no namespace '{namespace:.40}': take {known_namespaces}")
     vocabulary = _VOCABULARIES[namespace]
     ring = _ring_data(ideal.ring, namespace)
-    place = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
+    ring_uuid = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     return {
         "_ns": {namespace: vocabulary.origin},
-        "_type": {"name": vocabulary.ideal, "params": place},
+        "_type": {"name": vocabulary.ideal, "params": ring_uuid},
         "data": [_polynomial_data(generator, namespace) for generator in ideal.generators_or_zero],
-        "_refs": {place: ring},
+        "_refs": {ring_uuid: ring},
     }
 
 
@@ -193,7 +193,9 @@ def _polynomial_data(polynomial: PolyElement, namespace: str) -> list[list[Any]]
     domain = polynomial.ring.domain
 
     def coefficient(c: Any) -> Any:
-        """A residue from 0 to p − 1 as text; a fraction as the namespace writes it."""
+        """A residue from 0 to p − 1 as text; a fraction as ``"2//3"`` in Oscar's namespace, and as
+        ``["2", "3"]`` in Macaulay2's.
+        """
         if domain.is_FiniteField:
             return str(int(domain.to_int(c)) % int(domain.characteristic()))
         parts = [decimal(int(c.numerator)), decimal(int(c.denominator))]
@@ -227,6 +229,7 @@ def _read_field(described: Mapping[str, Any]) -> CoefficientField:
     is_rational = name == "QQField" or (name == "Ring" and described["data"] == "QQ")
     if is_rational:
         return QQ
+    # A finite field with a text as data is GF(p), and the text is p.
     if name in ("FiniteField", "QuotientRing") and isinstance(described["data"], str):
         return CoefficientField(integer(described["data"]))
     raise ConversionError(f"coefficients in a {name!s:.40}; they must be in QQ or GF(p)")
@@ -235,8 +238,8 @@ def _read_field(described: Mapping[str, Any]) -> CoefficientField:
 def _read_polynomial(ring: PolynomialRing, terms: Any) -> PolyElement:
     """The polynomial with these terms of a file ``.mrdi``.
 
-    They are pairs of exponents and a coefficient, which is the text ``2//3``, or a list of
-    numerator and denominator.
+    A term is a pair of exponents and a coefficient, which is text such as ``2//3`` or ``2``, or a
+    list of numerator and denominator; all numbers are text.
 
     Raises
     ------
@@ -355,7 +358,7 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
 
 
 def sage_generators(ideal: Any) -> GeneratingSet:
-    """The generators of an ideal of Sage, or the polynomials of Sage in a list, without zeros.
+    """The ideal of m2bridge that an ideal of Sage, or polynomials of Sage in a list, generate.
 
     Raises
     ------
@@ -364,6 +367,7 @@ def sage_generators(ideal: Any) -> GeneratingSet:
     """
     try:
         listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
+        # The ring of all of them: a second ring is a ValueError, as an empty list is.
         (parent,) = {polynomial.parent() for polynomial in listed}
         base = parent.base_ring()
         if not (base.is_field() and base.is_prime_field() and base.is_exact()):
@@ -411,6 +415,7 @@ def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
         names = json.loads(match["names"])
     except ValueError as reason:
         raise ConversionError(f"not a program for Sage that to_sage_text wrote: {reason}") from None
+    # Each generator is on a line as ``"x^2 - y",``, of which quotes and comma are left out.
     generators = [line.strip()[1:-2] for line in match["generators"].splitlines()]
     return generators, names, read_field(match["field"])
 

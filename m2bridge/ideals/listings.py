@@ -38,15 +38,16 @@ def plain_listing(text: str) -> str:
     """
     text = _COMMENT.sub("", text)
     body = text.strip()
-    is_list = (
-        len(_split_at_commas(text)) > 1 or _HEAD.match(body) or _text_in_brackets(body) is not None
-    )
-    if is_list:
+    has_commas = len(_split_at_commas(text)) > 1
+    is_named = _HEAD.match(body) is not None  # as in ``ideal(x, y)``
+    is_in_brackets = _text_in_brackets(body) is not None
+    if has_commas or is_named or is_in_brackets:
         return text
     polynomials: list[str] = []
     for number, row in enumerate(text.splitlines(), 1):
         if not row.strip():
             continue
+        # The line before ends with an operation or an opening bracket.
         is_rest = bool(polynomials) and bool(_CONTINUED.search(polynomials[-1]))
         if polynomials and not is_rest and row.lstrip()[0] in "-−–":
             raise ConversionError(
@@ -223,9 +224,10 @@ def _replace_eq(part: str) -> str:
 
 
 def _listing_of_sympy(arguments: str) -> Listing:
-    """The polynomials of a ``Poly`` or ``GroebnerBasis``, with variables and field.
+    """The polynomials of SymPy's ``Poly`` or ``GroebnerBasis``, with variables and field.
 
-    Its arguments are ``f, x, y, domain='QQ'``: a polynomial or a list, variables, and options.
+    ``arguments`` is the text in its parentheses, as ``f, x, y, domain='QQ'``: a polynomial or a
+    list, variables, and options.
     """
     generators, *further_arguments = _split_at_commas(arguments)
     options = {}
@@ -255,7 +257,7 @@ def _field_of_program(text: str) -> CoefficientField:
 def _text_in_brackets(text: str) -> str | None:
     """The text between the first and the last character, if these are brackets of one pair.
 
-    Else ``None``, as for ``(x)*(y)``.
+    ``x, y`` for ``[x, y]``; else ``None``, as for ``x`` and for ``(x)*(y)``.
     """
     if _CLOSING.get(text[:1]) != text[-1:]:
         return None

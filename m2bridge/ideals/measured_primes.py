@@ -14,7 +14,8 @@ def measured_primes_in(
 ) -> list[MeasuredPrime]:
     """The prime ideals in an answer, with the dimensions and degrees of their varieties.
 
-    ``primes``, ``dimensions`` and ``degrees`` are the names under which the answer has these lists.
+    ``primes``, ``dimensions`` and ``degrees`` are the names under which the answer has these lists,
+    which have one entry for each prime.
     """
     numbers = zip(answer.integers(dimensions), answer.integers(degrees), strict=True)
     pairs = zip(answer.ideals(primes), numbers, strict=True)

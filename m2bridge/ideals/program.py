@@ -1,8 +1,9 @@
 """Questions about ideals of one ring as Macaulay2 programs, and small Gröbner bases by FLINT.
 
 Every question of this package goes through :func:`question`, and :func:`tidy` gives what is found
-the same form in all versions of Macaulay2. Small ideals over QQ are compared without Macaulay2: two
-ideals are equal if and only if their reduced Gröbner bases are.
+the same form in all versions of Macaulay2. An ``Answer`` has values, such as ideals and numbers, by
+the names under which the program prints them. Small ideals over QQ are compared without Macaulay2:
+two ideals are equal if and only if their reduced Gröbner bases are.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -62,7 +63,7 @@ def ask(
     MethodUnavailableError
         If it has to factor polynomials, and the characteristic is too large for that.
     """
-    ring = next(iter(ideals.values())).ring
+    ring = next(iter(ideals.values())).ring  # the same for all of them
     is_extension = isinstance(ring.field, ExtensionField)
     if is_extension and name in _OVER_PRIME_FIELD:
         return _ask_over_prime_field(name, ideals, ring)
@@ -120,6 +121,7 @@ def over_prime_field(ideal: GeneratingSet) -> GeneratingSet:
     ring = PolynomialRing(field.base, ideal.ring.variables + field.names)
     generators = [_clear_denominators(generator, ring, field) for generator in ideal.generators]
     if field.minimal_polynomial:
+        # The exponents of the variables, which come first in ``ring``, are 0.
         no_variables = (0,) * len(ideal.ring.variables)
         relation = {no_variables + exponents: c for exponents, c in field.relation.items()}
         generators.append(_polynomial_over_base(relation, ring))
@@ -168,11 +170,12 @@ def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> Generatin
     GeneratingSet
         In ``ring``, with the elements of the reduced Gröbner basis as generators.
     """
-    # ``convert_to_extension`` takes polynomials over QQ.
+    # ``convert_to_extension`` takes polynomials over QQ in the variables and the generators of the
+    # field, and puts the generators into the coefficients.
     rational_ring = PolynomialRing(QQ, ideal.ring.variables).sympy_ring
     generators = []
     for generator in ideal.generators:
-        terms = {m: _integer_or_fraction(c, ring) for m, c in generator.items()}
+        terms = {monomial: _integer_or_fraction(c, ring) for monomial, c in generator.items()}
         generators.append(convert_to_extension(rational_ring.from_dict(terms), ring))
     extended = GeneratingSet.without_zeros(ring, generators)
     basis = ask("ideal_groebner_basis", {"givenIdeal": extended}).ideal("groebner_basis")
@@ -249,7 +252,8 @@ def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
 
 def hilbert_polynomial(series: HilbertSeries) -> HilbertPolynomial:
     """The Hilbert polynomial of the module that has this Hilbert series."""
-    # It is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), and C(n + k, k) belongs to P^k.
+    # For D the dimension it is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1) over 0 ≤ i < D, and
+    # C(n + k, k) is the Hilbert polynomial of P^k: so after reversal, place k has its coefficient.
     signed_coefficients = [(-1) ** i * e for i, e in enumerate(series.hilbert_coefficients)]
     signed_coefficients.reverse()
     return HilbertPolynomial(tuple((k, c) for k, c in enumerate(signed_coefficients) if c))
@@ -280,9 +284,9 @@ def question(
         If the ideals are not of one ring.
     """
     check_one_ring(*ideals.values())
-    ring = next(iter(ideals.values())).ring
+    ring = next(iter(ideals.values())).ring  # the same for all of them
     if isinstance(ring.field, ExtensionField):
-        libraries = ("wire", "extension_fields", *libraries[1:])
+        libraries = ("wire", "extension_fields", *libraries[1:])  # "wire" is the first already
     ideal_texts = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}
     ring_and_ideals = {"ring": m2_syntax.ring(ring), "ideals": ideal_texts}
     return render(name, libraries, {**ring_and_ideals, **(values or {})})
@@ -356,6 +360,7 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     number_of_monomials = comb(variables + 2 * degree, variables)  # up to twice the degree
     if number_of_monomials > MAX_REDUCTION_MONOMIALS:
         return None
+    # The names of variables do not matter: FLINT calls them x0, x1, …
     context = flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering.degrevlex)
     generators = [context.from_dict(integer_coefficients(g)) for g in ideal.generators]
     polynomials = flint.fmpz_mpoly_vec(generators, context)

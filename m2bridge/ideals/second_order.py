@@ -75,8 +75,8 @@ def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
     while True:
         for attempt, other in ((first, second), (second, first)):
             remaining = clock().remaining
-            # What is left after this turn must be twice what the other attempt had, so that its
-            # next turn is worthwhile.
+            # The other attempt has its next turn after this one. It is worthwhile only if more than
+            # twice the time of its turn before is left for it then; else this turn takes all.
             is_last = remaining is not None and remaining - turn_seconds <= 2 * previous_seconds
             try:
                 with limited(None if is_last else turn_seconds):

@@ -2,7 +2,8 @@
 
 The locus is found by the Jacobian criterion for each component, and the intersections of two; the
 theorem stands at :func:`singular_locus`. Projective varieties are studied by their affine cones.
-How the singular locus of a *closure* is found stands in ``maps/singular_locus``.
+``@computation`` applies the options ``engine`` and ``timeout`` to all that a function does, so that
+its body does not use them. For the singular locus of a *closure* see ``maps/singular_locus``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -217,10 +218,10 @@ def singular_locus(
     proved, rest_dimension = proved_before_limit(answer) if reached_limit else ([], None)
     variety = components = radical = None
     # The answer has only what the program printed before a limit.
-    if "component_degrees" in answer:
+    if "component_degrees" in answer:  # of the components of V(I)
         names = ("components", "component_dimensions", "component_degrees")
         variety = _sort_components(ideal, measured_primes_in(answer, *names))
-    if "degrees" in answer:
+    if "degrees" in answer:  # of the components of the singular locus
         components = _sort_components(
             ideal, measured_primes_in(answer, "primes", "dimensions", "degrees")
         )
@@ -245,11 +246,11 @@ def _locus_over_extension(
 ) -> IdealSingularLocus[SomeIdeal]:
     """What :func:`singular_locus` returns, for an ideal over an extension field.
 
-    The locus is computed for the ideal of :func:`over_prime_field`. Where the extension is
-    algebraic, this ideal defines the same scheme. Where the field has parameters, the given scheme
-    is the generic fibre of that one over the space of parameters, so its local rings are among
-    those of that one, and dimensions differ by the number of parameters. Whether a local ring is
-    regular does not depend on a field. Degrees are computed again.
+    Let X be the scheme of ``ideal``, and Y that of the ideal of :func:`over_prime_field`, for which
+    the locus is computed. Where the extension is algebraic, X is Y. Where the field has parameters,
+    X is the generic fibre of Y over the space of parameters, so the local rings of X are among
+    those of Y, and dimensions differ by the number of parameters. Whether a local ring is regular
+    does not depend on a field. Degrees are computed again.
     """
     field = ideal.ring.field
     assert isinstance(field, ExtensionField)
@@ -356,12 +357,15 @@ def _components_json(
     listed = []
     for component in components:
         numbers = {"dimension": component.dimension, "degree": component.degree}
-        listed.append({**numbers, "generators": generator_texts(component.ideal, None)})
+        listed.append({**numbers, "generators": generator_texts(component.ideal, most=None)})
     return listed
 
 
 def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
-    """Names and values of facts about a singular locus; a value ``None`` is not shown."""
+    """Names and values of facts about a singular locus; a value ``None`` is not shown.
+
+    If a limit was reached, ``rest_dimension`` bounds the components that were not found.
+    """
     meaning_of_irreducible = (
         f"means over {locus.given.ring.field}; over a larger field components can decompose"
     )
@@ -398,7 +402,10 @@ def bound_text(rest_dimension: int | None) -> str | None:
 def _dimension_and_number(
     components: tuple[IrreducibleComponent[Any], ...] | None, if_empty: str
 ) -> str | None:
-    """The dimension of a variety and the number of its components in words, if they are known."""
+    """The dimension of a variety and the number of its components in words.
+
+    ``if_empty`` if there are no components; ``None`` if they are not known.
+    """
     if components is None:
         return None
     if not components:
@@ -463,6 +470,7 @@ class ProjectiveScheme(Generic[SomeIdeal]):
     ideal: SomeIdeal
 
     def __post_init__(self) -> None:
+        """Raise MethodUnavailableError if a generator is not homogeneous."""
         for generator in self.ideal.generators:
             if not is_homogeneous(generator):
                 raise MethodUnavailableError(
@@ -493,7 +501,6 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         """The degree: that of components of the largest dimension, with multiplicities.
 
         It is 0 if the scheme is empty.
-
         Source: Hartshorne, *Algebraic Geometry*, section I.7.
         """
         series = hilbert_series(self.ideal)

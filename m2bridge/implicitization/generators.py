@@ -13,6 +13,15 @@ Relations and functionals are computed modulo primes, lifted to QQ with as many 
 and proved. A relation that needs more primes is eliminated again among the basis and few other
 monomials; functionals that vanish on products are computed again modulo one more prime after the
 other.
+
+A monomial lists the numbers of its coordinates in ascending order, with repetition. The basis is
+monomials that are a basis of the coordinate ring of the image in the multidegree, the pivots of an
+echelon form; all other monomials are called free, and a place is a position in their list.
+Candidates are the monomials that can be in the basis. A product x_j · g is a coordinate times an
+element g of the ideal of lower degree, in the multidegree called the neighbour of x_j; products
+span the part of the ideal that lower degrees generate, and are given by their coefficients at the
+free monomials. A functional is linear on such coefficients, and given by its values at the free
+monomials. A prime or echelon form is unlucky if its rank or pivots are not those over QQ.
 """
 
 from __future__ import annotations
@@ -82,17 +91,20 @@ def proved_relations(
     Parameters
     ----------
     echelon : Echelon
+        A basis among monomials, the pivots, and the expressions of the others in it, as a guess.
     columns : sequence of int
         Columns of the echelon form that are not pivots.
     eliminations : sequence of ModularElimination
         The first is modulo a short prime, the others modulo long ones.
     substitution : Substitution
+        Decides whether a polynomial vanishes on the image.
 
     Returns
     -------
     tuple of polynomials or None
         In the order of the columns; ``None`` if not every column has a proved relation.
     """
+    # Each takes monomials, and returns their echelon form.
     eliminate_methods = (
         # modulo one long prime, all primes, no prime
         partial(Echelon.modular, eliminations=eliminations[1:2]),
@@ -109,8 +121,10 @@ def proved_relations(
         # the basis and few other monomials; column i of the smaller echelon form is kept_columns[i]
         smaller = eliminate([echelon.monomials[column] for column in kept_columns])
         pivots = tuple(kept_columns[i] for i in smaller.pivots)
+        # A larger rank, or pivots further left, show that the echelon form that is given, and not
+        # the smaller one, is unlucky.
         if unluckiness(pivots) < unluckiness(echelon.pivots):
-            return None  # The echelon form that is given, not the smaller one, is unlucky.
+            return None
         # with other pivots the smaller echelon form is unlucky, and the next method is tried
         if pivots == echelon.pivots:
             places = [kept_columns.index(column) for column in missing]
@@ -156,7 +170,7 @@ def has_no_larger_rank(
         Further primes for lifting.
     """
     modulo_others = (generated.modulo(prime) for prime in primes if prime != generated.prime)
-    rank = len(generated.chosen)
+    rank = len(generated.chosen)  # r
     used_primes = []
     duals = []
     for modulo_prime in chain([generated], modulo_others):
@@ -222,6 +236,8 @@ def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Pr
     neighbours : sequence of Neighbour
     """
     number = {monomial: i for i, monomial in enumerate(free)}
+    # ``neighbour.products`` are the monomials of a lower multidegree times x_j; a polynomial g of
+    # that multidegree has terms (position among these monomials, coefficient).
     origin_of: Products = {}
     for neighbour in neighbours:
         # from positions in the piece of the neighbour to positions among the free monomials
@@ -259,13 +275,19 @@ class GeneratedPart:
 
     @classmethod
     def of(cls, products: list[SparseRow], size: int, prime: int) -> GeneratedPart:
-        """Return the span modulo a prime of products in ``size`` free monomials."""
+        """Return the span modulo a prime of products in ``size`` free monomials.
+
+        The functionals are the coordinates of the quotient by the span: the class of each free
+        monomial, written in the free monomials that are independent modulo the span.
+        """
         rows = []
         for product in check_deadline_in(products):
             residues = {place: c % prime for place, c in product}
-            rows.append({place: residue for place, residue in residues.items() if residue})
+            nonzero_residues = {place: residue for place, residue in residues.items() if residue}
+            rows.append(nonzero_residues)
         quotient = linear_algebra.Quotient.of(rows, prime)
-        return cls(products, prime, quotient.chosen, quotient.classes(size))
+        classes = quotient.classes(size)  # for each free monomial
+        return cls(products, prime, chosen=quotient.chosen, functionals=classes)
 
     def modulo(self, prime: int) -> GeneratedPart:
         """Return the span of the same products modulo a different prime."""
@@ -303,7 +325,7 @@ class GeneratedPart:
             Functional number i by its values modulo the prime at all free monomials: 1 at place
             number i, 0 at the other places.
         """
-        # at other positions all functionals that vanish on the span are zero
+        # the positions at which some functional is not zero; at others the duals are zero too
         nonzero = {place for place, values in enumerate(self.functionals) if values}
         # with the places as the first columns, the echelon form has a unit matrix there
         order = [*places, *sorted(nonzero.difference(places))]
@@ -322,8 +344,8 @@ class GeneratedPart:
         Column k belongs to the free monomial at ``places[k]``. There is a row for each functional
         that is nonzero at one of the places or more, in the order in which they are met.
         """
-        row_of: dict[int, int] = {}
-        columns = []
+        row_of: dict[int, int] = {}  # functional → its row
+        columns = []  # each as pairs (row, value)
         for place in places:
             column = []
             for functional, value in self.functionals[place].items():
@@ -341,7 +363,7 @@ class GeneratedPart:
         """
         if not functionals:
             return True
-        # the largest sum of absolute values of the coefficients of a product
+        # for each product the sum of absolute values of its coefficients
         norms = [sum([abs(c) for _, c in product]) for product in self.products]
         max_norm = max(norms, default=0)
         max_value = max(map(abs, chain.from_iterable(functionals)), default=0)
@@ -371,6 +393,7 @@ class Context:
     max_degree : int
         The last degree of the computation.
     grading : PackedGrading
+        The multidegrees of the coordinates, each packed into one integer.
     primes : tuple of int
         Short primes, which divide no coefficient of the map.
     eliminations : tuple of ModularElimination
@@ -388,6 +411,7 @@ class Context:
     @classmethod
     def of(cls, source: MultigradedMap, max_degree: int, seed: int) -> Context:
         """Prepare the computation for a map up to a degree; ``seed`` chooses slices and points."""
+        # The primes divide none of these, so that each image keeps all its terms.
         coefficients: set[int] = set()
         for image in source.integral_images:
             coefficients.update(map(abs, image.values()))
@@ -410,8 +434,8 @@ class Context:
         """Yield echelon forms for the candidates, each with a prime modulo which to compute the
         span of the products.
 
-        They become more reliable and more expensive: modulo one prime, modulo several, then over
-        QQ, with one prime after another for the products.
+        The echelon forms become more reliable and more expensive: modulo one prime, modulo several,
+        then that over QQ, again for each further prime for the products.
         """
         first_prime, second_prime, *further_primes = self.primes
         yield Echelon.modular(candidates, self.eliminations[:1]), first_prime
@@ -453,18 +477,19 @@ def compute_piece(
         raise ContradictionError(
             f"exact elimination in degree {degree} did not give a basis of the ideal"
         )
+    # Products x_j · g, each as the neighbour of x_j and g, and the new generators.
     multiples, generators = basis_of_ideal
     ideal: list[SparseRow] = []
     if degree < context.max_degree:  # higher degrees need the ideal of this one
         position = {monomial: i for i, monomial in enumerate(space.monomials)}
         for neighbour, polynomial in multiples:
             products = neighbour.products
-            # term i of g, times the coordinate, is the monomial products[i] of this multidegree
+            # A term (i, c) of g times x_j is c times the monomial products[i] of this multidegree.
             ideal.append(tuple([(position[products[i]], c) for i, c in polynomial]))
         ideal += [_as_sparse_row(generator, position) for generator in generators]
     return GradedPiece(
         monomials=space.monomials,
-        basis=echelon.pivots,
+        basis=echelon.pivots,  # positions among the candidates, the first of the monomials
         proved=len(multiples) + len(generators),
         ideal=tuple(ideal),
         generators=generators,
@@ -481,7 +506,8 @@ def _proved_ideal(
 ) -> tuple[list[tuple[Neighbour, SparseRow]], tuple[Terms, ...]] | None:
     """Return a basis of the ideal in one multidegree, proved: multiples and new generators.
 
-    The multiples x_j · g are given by the neighbour of x_j and the polynomial g of its ideal.
+    The multiples are some of the products x_j · g, a basis of the part of the ideal that lower
+    degrees generate; each is given by the neighbour of x_j and the polynomial g of its ideal.
 
     Parameters
     ----------
@@ -504,7 +530,6 @@ def _proved_ideal(
     free_monomials = [*space.others, *(space.candidates[j] for j in free)]
     products = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(products), len(free_monomials), prime)
-    # products of generators of lower degree already span a part of the ideal
     multiples = [products[generated.products[i]] for i in generated.chosen]
     # The dimension of the ideal is at most the number of free monomials, since the others are
     # independent on the image; so these multiples are a basis, and there are no new generators.
@@ -544,11 +569,13 @@ def _new_columns(
     columns, places : lists of int
         Some of the free columns, and their positions among the free monomials.
     """
-    # generated.functionals has an entry for each free monomial
+    # generated.functionals has an entry for each free monomial; the free candidates are the last
     start = len(generated.functionals) - len(free)
     place = {column: start + i for i, column in enumerate(free)}
     # a monomial on which all functionals are zero is in the span
     outside_span = [column for column in free if generated.functionals[place[column]]]
-    columns = generated.complement(echelon.by_support(outside_span), place)
+    # The first columns that complement the span are taken, so those with few terms come first.
+    shortest_first = echelon.by_support(outside_span)
+    columns = generated.complement(shortest_first, place)
     columns.reverse()  # so that the list of generators begins with those of most terms
     return columns, [place[column] for column in columns]

@@ -5,6 +5,10 @@ The ideal of the image is homogeneous for the grading and invariant under the sy
 dominant one, the largest. Kept for each: its monomials, a basis of the coordinate ring of the
 image, a basis of the ideal. A multidegree is stored as one integer, so that multidegrees add as
 integers do; its leading part is the degree. How a piece is computed stands in ``generators``.
+
+A monomial lists the numbers of its coordinates in ascending order, with repetition: x_0² x_3 is
+(0, 0, 3). A permutation π, given by π(0), π(1), …, carries it to x_π(0)² x_π(3). ``lower`` maps
+each smaller degree, from 0 on, to its pieces.
 """
 
 from __future__ import annotations
@@ -62,6 +66,8 @@ class PackedGrading:
             for entry in multidegree:
                 number = number * base + entry
             packed.append(number)
+        # For each symmetry π a list with the packed multidegree of π(j) at place j; ``moved`` has
+        # the places first.
         moved_by_each = [[packed[j] for j in permutation] for permutation in source.symmetries]
         moved = zip(*moved_by_each, strict=True) if moved_by_each else repeat((), len(packed))
         return cls(
@@ -130,7 +136,7 @@ class MultidegreeOrbits:
 
     def transport(self, multidegree: int) -> tuple[int, Permutation]:
         """Return the dominant multidegree of the orbit of a multidegree, and a permutation of the
-        coordinates, a product of symmetries, that carries the former to the latter.
+        coordinates, a product of symmetries, that carries the dominant multidegree to this one.
         """
         if multidegree in self.members:  # it is dominant: the permutation is the identity
             return multidegree, tuple(range(len(self.grading.packed)))
@@ -138,6 +144,7 @@ class MultidegreeOrbits:
             previous, symmetry_number = self.steps[multidegree]
             dominant, to_previous = self.transport(previous)
             last_step = self.grading.permutations[symmetry_number]
+            # First to the previous multidegree, then by the last step to this one.
             self.transports[multidegree] = dominant, tuple(last_step[j] for j in to_previous)
         return self.transports[multidegree]
 
@@ -150,7 +157,7 @@ class MultidegreeOrbits:
         members = self.members[dominant]
         place = {multidegree: i for i, multidegree in enumerate(members)}
         steps = [self.steps[multidegree] for multidegree in members[1:]]
-        return tuple((place[previous], number) for previous, number in steps)
+        return tuple((place[previous], symmetry_number) for previous, symmetry_number in steps)
 
 
 def _orbit(
@@ -234,7 +241,7 @@ class DegreePieces:
     def dimension(self) -> int:
         """The dimension of the coordinate ring of the image in this degree.
 
-        It is the same in all multidegrees of an orbit.
+        The multidegrees of an orbit have the same dimension, the rank of the dominant one.
         """
         members = self.orbits.members
         return sum(piece.rank * len(members[dominant]) for dominant, piece in self.pieces.items())
@@ -293,7 +300,8 @@ def orbits_of_degree(
         if lower_pieces is None:  # the coordinate has a degree larger than this one
             continue
         lower_images = lower_pieces.orbits.images
-        # multiplication by the coordinate adds its multidegree, and that of its image
+        # Multiplication by x_j adds its multidegree; the image of the product under a symmetry has
+        # the sum of the multidegrees of both images.
         for multidegree in lower_images:
             product = multidegree + multidegree_of_x
             if product not in images:
@@ -342,9 +350,10 @@ class MonomialSpace:
         for j, (multidegree_of_x, degree_of_x) in enumerate(check_deadline_in(coordinates)):
             lower_pieces = lower.get(degree - degree_of_x)
             quotient = multidegree - multidegree_of_x
-            # coordinate j divides no monomial of this multidegree
+            # The keys of ``images`` are the multidegrees of that degree.
             if lower_pieces is None or quotient not in lower_pieces.orbits.images:
-                continue
+                continue  # coordinate j divides no monomial of this multidegree
+            # Only the dominant piece of an orbit is stored; the permutation carries it to this one.
             dominant, permutation = lower_pieces.orbits.transport(quotient)
             neighbour = Neighbour.of(lower_pieces.pieces[dominant], permutation, j)
             neighbours.append(neighbour)

@@ -3,6 +3,11 @@
 :func:`implicitize` is the way in: the linear relations first, then one degree after the other in
 the independent coordinates (``graded_pieces``), in each multidegree by ``generators``. On what the
 proof rests stands in docs/computing-closures.md, *Multigraded implicitization*.
+
+``Terms`` are a polynomial as pairs of a monomial, the numbers of its coordinates in ascending order
+with repetition, and an integer coefficient. Symmetries, permutations π of the coordinates given by
+π(0), π(1), …, carry the ideal to itself and a multidegree to those of its orbit; generators are
+computed for one multidegree of each orbit, the dominant one, and carried to the others.
 """
 
 from __future__ import annotations
@@ -69,7 +74,7 @@ class GeneratorOrbit:
         """Yield the generators of all multidegrees of the orbit, one multidegree after another."""
         generators_of = [self.polynomials]  # by the number of the multidegree in the orbit
         yield from self.polynomials
-        for earlier, symmetry_number in self.tree:
+        for earlier, symmetry_number in self.tree:  # for the multidegrees 1, 2, …
             symmetry = self.symmetries[symmetry_number]
             generators = tuple(_replace_variables(g, symmetry) for g in generators_of[earlier])
             generators_of.append(generators)
@@ -187,8 +192,8 @@ class Implicitization:
     def generators(self) -> tuple[PolyElement, ...]:
         """The generators as elements of ``ring.sympy_ring``."""
         ring = self.ring.sympy_ring
-        scalar = cache(ring.domain)
-        with collection_paused():
+        scalar = cache(ring.domain)  # from an integer to a coefficient; the same ones recur
+        with collection_paused():  # there can be very many generators
             return tuple(
                 _element(terms, ring, scalar)
                 for terms in check_deadline_in(self.sparse_generators())
@@ -259,7 +264,7 @@ def implicitize(
         elimination.extend_permutation(permutation, reduction, coordinates)
         for permutation in check_deadline_in(independent.symmetries)
     )
-    # by degree, the graded pieces in independent coordinates; as many degrees as time suffices for
+    # The graded pieces by degree, in independent coordinates: as many degrees as the time allows.
     context = Context.of(independent, max_degree, seed)
     completed = complete_degrees(
         context.grading, max_degree, partial(compute_piece, context=context), first=first
@@ -284,8 +289,8 @@ def implicitize(
 def _linear_orbits(
     source: MultigradedMap, reduction: LinearReduction, max_degree: int
 ) -> Iterator[GeneratorOrbit]:
-    """Yield the linear relations: one for each dependent coordinate, which it expresses in the
-    independent ones.
+    """Yield the linear relations: for each dependent coordinate of ``reduction`` one that expresses
+    it in the independent ones.
 
     Each relation is listed as an orbit of one multidegree, without symmetries (the trivial group),
     also where the symmetries of the map would carry relations to each other. Relations of a degree
@@ -317,6 +322,8 @@ def _nonlinear_orbits(
 
     Parameters
     ----------
+    reduction : LinearReduction
+        How the independent coordinates are numbered among all coordinates.
     symmetries : tuple of permutations of all coordinates
     grading : PackedGrading
         The grading of the independent coordinates.

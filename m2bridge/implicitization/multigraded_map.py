@@ -3,6 +3,10 @@
 If every image is homogeneous for some weights of the parameters, the ideal of the image is
 homogeneous for the degrees of the images; and a permutation of the parameters that permutes the
 images gives one of the coordinates that maps the ideal to itself. Both are checked here, exactly.
+
+A grading by ZZ is a row of integers, the degree of each coordinate; several rows are a
+multigrading, in which the multidegree of a coordinate is a column. Images are polynomials in the
+parameters, which map exponents to coefficients.
 """
 
 from collections.abc import Mapping, Sequence
@@ -170,7 +174,7 @@ def finest_grading(
         raise MethodUnavailableError("a map without coordinates has no ideal to compute")
     rows = _rows_of_gradings(polynomial_map)
     if multidegrees is None:
-        multidegrees = list(zip(*rows, strict=True))
+        multidegrees = list(zip(*rows, strict=True))  # the columns
     chosen_rows = list(zip(*multidegrees, strict=True))
     # two spaces are equal iff they have the dimension of their sum
     if not rank(rows) == rank(chosen_rows) == rank(rows + chosen_rows):
@@ -191,7 +195,7 @@ def _rows_of_gradings(polynomial_map: PolynomialMap) -> list[IntegerVector]:
     rows: list[IntegerVector] = []
     for j, image in enumerate(check_deadline_in(polynomial_map.images)):
         if image:
-            leading[j], *other_monomials = image
+            leading[j], *other_monomials = image  # the exponents of its monomials
             for monomial in other_monomials:
                 differences.add(tuple(map(sub, monomial, leading[j])))
         else:  # an image that is zero may have any degree: a unit vector
@@ -295,11 +299,12 @@ def coordinate_permutation(
     """
     variables = polynomial_map.source.variables
     position = {name: i for i, name in enumerate(variables)}
-    # −1 for a new name that is no parameter
+    # the parameter to which τ carries each; −1 for a new name that is no parameter
     targets = [position.get(renaming.get(name, name), -1) for name in variables]
     # a renaming that is not a permutation would identify parameters
     if sorted(targets) != list(range(len(variables))):
         raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
+    # the parameter that τ carries to parameter number i
     sources = [targets.index(i) for i in range(len(variables))]
     result = [0] * len(polynomial_map.images)
     # coordinates with equal images can be permuted in any way, so they are moved as a block
@@ -326,7 +331,10 @@ def average_degrees(degrees: Sequence[int], permutations: Sequence[Permutation])
     and so is their average. It is positive, as the degrees are, and the same on each orbit: the
     average over the orbit.
     """
-    orbits = connected_groups(list(zip(range(len(degrees)), *permutations, strict=True)))
+    # For each coordinate the tuple of it and its images; coordinates whose tuples are connected by
+    # common entries are an orbit of the group.
+    with_images = list(zip(range(len(degrees)), *permutations, strict=True))
+    orbits = connected_groups(with_images)
     # a multiple of the sizes of all orbits, so that the averages times it are integers
     scale = lcm(*(len(orbit) for orbit in orbits))
     result = [0] * len(degrees)

@@ -1,4 +1,8 @@
-"""Random points of the image of a map modulo a prime, and values of monomials there."""
+"""Random points of the image of a map modulo a prime, and values of monomials there.
+
+A monomial lists the numbers of its coordinates in ascending order, with repetition: (0, 0, 3) is
+x_0² x_3. Values at points are lists with one residue for each point.
+"""
 
 from __future__ import annotations
 
@@ -80,6 +84,7 @@ class RandomPoints:
         nearly the number of points.
         """
         max_points = len(monomials) + SPARE_POINTS
+        # Points number start, …, stop − 1 are added in each turn.
         start, stop = 0, min(max_points // 2 + SPARE_POINTS, max_points)
         values: list[list[int]] = [[] for _ in monomials]
         while True:
@@ -137,7 +142,7 @@ class FunctionValues:
     def polynomial_values(self, polynomial: IntegerPolynomial) -> list[int]:
         """Return the values at all points of a polynomial in the functions, modulo the prime."""
         prime = self.prime
-        total = [0] * len(self.products[()])
+        total = [0] * len(self.products[()])  # a zero for each point
         for exponents, coefficient in check_deadline_in(polynomial.items()):
             c = coefficient % prime
             values = self.monomial_values(monomial_of(exponents))

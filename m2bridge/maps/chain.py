@@ -186,7 +186,7 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
         If the composition may have more than :data:`MAX_COMPOSED_TERMS` terms.
     """
     if len(layers) == 1 and not layers[0].inputs:
-        return layers[0].polynomial_map
+        return layers[0].polynomial_map  # the composition is this map
     _check_size(layers)
     inputs = len(layers[0].inputs)
     images: dict[str, Mapping[ExponentVector, Any]] = {}
@@ -197,7 +197,8 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
         # from exponents of the inputs to the coefficient, which is a polynomial in the parameters
         coefficients: dict[ExponentVector, dict[ExponentVector, Any]] = {}
         for exponents, c in image.items():
-            coefficients.setdefault(exponents[:inputs], {})[exponents[inputs:]] = c
+            input_exponents, parameter_exponents = exponents[:inputs], exponents[inputs:]
+            coefficients.setdefault(input_exponents, {})[parameter_exponents] = c
         # in the order of the monomials, so that names do not depend on how terms were computed
         for input_exponents in sorted(coefficients, reverse=True):
             coordinate = "_".join([name, *map(str, input_exponents)])
@@ -231,13 +232,14 @@ def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
             layer_outputs.append(own_ring.from_dict(terms).compose(*arguments, ctx=context))
         layer_inputs = layer_outputs
         start = stop
-    return [{tuple(map(int, e)): c for e, c in output.to_dict().items()} for output in layer_inputs]
+    # after the last layer these are the outputs; FLINT's exponents become integers of Python
+    outputs = [output.to_dict().items() for output in layer_inputs]
+    return [{tuple(map(int, exponents)): c for exponents, c in terms} for terms in outputs]
 
 
 def _polynomials_in(count: int) -> Any:
-    """Return FLINT's ring of polynomials over QQ in this number of variables."""
-    names = [f"v{i}" for i in range(count)]
-    return flint.fmpq_mpoly_ctx.get(names, flint.Ordering.degrevlex)
+    """Return FLINT's ring of polynomials over QQ in ``count`` variables."""
+    return flint.fmpq_mpoly_ctx.get([f"v{i}" for i in range(count)], flint.Ordering.degrevlex)
 
 
 def _check_size(layers: Sequence[Layer]) -> None:
@@ -269,7 +271,8 @@ def _bound_term_count(image: Sequence[Row], terms: Sequence[int]) -> int:
     for monomial in image:
         product_terms = 1
         for i, exponent in support(monomial):
-            # The power of a sum of this number of terms; without terms, the power is zero.
+            # The power of a sum of k terms has at most as many terms as there are monomials of
+            # degree ``exponent`` in k variables; without terms, the power is zero.
             product_terms *= monomial_count(terms[i], exponent) if terms[i] else 0
         count += product_terms
     return count
@@ -292,6 +295,7 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     # the degrees of the inputs of a layer, as polynomials in the inputs of the first layer
     input_degrees: list[DegreeRange | None] = [(1, 1)] * inputs
     for layer in layers:
+        # parameters have degree 0 in the inputs
         degrees = input_degrees + [(0, 0)] * len(layer.parameters)
         input_degrees = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
     output_degrees = input_degrees  # of the last layer
@@ -299,7 +303,8 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     for degree_range in output_degrees:
         if degree_range is not None:
             low, high = degree_range
-            # C(n + s, s) monomials in s variables have degree ≤ n; s is the number of inputs.
+            # C(n + s, s) monomials in s variables have degree ≤ n; s is the number of inputs. Those
+            # of degree ≤ low − 1 cannot occur.
             count += comb(inputs + high, inputs) - comb(inputs + low - 1, inputs)
     return count
 
@@ -307,7 +312,8 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
 def _image_degrees(
     monomials: Sequence[Row], degrees: Sequence[DegreeRange | None]
 ) -> DegreeRange | None:
-    """Return the range of degrees that a polynomial can have after substitution of its variables.
+    """Return the range of degrees that a polynomial can have after substitution of its variables;
+    ``None`` if the result is zero.
 
     Parameters
     ----------
@@ -316,11 +322,6 @@ def _image_degrees(
     degrees : sequence of DegreeRange or None
         The degrees of the polynomials that replace the variables; ``None`` for the polynomial
         zero.
-
-    Returns
-    -------
-    DegreeRange or None
-        ``None`` if the result is zero.
     """
     lows, highs = [], []
     for monomial in monomials:
@@ -331,7 +332,7 @@ def _image_degrees(
                 break  # a variable of the monomial becomes zero, so the monomial is left out
             low += exponent * degree_range[0]
             high += exponent * degree_range[1]
-        else:
+        else:  # no variable becomes zero
             lows.append(low)
             highs.append(high)
     return (min(lows), max(highs)) if lows else None
@@ -351,11 +352,11 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     Multiplying every variable v by λ^u(v), with integers u(v), commutes with all layers iff Σ e_v
     u(v) = u(y) for every monomial Π v^e_v in every output y. With u = 0 on the inputs of the first
     layer and the outputs of the last, the function stays the same. Generic parameters are not zero,
-    so the orbits of this torus on them have dimension dim {u} − dim {u : u = 0 on the parameters}.
-    Let P be the number of parameters, N that of hidden variables, r the rank of the conditions on
-    u, and r_h their rank where u = 0 on the parameters. Both are exact, over QQ. Then the dimension
-    is (P + N − r) − (N − r_h). In characteristic p a coefficient may vanish, which only removes
-    conditions.
+    so {u : u = 0 on the parameters} is their stabilizer, and their orbits have the dimension dim
+    {u} less that of the stabilizer. Let P be the number of parameters, N that of hidden variables,
+    r the rank of the conditions on u, and r_h their rank where u = 0 on the parameters (ranks over
+    QQ). Then the dimension is (P + N − r) − (N − r_h). In characteristic p a coefficient may
+    vanish, which only removes conditions.
     """
     conditions = list(_conditions(layers))
     in_hidden = [_without_parameters(row) for row in check_deadline_in(conditions)]
@@ -371,8 +372,8 @@ def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
     """Yield Σ e_v u(v) − u(y) = 0, for each monomial Π v^e_v of each output y of each layer.
 
-    A condition maps variables v to the coefficients of u(v); see :func:`rescaling_dimension`. The
-    inputs of the first layer and the outputs of the last are left out, since u = 0 there.
+    Here λ^u(v) rescales v (:func:`rescaling_dimension`). A condition maps v to the coefficient of
+    u(v). Inputs of the first layer and outputs of the last are left out, since u = 0 there.
     """
     for number, layer in enumerate(layers):
         inputs = len(layer.inputs)
@@ -532,9 +533,8 @@ class Chain(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return the gradient of each pair of an input x and a covector g, by the chain rule.
-
-        See :class:`~m2bridge.maps.model.DifferentiableModel`.
+        """Return the gradient of w ↦ ⟨g, φ_w(x)⟩ modulo the prime, for each input x with its
+        covector g on the outputs, by the chain rule; the point w is ``parameters``.
         """
         reduced_layers = _reduced_layers(self.layers, prime)
         points: list[list[int]] = []

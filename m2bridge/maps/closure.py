@@ -3,6 +3,10 @@
 The module chooses the method for the ideal: degree by degree (``implicitization/``), with the
 proof that there are no further generators (``completeness``); as a lattice ideal (``toric``); or
 by elimination in Macaulay2. The result, with its forms, is in ``closure_result``.
+
+Independent coordinates are those that remain when the linear relations among the coordinates are
+split off. A core is a smaller case of a family that determines the generators (``Model.core``). An
+``Answer`` has the named values that a program of Macaulay2 gave before it ended or reached a limit.
 """
 
 from dataclasses import dataclass, replace
@@ -38,10 +42,7 @@ BY_ELIMINATION = "all generators: elimination by Macaulay2"
 MAX_SHORT_ELIMINATION_SECONDS = 5.0
 """The time for elimination before linear algebra looks for the equation of a hypersurface."""
 MAX_DEGREEWISE_COORDINATES = 12
-"""With more coordinates ``auto`` computes equations of a monomial map by lattices.
-
-With at most this many coordinates it proceeds degree by degree.
-"""
+"""With more coordinates ``auto`` uses the lattice of a monomial map, else it goes by degrees."""
 MAX_ACCEPTED_DEGREE = 1000
 """The largest ``max_degree`` that is accepted, far above the degrees that can be computed."""
 
@@ -126,6 +127,7 @@ def closure(
     except errors.TimeLimitError as limit:
         if dimension.is_open:
             raise  # nothing was found
+        # the result names the strategy that was begun; over QQ auto begins degree by degree
         begun = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
         return Closure(
             model=model,
@@ -154,7 +156,7 @@ def _by_strategy(
         If the limit was reached before any equation was found.
     """
     source = _graded_map(model, strategy, field, max_degree)
-    if source is not None:
+    if source is not None:  # the map has a grading, and its generators are wanted by degrees
         if _prefers_lattice(source, strategy, max_degree):
             return _by_macaulay2(model, field, "lattice", dimension)
         return _by_degrees(source, model, strategy, max_degree, dimension)
@@ -166,9 +168,8 @@ def _by_strategy(
 
 
 def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
-    """Return bounds for the dimension by ranks of the differential, open if there are none.
-
-    The ranks are computed in at most half of the time.
+    """Return bounds for the dimension by ranks of the differential, in at most half of the time;
+    open bounds if no rank was found.
     """
     with share(0.5):
         best = best_value(jacobian_findings(model, field=field))
@@ -176,7 +177,7 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
 
 
 def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
-    """Return whether ``auto`` uses the lattice: for monomial maps with many coordinates."""
+    """Return whether to use lattice ideals: for ``auto``, a monomial map and many coordinates."""
     if strategy != "auto" or max_degree is not None:
         return False
     if len(source.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:
@@ -189,8 +190,8 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
     """Return the closure of an inhomogeneous map, if ranks show that it is a hypersurface.
 
     Elimination has a short time; where that does not suffice, linear algebra finds the equation of
-    the projective closure. ``dimension`` is what ranks of the differential say. ``None`` for other
-    maps, and if the search reached its limit.
+    the projective closure. ``dimension`` is what ranks say. ``None`` for other maps, and if the
+    search reached its limit.
     """
     polynomial_map = model.polynomial_map
     is_constant = all(image.is_ground for image in polynomial_map.images)
@@ -285,7 +286,7 @@ def _graded_map(
     """Return the parametrization with its grading, if generators are to be found degree by degree.
 
     ``None`` if they are to be found by Macaulay2. With ``auto`` and no ``max_degree`` the grading
-    has to be standard, since the proof that generators are all is for that grading only.
+    has to be standard (all degrees 1), since the proof that generators are all is for it only.
 
     Raises
     ------
@@ -343,7 +344,7 @@ def _by_degrees(
 
 
 def resolve(strategy: Strategy) -> Strategy:
-    """Return the strategy of elimination that ``auto`` means; other strategies are unchanged."""
+    """Return ``elimination`` for ``auto``, other known strategies unchanged; raise for others."""
     errors.check_choice("strategy", strategy, Strategy)
     return "elimination" if strategy == "auto" else strategy
 
@@ -391,14 +392,16 @@ def read_closure(
     ideal = series = None
     if "generators" in answer:
         target = model.polynomial_map.target(field=field)
+        # the ring of all coordinates contains that of the independent ones, by their names
         nonlinear = [g.set_ring(target.sympy_ring) for g in answer.ideal("generators").generators]
-        # low degrees first, as people read them
+        # low degrees first, as people read them; LM has the exponents of the leading monomial
         nonlinear.sort(key=lambda generator: sum(generator.LM))
         linear = reduction.linear_forms(model.polynomial_map, field=field)
         ideal = Ideal(target, (*linear, *nonlinear))
     if "dimension" in answer:
         dimension = Bounds.exactly(answer.integer("dimension"))
     if "hilbert_numerator" in answer:
+        # from exponents to coefficients, over (1 − T)^n with n independent coordinates
         numerator = answer.integer_pairs("hilbert_numerator")
         series = HilbertSeries.from_numerator(numerator, len(reduction.basis))
     return Closure(
@@ -521,12 +524,9 @@ def image(
     ----------
     polynomial_map : PolynomialMap
         The map. If its source is reducible, no generic fibre is given.
-    engine : Engine, optional
-        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
-        process shares.
     title : str
         The map in words; line breaks and control characters become spaces.
-    field, strategy, max_degree, timeout
+    engine, field, strategy, max_degree, timeout
         As for :func:`m2bridge.maps.closure.closure`, which has three quarters of the time.
 
     Returns

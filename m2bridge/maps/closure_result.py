@@ -1,8 +1,10 @@
 """The result of a Zariski closure computation, and its forms.
 
-Equations are found either by elimination, all at once, or degree by degree; then they are stored as
-orbits of symmetries and expanded on demand. :class:`Completeness` says what is known about
-generators of higher degree.
+Equations are found either by elimination, all at once, and stored as an ``Ideal``; or degree by
+degree, and stored as an ``Implicitization``: orbits of generators under symmetries, up to a degree,
+expanded on demand. :class:`Completeness` says what is known about generators of higher degree. A
+sparse polynomial is a list of terms (monomial, coefficient); a monomial lists its variables by
+position, each as often as its exponent says: ``(0, 0, 2)`` is x_0^2 x_2.
 """
 
 from collections import Counter
@@ -164,24 +166,26 @@ class Closure(Result):
         if self.ideal is not None and self.completeness.proved:
             return self.ideal
         low = self.equations
-        core = self.model.core()
+        core = self.model.core()  # a smaller case that determines generators
+        not_known = MethodUnavailableError("generators are not known to be all")
+        # core.polynomials is a function from a degree n to the generators of degree > n
+        if core is None or core.polynomials is None or not isinstance(low, Implicitization):
+            raise not_known
         # the largest degree of a generator, where representations are known
         largest = max((one.degree for one in self.representations or ()), default=0)
-        generators_above = None if core is None else core.polynomials
-        not_known = MethodUnavailableError("generators are not known to be all")
-        if generators_above is None or not isinstance(low, Implicitization):
-            raise not_known
         # all representations are written out already, and not known to be all
         if low.max_degree >= largest:
             raise not_known
-        # without their counts, which the ideal does not use
-        higher = HigherDegrees({}, partial(generators_above, low.max_degree))
+        generators_above = partial(core.polynomials, low.max_degree)
+        # {}: without the numbers of generators by degree, which the ideal does not use
+        higher = HigherDegrees({}, generators_above)
         return Ideal.of(replace(low, higher=higher).ideal())
 
     @property
     def homogeneous(self) -> bool:
         """Whether the variety is a cone: the ideal is homogeneous in the standard grading."""
         if isinstance(self.equations, Implicitization):
+            # its generators are homogeneous for its grading
             return self.equations.source.grading.is_standard
         return self.equations is not None and all(map(is_homogeneous, self.equations.generators))
 
@@ -194,10 +198,12 @@ class Closure(Result):
             return self.equations.generator_degrees
         if self.homogeneous:
             return dict(sorted(self.equations.generator_counts.items()))
-        # In another grading the degrees of the generators are not those of the grading.
+        # Generators are stored by their degrees in another grading; total degrees are counted here.
         degrees: Counter[int] = Counter()
         for terms in self.equations.sparse_generators():
-            degrees[max(len(monomial) for monomial, _ in terms)] += 1
+            # a monomial lists each variable as often as its exponent says
+            total_degree = max(len(monomial) for monomial, _ in terms)
+            degrees[total_degree] += 1
         return dict(sorted(degrees.items()))
 
     @property
@@ -219,15 +225,16 @@ class Closure(Result):
         if series is None or not self.homogeneous:
             return ()
         # So many values determine the series: as many as the numerator has coefficients, then as
-        # many as determine the Hilbert polynomial.
+        # many as determine the Hilbert polynomial, which has at most `dimension` coefficients.
         count = max(series.dimension, 1) + len(series.numerator)
         return tuple(map(series.value, range(count)))
 
     @property
     def fibre_degree(self) -> int | None:
-        """The degree over QQ from source and generic fibre, where the equations do not give it.
+        """The degree over QQ by a formula of the family, from the source of the parametrization and
+        the number of points of its generic fibre.
 
-        ``None`` where they do, or the family has no formula for it.
+        ``None`` where the equations give the degree, or the family has no formula.
         """
         if self.degree is not None or self.field != QQ:
             return None
@@ -288,7 +295,8 @@ class Closure(Result):
     def incomplete(self) -> MethodUnavailableError | TimeLimitError:
         """Return the error of a computation that needs all generators, which are not found here.
 
-        It is the limit if one was reached, which more time may mend.
+        It is a TimeLimitError if a limit was reached, since more time may help; else a
+        MethodUnavailableError.
         """
         if not self.unfinished:
             return MethodUnavailableError("the ideal is not proved complete")

@@ -148,12 +148,14 @@ class Dimension(Result):
         upper: dict[str, Any] | None = None
         if not self.upper.is_open:
             upper = {"value": self.upper.value, "reason": self.upper.because}
-        lower = self.lower
+        lower: dict[str, Any] | None = None
+        if self.lower is not None:
+            lower = {"value": self.lower.value, "method": self.lower.method}
         return result_json(self.model.case, self.field, self.engine_version, self.seconds) | {
             "dimension": self.dimension,
             "status": self.status,
             "upper_bound": upper,
-            "lower_bound": lower and {"value": lower.value, "method": lower.method},
+            "lower_bound": lower,
             "expected": [expectation.to_json() for expectation in self.expected],
             "defect": self.defect,
             "methods": [finding.to_json() for finding in self.findings],
@@ -285,11 +287,12 @@ def dimension(
         # as one of all methods, elimination must not take all the time there is
         seconds_without_limit = MAX_ELIMINATION_SECONDS if method == "all" else None
         with share(1.0, otherwise=seconds_without_limit):
-            needed = method != "all"
+            needed = method != "all"  # of all methods another one may decide
             findings.append(_by_elimination(case, field, coordinates, needed=needed))
             version = current().version
     # Raises if proved bounds disagree; a formula may be wrong, and then the difference is shown.
-    intersect_bounds(*(finding.known for finding in findings if finding.instead == ""))
+    proved_bounds = [finding.known for finding in findings if finding.instead == ""]
+    intersect_bounds(*proved_bounds)
     return Dimension(
         model=model,
         field=field,
@@ -324,7 +327,7 @@ def _first_applicable(expected: Iterable[Expectation]) -> Expectation | None:
 
 
 def _by_formula(model: Model) -> MethodValue:
-    """Return the value of the first formula whose hypotheses hold.
+    """Return the dimension by the first formula of the model whose hypotheses hold, not as a proof.
 
     If there is none, the value is marked as not applicable, and the remark says why.
     """

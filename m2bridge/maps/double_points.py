@@ -49,7 +49,8 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     """Return the factors of the parameters in each of which all images have the same degree.
 
     A factor is given by the positions of its parameters. The result is empty if the parameters have
-    no such factors, or the images are homogeneous in further gradings.
+    no such factors, or the images are homogeneous in further gradings: for weights of the
+    parameters that are not the same for all parameters of a factor.
 
     Examples
     --------
@@ -59,17 +60,20 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     >>> projective_factors(products)
     ((0, 1), (2,))
     """
+    # all monomials of the images, as exponents of the parameters
     monomials = sorted({monomial for image in parametrization.images for monomial in image})
     if not monomials or not parametrization.source.variables or parametrization.relations:
         return ()
     first, *others = monomials
     parameters = len(first)
     differences = [tuple(a - b for a, b in zip(m, first, strict=True)) for m in others]
+    # vectors of weights of the parameters for which all monomials have the same degree: a basis
     gradings = _gradings(differences, parameters)
     # parameters with the same weight in all gradings belong to one factor
     members: dict[tuple[int, ...], list[int]] = {}
     for j in range(parameters):
-        members.setdefault(tuple(weights[j] for weights in gradings), []).append(j)
+        weights_of_j = tuple(grading[j] for grading in gradings)
+        members.setdefault(weights_of_j, []).append(j)
     factors = tuple(map(tuple, members.values()))
     # All gradings are constant on the factors. If there are as many independent ones as factors,
     # every grading that is constant there is one of them, such as the degree in one of the factors.
@@ -84,7 +88,8 @@ def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[Int
 
     A grading gives a weight to each of the parameters, whose number is ``parameters``.
     ``differences`` are the exponents of each monomial less those of the first one; they must have
-    degree 0. Few of many differences determine the gradings, so the other ones are only tested.
+    degree 0, so that the gradings are the kernel of the matrix with these rows. Few of many rows
+    determine the kernel; all others are only tested, and some are added if they fail the test.
     """
     # about twice as many differences as parameters, evenly spread; the row of zeros, which changes
     # nothing, makes the matrix nonempty
@@ -134,12 +139,17 @@ def source_dimension(model: Model) -> int:
 
 
 def double_points_script(model: Model) -> Script:
-    """Return the Macaulay2 program that finds the pairs of points with the same image."""
+    """Return the Macaulay2 program that finds the pairs of points with the same image.
+
+    It has variables for both points of a pair, the coordinates of the target, and a variable
+    ``multiple`` by which the image of a point is multiplied to give all points of the cone.
+    """
     independent = linear_reduction(model).reduced
     source = independent.source.variables
     count = len(source)
+    second_source = [f"{name}_second" for name in source]
     # all names together, so that no two of them become the same
-    wanted_names = (*source, *map("{}_second".format, source), "multiple", *independent.coordinates)
+    wanted_names = (*source, *second_source, "multiple", *independent.coordinates)
     names = m2_syntax.all_to_macaulay2(wanted_names)
     # the parameters of the first and of the second point of a pair
     first, second = names[:count], names[count : 2 * count]
@@ -191,8 +201,10 @@ def double_points(model: Model) -> list[MeasuredPrime]:
     reduction = linear_reduction(model)
     # triples of a prime ideal, in independent coordinates, its dimension and its degree
     components = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
+    # as many independent coordinates as dimensions
     is_linear = len(reduction.basis) == cone_dimension
-    # a cone is smooth at its vertex only if it is a linear space
+    # A cone is smooth at its vertex, the origin, only if it is a linear space. Components that were
+    # found are cones too, and contain the origin.
     if not components and not is_linear:
         return [(_origin(model), 0, 1)]
     return [

@@ -1,7 +1,9 @@
 """Minimal generators of the ideal of a closure up to a degree, and what is known of the others.
 
-The generators of low degree are found by linear algebra, in ``implicitization/``. Whether they are
-all is asked in :mod:`m2bridge.maps.completeness`.
+The generators of low degree are found by linear algebra, in ``implicitization/``, and stored as an
+``Implicitization``: orbits of generators under symmetries, and the Hilbert function up to a degree.
+Whether they are all is asked in :mod:`m2bridge.maps.completeness`. Representations are those of a
+group that acts linearly on the coordinates and keeps the closure.
 """
 
 from __future__ import annotations
@@ -220,9 +222,13 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
     # random parameters from 1 to 9, and the point of the image that belongs to them
     parameters = random_point(source.polynomial_map, 9, seed)
     point = []
+    # images without denominators, which satisfy the same equations: exponents to coefficients
     for image in source.integral_images:
-        terms = (c * prod(map(pow, parameters, exponents)) for exponents, c in image.items())
-        point.append(sum(terms))
+        value = 0
+        for exponents, c in image.items():
+            powers = map(pow, parameters, exponents)
+            value += c * prod(powers)
+        point.append(value)
     generators = check_deadline_in(low_degrees.sparse_generators())
     gradients = (gradient_of_terms(generator, point) for generator in generators)
     return Bounds.at_most(len(point) - sparse_rank(gradients), "equations at a point")
@@ -252,10 +258,11 @@ def generator_representations(
     # In the degrees of linear algebra the proved representations must be exactly those of the
     # generators. In higher degrees generators may be known by their representations alone.
     higher = equations.implicitization.higher
-    not_computed = set() if higher is None else set(higher.counts)
+    known_by_number_only = set() if higher is None else set(higher.counts)
     last = equations.implicitization.max_degree
-    comparable = [one for one in proved if one.degree <= last and one.degree not in not_computed]
-    if set(found) != set(comparable):
+    computed_degrees = set(range(last + 1)) - known_by_number_only
+    comparable = {one for one in proved if one.degree in computed_degrees}
+    if set(found) != comparable:
         raise errors.ContradictionError(
             "the representations of the core are not those of the generators in each multidegree"
         )

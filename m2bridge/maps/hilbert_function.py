@@ -213,13 +213,14 @@ def hilbert_function(
 
 
 def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
-    """Draw the polynomial from 0 to count − 1 where it is positive, between integers too."""
+    """Draw the Hilbert polynomial from 0 to count − 1 where it is positive, as a curve."""
     value_at = lambdify(n, polynomial)
     places, values = [], []
     for k in range(CURVE_POINTS_PER_DEGREE * (count - 1) + 1):
-        value = float(value_at(k / CURVE_POINTS_PER_DEGREE))
+        place = k / CURVE_POINTS_PER_DEGREE
+        value = float(value_at(place))
         if value > 0:  # the scale is logarithmic
-            places.append(k / CURVE_POINTS_PER_DEGREE)
+            places.append(place)
             values.append(value)
     if not places:
         return
@@ -250,8 +251,9 @@ def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:
         (by_ideal, "white", "by the ideal"),
     ):
         if drawn:
+            degrees, heights = zip(*drawn, strict=True)
             style = {"color": BLUE, "markerfacecolor": face, "zorder": 3}
-            axes.plot(*zip(*drawn, strict=True), "o", label=f"H(n), {label}", **style)
+            axes.plot(degrees, heights, "o", label=f"H(n), {label}", **style)
     if len(points) <= MAX_LABELLED_VALUES:
         style = {"textcoords": "offset points", "xytext": (-5, 6), "ha": "right"}
         for k, value in points:

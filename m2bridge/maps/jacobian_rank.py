@@ -76,8 +76,10 @@ def decide_regular(dimension: Bounds, least: int | None, most: int | None) -> bo
     Returns
     -------
     bool or None
-        ``True`` if the point is regular, ``None`` if the bounds do not decide it.
+        ``True`` if the point is regular, ``False`` if it is critical (the rank is smaller), and
+        ``None`` if the bounds do not decide it.
     """
+    # the rank at a point is at most the dimension of the image
     if least is not None and least == dimension.upper:
         return True
     if most is not None and most < dimension.least:
@@ -255,9 +257,10 @@ def _gradients(
     point = _random_vector(source.parameter_count, prime, random)
     rows: list[list[int]] = []
     pairs = _inputs_and_covectors(source, size, prime, random)
-    while batch := list(islice(pairs, GRADIENTS_PER_CLOCK_CHECK)):
+    for _ in range(0, size, GRADIENTS_PER_CLOCK_CHECK):
         # a batch is short enough for the clock to be read often, and long enough for NumPy
         check()
+        batch = islice(pairs, GRADIENTS_PER_CLOCK_CHECK)
         inputs, covectors = zip(*batch, strict=True)
         rows += source.pullbacks(point, inputs, covectors, prime)
     check()
@@ -289,13 +292,16 @@ def _inputs_and_covectors(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedRank(Observed):
-    """The observed dimension of a model without orbits; see
-    :class:`m2bridge.statements.statement.Observed`.
+    """The observed dimension of a model without orbits, with which predictions are compared.
+
+    It implements the methods of :class:`m2bridge.statements.statement.Observed` for the only
+    observable that it has, ``dimension``.
 
     Parameters
     ----------
     model : Model
     result : RankResult
+        The bounds for the dimension.
     seconds : float
     """
 
@@ -349,8 +355,8 @@ def observe_rank(model: Model) -> ObservedRank:
 def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[MethodValue]:
     """Compute the rank of the differential at random points: mod p and over QQ, or over GF(p^k).
 
-    A model that knows lower bounds is asked for them. A model that can be differentiated without
-    being expanded is not expanded, and has a rank modulo a prime only.
+    A model that knows lower bounds is asked for them instead. A model that can be differentiated
+    without being expanded is not expanded, and has a rank modulo a prime only.
 
     Returns
     -------
@@ -388,9 +394,10 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
             return _over_the_rationals(model.free_map, upper)
         from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
-        value, place = generic_rank(model.free_map, upper, field=field)
+        # the rank, and the field of the point where it was found, in words
+        rank, place = generic_rank(model.free_map, upper, field=field)
         place += "; in this characteristic it can be less than the dimension at every point"
-        return [_rank_finding("jacobian", value, upper, place)]
+        return [_rank_finding("jacobian", rank, upper, place)]
     except TimeLimitError as limit:
         return [MethodValue(method, Bounds(because=str(limit))) for method in methods]
 
@@ -410,27 +417,30 @@ def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
 def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     """Return the generic rank of a map modulo a large prime, which is quick, and over QQ.
 
-    Further primes are tried where the rank modulo the first one is less than the rank over QQ, and
-    the largest rank is returned. ``free`` has no relations among its parameters, and ``upper`` is
-    an upper bound for both ranks.
+    A prime is unlucky if all minors of the size of the rank over QQ vanish modulo it: where the
+    rank modulo the first prime is less than the rank over QQ, further primes are tried, and the
+    largest rank is returned, with its prime in the name of the method. ``free`` has no relations
+    among its parameters, and ``upper`` is an upper bound for both ranks.
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
-    # generic_rank stops at the bound that it is given: over QQ this is the rank modulo the prime
+    # generic_rank tries points until it finds the rank that it is given; its first value is a rank
     prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
-    modular = generic_rank(free, upper, field=CoefficientField(prime))[0]
+    modular_rank = generic_rank(free, upper, field=CoefficientField(prime))[0]
     try:
-        exact = generic_rank(free, modular, field=QQ)[0]
+        # over QQ no point is tried after one with at least the rank modulo the prime
+        rational_rank = generic_rank(free, modular_rank, field=QQ)[0]
         for further_prime in further_primes:
-            if modular >= exact:
+            if modular_rank >= rational_rank:
                 break
-            rank = generic_rank(free, exact, field=CoefficientField(further_prime))[0]
-            # primes decrease, so that of equal ranks the earlier one is kept
-            modular, prime = max((modular, prime), (rank, further_prime))
-        over_qq = _rank_finding("jacobian over QQ", exact, upper, "QQ")
+            rank = generic_rank(free, rational_rank, field=CoefficientField(further_prime))[0]
+            if rank > modular_rank:
+                modular_rank, prime = rank, further_prime
+        over_qq = _rank_finding("jacobian over QQ", rational_rank, upper, "QQ")
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", Bounds(because=str(limit)))
-    return [_rank_finding(f"jacobian mod {prime}", modular, upper, f"GF({prime})"), over_qq]
+    modular = _rank_finding(f"jacobian mod {prime}", modular_rank, upper, f"GF({prime})")
+    return [modular, over_qq]
 
 
 def _rank_finding(method: str, value: int, upper: int, place: str) -> MethodValue:
@@ -472,7 +482,7 @@ def _by_lower_bounds(bounds: Iterator[MethodValue], upper: Bounds) -> list[Metho
 
 
 def _compare_bounds(lower: Bounds, upper: Bounds) -> Bounds:
-    """Return the dimension if the two bounds meet, else the lower bound.
+    """Return the dimension if a lower and an upper bound for it meet, else the lower bound.
 
     Raises
     ------

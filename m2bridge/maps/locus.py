@@ -1,6 +1,9 @@
 """Orbits on the image and their status: the findings of one method about the singular locus.
 
-What several methods find of the singular locus is compared by :func:`compare`.
+The orbits are those of a group that acts on the closure, so that either all points of an orbit are
+smooth or all are singular. The status of an orbit is that, with bounds for the dimension of the
+tangent spaces at its points. What several methods find of the singular locus is compared by
+:func:`compare`.
 """
 
 from __future__ import annotations
@@ -97,7 +100,7 @@ def singular_by_bounds(tangent: Bounds, dimension: int) -> bool | None:
     """
     variety = Bounds.at_least(dimension, f"a tangent space on a variety of dimension {dimension}")
     tangent_bounds = intersect_bounds(variety, tangent)
-    if tangent_bounds.value > dimension:
+    if tangent_bounds.least > dimension:
         return True
     if tangent_bounds.upper == dimension:
         return False
@@ -241,9 +244,10 @@ def _statuses_agree(first: OrbitStatus, second: OrbitStatus) -> bool:
 
 
 class OrbitMethods(Protocol):
-    """The ways to find the singular locus orbit by orbit.
+    """The ways to find the singular locus orbit by orbit, which ``maps.singular_locus`` calls.
 
-    The group acts on the closure, so tangent spaces and fibres are alike on an orbit.
+    Models whose orbits are known implement them. The group acts on the closure, so tangent spaces
+    and fibres are alike on an orbit.
     """
 
     def by_fibres(self) -> LocusFindings:
@@ -261,7 +265,9 @@ class OrbitMethods(Protocol):
 
     @property
     def independent_count(self) -> int:
-        """The number of independent coordinates, the tangent dimension of the closure at zero."""
+        """The number of linearly independent coordinates, the tangent dimension of the closure, a
+        cone, at zero.
+        """
 
     def orbit_closure(self, orbit: Any) -> PolynomialMap:
         """A parametrization of the Zariski closure of an orbit."""

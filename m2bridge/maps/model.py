@@ -3,6 +3,9 @@
 A model is the closure of the image of a polynomial map. A family can know more about it than the
 map: a multigrading, bounds for the dimension, a degree, statements. Methods return ``None`` or an
 empty value for properties that are not known; so does the base class.
+
+The free parametrization of a model is one whose parameters satisfy no relations. A representation
+is one of a group that acts linearly on the coordinates and maps the closure to itself.
 """
 
 from __future__ import annotations
@@ -283,7 +286,10 @@ class Model(ABC):
         return None
 
     def in_coordinates(self, coordinates: str | None, weights: str | None) -> Model:
-        """Return the model in these coordinates and parameters; ``None`` means the default.
+        """Return the model in the coordinates and the parameters with these names.
+
+        ``weights`` is the name of a choice of parameters. ``None`` means the default of the model;
+        the base class has no other choice.
 
         Raises
         ------
@@ -339,9 +345,10 @@ class Model(ABC):
         check_is_field(field)
 
     def grading(self) -> tuple[DegreeVector, ...] | None:
-        """Return a multidegree for each coordinate, with few entries, in the finest grading.
+        """Return the multidegree of each coordinate in the finest grading of the ideal.
 
-        ``None`` where the model knows none; then it is computed from the map.
+        All are tuples of the same length, which is small. ``None`` where the model does not know
+        the grading; then it is computed from the map.
         """
         return None
 
@@ -379,7 +386,8 @@ class Model(ABC):
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """Return proved upper bounds for the dimension of the closure in a characteristic.
 
-        The numbers of parameters and coordinates, which are bounds too, are left out.
+        ``characteristic`` is 0 or a prime p, for the map modulo p. The numbers of parameters and
+        coordinates, which are bounds too, are left out.
         """
         return ()
 
@@ -421,9 +429,10 @@ class Model(ABC):
         return self
 
     def fibre_degree(self) -> int | None:
-        """Return the degree of the projective variety over QQ, from source and generic fibre.
+        """Return the degree of the closure as a projective variety over QQ, without its equations.
 
-        ``None`` where the family has no formula for it.
+        A formula of the family finds it as a degree on the source of the parametrization, divided
+        by the number of points of a generic fibre. ``None`` where the family has no formula.
         """
         return None
 
@@ -468,7 +477,9 @@ class Model(ABC):
         return "no orbits of this model are known"
 
     def no_fibres(self, field: CoefficientField) -> str:
-        """Return in words why fibres do not decide smoothness over this field; empty if they do."""
+        """Return in words why the fibres of the parametrization do not decide over this field which
+        points of the closure are smooth; empty if they do.
+        """
         return "no orbits of this model are known"
 
     def orbit_methods(self) -> OrbitMethods | None:
@@ -489,14 +500,16 @@ class Model(ABC):
     def observables(self, statements: Iterable[Statement]) -> frozenset[str]:
         """Return the names of the observables that the statements are about.
 
-        An observable that needs Macaulay2, which takes time, is left out where the hypotheses of
-        its statement fail: ``hypotheses`` then names one, and is empty where all hold.
+        An observable that needs Macaulay2, which takes time, is left out where a hypothesis of its
+        statement fails: ``statement.hypotheses(model)`` names it, and is empty where all hold.
         """
-        return frozenset(
-            statement.observable
-            for statement in statements
-            if not self.needs_engine({statement.observable}) or not statement.hypotheses(self)
-        )
+        names: set[str] = set()
+        for statement in statements:
+            takes_time = self.needs_engine({statement.observable})
+            if takes_time and statement.hypotheses(self):  # a hypothesis fails
+                continue
+            names.add(statement.observable)
+        return frozenset(names)
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> Observed | None:
         """Compute at least these observables, by methods that share nothing with the predictions.

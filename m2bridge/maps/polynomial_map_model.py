@@ -185,8 +185,10 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
     ``content`` is the parsed TOML, and ``key`` the name of the case. Inputs of a layer that are not
     named have the names of the outputs of the layer before it.
     """
+    # at the top level layers are required, and [map] is allowed, which may have a title
     toml_files.check_keys(content, "", {"layers"}, {"map"})
-    title = toml_files.line(toml_files.table_of(content, "map", set(), {"title"}), "map", "title")
+    map_table = toml_files.table_of(content, "map", set(), {"title"})
+    title = toml_files.line(map_table, "map", "title")
     tables = content["layers"]
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ConversionError("[[layers]] must be a list of tables")
@@ -217,6 +219,7 @@ def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, 
     ConversionError
         With ``where``, if a part is missing, unknown or not of its kind.
     """
+    # outputs are required, inputs and parameters allowed
     toml_files.check_keys(table, where, {"outputs"}, {"inputs", "parameters"})
     inputs = toml_files.strings(table.get("inputs", list(previous_outputs)), f"{where}, inputs")
     parameters = toml_files.strings(table.get("parameters", []), f"{where}, parameters")
@@ -236,7 +239,8 @@ def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, 
         source = PolynomialRing(QQ, (*inputs, *parameters))
         images = []
         for name, value in outputs.items():
-            images.append(toml_files.polynomial(value, f"outputs {name}", source))
+            with toml_files.advice_on_names(value, source):
+                images.append(toml_files.polynomial(value, f"outputs {name}", source))
         return Layer(PolynomialMap(source, tuple(outputs), tuple(images)), tuple(inputs))
     except ConversionError as reason:
         raise ConversionError(f"{where}, {reason}") from None

@@ -41,10 +41,13 @@ def homogenize(polynomial_map: PolynomialMap) -> MultigradedMap:
     images = polynomial_map.images
     # the largest degree d of an image; not all images are constant, so there are monomials
     degree = max(sum(exponents) for image in images for exponents in image.monoms())
-    power_of_new = ring.from_dict({(*(0,) * (ring.ngens - 1), degree): 1})
-    new_images = [power_of_new]
+    new_parameter = ring.gens[-1]
+    new_images = [new_parameter**degree]
     for image in check_deadline_in(images):
-        terms = {(*exponents, degree - sum(exponents)): c for exponents, c in image.items()}
+        terms = {}
+        for exponents, c in image.items():
+            exponent_of_new = degree - sum(exponents)
+            terms[*exponents, exponent_of_new] = c
         new_images.append(ring.from_dict(terms))
     coordinates = (coordinate, *polynomial_map.coordinates)
     return multigraded(PolynomialMap(source, coordinates, tuple(new_images)))
@@ -61,11 +64,13 @@ def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
     """Whether an affine closure of at least this dimension is a hypersurface, or the whole space,
     of the space that its linear equations define.
 
-    ``source`` is the homogenized map, to the cone over the projective closure.
+    ``source`` is the homogenized map, to the cone over the projective closure. The dimension of the
+    cone is at most the number of its independent coordinates; so these are the two cases in which
+    the lower bound for it is one less than this number.
     """
     independent_coordinates = len(linear_part(source).basis)
-    cone_dimension = dimension + 1
-    return cone_dimension == independent_coordinates - 1
+    cone_dimension_at_least = dimension + 1
+    return cone_dimension_at_least == independent_coordinates - 1
 
 
 def affine_hypersurface(
@@ -89,13 +94,15 @@ def affine_hypersurface(
         generators are all. ``None`` if the closure is not seen to be a hypersurface, or the search
         reached a limit.
     """
+    # the cone has one dimension more than the affine closure
     equations = hypersurface_equation(source, dimension + 1)
     if equations is None or equations.series is None:
         return None
     target = polynomial_map.target()
     ring = target.sympy_ring
     generators = []
-    # a generator in the coordinates 0, 1, … of the cone becomes one in the affine coordinates 1, …
+    # A generator in the coordinates 0, 1, … of the cone becomes one in the affine coordinates 1, ….
+    # A monomial lists the numbers of its variables, each as often as its exponent says.
     for terms in equations.implicitization.sparse_generators():
         polynomial = {}
         for monomial, coefficient in terms:

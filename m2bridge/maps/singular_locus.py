@@ -4,6 +4,9 @@ Which methods run is decided in :func:`_planned_methods`. Those that look at orb
 belong to the model (``maps.locus.OrbitMethods``); double points are found in
 ``maps.double_points``, and the Jacobian criterion on the whole variety is here. Any two that ran
 are compared, and the result is that of the last one that finished.
+
+``LocusFindings`` are what one method found. Its ``components`` are the irreducible components of
+the singular locus, or ``None`` if the method did not finish.
 """
 
 from collections.abc import Iterable, Mapping
@@ -202,14 +205,17 @@ def _planned_methods(
         if method == "jacobian" or why_no_double_points(model, field):
             return ("jacobian",)
         return ("double-points", "jacobian")
+    # from here on the orbits are known
     is_large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
+    # fibres decide without the ideal, so that `auto` computes no ideal of many coordinates
     if method == "fibres" or (method == "auto" and is_large and not no_fibres):
         return ("fibres",)
+    # bounds, which need no ideal, come first where the ideal may not be found in time
     at_orbits = ("bounds", "orbits") if is_large else ("orbits",)
     if method == "orbits" or (method == "auto" and is_large):
         ideal_takes_long = orbit_methods.independent_count > MAX_ORBIT_IDEAL_COORDINATES
         return ("bounds",) if is_large and ideal_takes_long else at_orbits
-    # `all`, `jacobian`, and `auto` for few coordinates
+    # what is left: `all`, `jacobian`, and `auto` for few coordinates
     if no_fibres or method == "jacobian":
         return (*at_orbits, "jacobian")
     return ("fibres", *at_orbits, "jacobian")
@@ -227,9 +233,10 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
         If the method is required and does not apply to the map.
     """
     dimension = source_dimension(model)
+    # elimination and the Jacobian criterion have the rest of the time, unless they are not asked
+    half_of_the_time = share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS)
     try:
-        # elimination and the Jacobian criterion have the rest of the time
-        with nullcontext() if required else share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS):
+        with nullcontext() if required else half_of_the_time:
             primes = double_points(model)
     except errors.MethodUnavailableError as reason:
         if required:
@@ -479,7 +486,9 @@ def _compare_and_combine(
     for first, second in combinations(findings, 2):
         compare(first, second)
     finished = [finding for finding in findings if finding.components is not None]
-    methods = " and ".join(finding.method for finding in finished or findings)
+    # if no method finished, the result is what all of them found so far
+    combined = finished or findings
+    methods = " and ".join(finding.method for finding in combined)
     remarks = [f"{methods} agree"] if len(finished) > 1 else []
     unfinished = [finding for finding in findings if finding.unfinished]
     limits = [f"{finding.method}: {finding.unfinished}" for finding in unfinished]
@@ -487,7 +496,7 @@ def _compare_and_combine(
         remarks += limits
         limits = []
     dimension = None  # of the variety, by the last method that found it
-    for finding in finished or findings:
+    for finding in combined:
         if finding.dimension is not None:
             dimension = finding.dimension
     keep_ideals = ideals or model.orbit_methods() is None
@@ -500,16 +509,16 @@ def _compare_and_combine(
             components = tuple(_with_ideal(component, model, field) for component in components)
         else:
             components = tuple(replace(component, ideal=None) for component in components)
-    else:  # what the Jacobian criterion, the last method, proved before a limit
-        for finding in findings:
-            proved, rest_dimension = finding.proved, finding.rest_dimension
+    elif findings:  # what the Jacobian criterion, the last method, proved before a limit
+        last = findings[-1]
+        proved, rest_dimension = last.proved, last.rest_dimension
     uses_engine = keep_ideals or any(finding.uses_engine for finding in findings)
     return SingularLocus(
         model=model,
         field=field,
         method=methods,
         variety_dimension=dimension,
-        orbits=known_orbits(finished or findings),
+        orbits=known_orbits(combined),
         components=components,
         remarks=tuple(remarks),
         engine_version=current().version if uses_engine else "",

@@ -179,6 +179,7 @@ def _facts(locus: SingularLocus) -> list[tuple[str, object]]:
         ("computed by", computed_by(locus.engine_version, locus.seconds, locus.method)),
         *(("remark", remark) for remark in locus.remarks),
         ("not finished", locus.unfinished or None),
+        # how large further components can be, which were not found
         ("not decided", bound_text(locus.rest_dimension)),
     ]
 

@@ -1,4 +1,8 @@
-"""The space of dimension 3 by which a closure is cut, and a box in it."""
+"""The space of dimension 3 by which a closure is cut, and a box in it.
+
+A slice is the part of the closure in the space. On the space every coordinate of the closure is a
+polynomial of degree ≤ 1 in three variables; some of them are coordinates themselves.
+"""
 
 from __future__ import annotations
 
@@ -74,14 +78,16 @@ class SliceSpace:
 
         Those that are zero on the space are left out.
         """
-        return [value for value in map(self._substitute, polynomials) if value]
+        on_the_space = map(self._substitute, polynomials)
+        return [polynomial for polynomial in on_the_space if polynomial != 0]
 
     def _substitute(self, polynomial: PolyElement) -> PolyElement:
         """Return a polynomial in the coordinates as a polynomial in the variables of the space."""
         return substitute(polynomial, list(self.forms.values()))
 
     def criterion(self, model: Model) -> WithoutRealWeights | None:
-        """Return the criterion of a model in the variables of the space; ``None`` if it has none.
+        """Return the criterion of a model for points without real weights, in the variables of the
+        space; ``None`` if the model has none.
 
         The polynomials of its ``zero`` that vanish on the space are left out.
         """

@@ -1,9 +1,9 @@
 """The section of a closure by a space of dimension 3: its real surface and singular curve.
 
 Macaulay2 decomposes the slice and its singular locus over QQ. The real points of each component in
-a box form pieces (``pictures.real_geometry``). Each piece lies as a whole among the functions of
-real weights or outside: the sign from which a criterion of the family tells it is constant on it.
-The proof is in docs/pictures.md.
+a box form pieces (``pictures.real_geometry``), which end at the zeros of polynomials ``cuts``. Each
+piece lies as a whole among the functions of real weights or outside: the sign from which a
+criterion of the family tells it is constant on it. The proof is in docs/pictures.md.
 """
 
 from __future__ import annotations
@@ -337,18 +337,17 @@ class _SliceComponents:
         number of points that are computed along a side of the box.
         """
         for component in map(self.in_ring_of_slice, self.answer.ideals("components")):
-            # a component of the surface has one equation; then the polynomial that decides, if any
-            surface, *cuts = to_flint(
-                [*component.generators, *self._deciding_polynomials(component)]
-            )
+            (surface,) = to_flint(component.generators)  # a component has one equation
+            cuts = to_flint(self._deciding_polynomials(component))
             for patch in patches(surface, self.space.box, cuts, fineness):
                 yield self._piece("surface", patch, cuts, singular=False)
         for prime, singular in self._curves_and_points():
-            cuts = self._deciding_polynomials(prime)
-            for branch in branches(prime, self.space.box, cuts, fineness):
+            deciding = self._deciding_polynomials(prime)
+            cuts = to_flint(deciding)
+            for branch in branches(prime, self.space.box, deciding, fineness):
                 # a branch has one line of points; an isolated point is a line with it alone
                 kind: PieceKind = "curve" if len(branch.points[0]) > 1 else "point"
-                yield self._piece(kind, branch, to_flint(cuts), singular=singular)
+                yield self._piece(kind, branch, cuts, singular=singular)
 
     def _deciding_polynomials(self, prime_ideal: Ideal) -> list[PolyElement]:
         """Return a list of the polynomials, at most one, whose sign decides which points of the
@@ -357,16 +356,16 @@ class _SliceComponents:
         By the criterion, points without real weights are those where all of ``zero`` vanish and
         ``positive`` > 0; so ``positive`` decides. It is returned in a list because the functions
         that compute pieces take one, of the polynomials at whose zeros pieces end. The list is
-        empty if no sign has to be known: there is no criterion, not all of ``zero`` vanish on the
-        variety, or ``positive`` vanishes on it. If not all of ``zero`` vanish on it, the points of
-        it where they do lie in the components ``exceptional`` of the answer.
+        empty if no sign has to be known.
         """
         if self.criterion is None:
             return []
+        # If not all of `zero` vanish on the variety, its points where they do lie in the components
+        # `exceptional` of the answer, which are pieces of their own.
         if not all(map(prime_ideal.contains, self.criterion.zero)):
             return []
         positive = self.criterion.positive
-        if prime_ideal.contains(positive):
+        if prime_ideal.contains(positive):  # it is 0 at all points, so not positive
             return []
         return [positive]
 
@@ -382,8 +381,10 @@ class _SliceComponents:
             yield prime, True
         if "exceptional" in self.answer:
             for component in self.primes("exceptional"):
-                is_curve_or_points = component.dimension < 2
-                if is_curve_or_points and not any(map(component.prime.contains, singular)):
+                if component.dimension >= 2:  # a component of the surface, and no curve on it
+                    continue
+                # its variety lies in that of a singular component whose prime ideal it contains
+                if not any(map(component.prime.contains, singular)):
                     yield component.prime, False
 
     def _piece(
@@ -392,7 +393,8 @@ class _SliceComponents:
         """Return the piece that a cell, a set of real points, forms.
 
         Its place, among the functions of real weights or outside, is decided by the signs of the
-        polynomials ``cuts`` at one of its points: outside if one of them is positive. Without a
+        polynomials ``cuts`` at one of its points: outside if one of them is positive, else among
+        the functions, also if there are no cuts (:meth:`_deciding_polynomials`). Without a
         criterion it is undecided. ``singular`` says whether the surface is singular there.
 
         Raises
@@ -402,7 +404,7 @@ class _SliceComponents:
         """
         place = UNDECIDED if self.criterion is None else FUNCTIONS
         for cut in cuts:
-            value = ball(cut, cell.sample)
+            value = ball(cut, cell.sample)  # a small interval that contains the value there
             if value > 0:
                 place = CLOSURE_ONLY
             elif not value < 0:  # the ball contains 0, although pieces end where a cut is zero
@@ -439,6 +441,7 @@ def _check_one_surface(answer: Answer) -> None:
     codimensions = answer.integers("codimensions")
     if set(codimensions) == {1}:
         return
+    # codimensions are those in the space of dimension 3
     dimensions = ", ".join(str(3 - codimension) for codimension in sorted(codimensions))
     place = f"in components of dimension {dimensions}" if codimensions else "nowhere"
     raise InvalidCaseError(

@@ -60,7 +60,7 @@ def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
         )
     # no image is zero, since they are linearly independent, so each has one term
     columns = [next(iter(image)) for image in independent.images]
-    if not all(map(any, columns)):
+    if not all(map(any, columns)):  # all exponents of a constant are zero
         raise MethodUnavailableError(f"a coordinate is constant; {ELIMINATE}")
     return columns
 
@@ -157,9 +157,8 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
     # the matrix whose columns are the a_j
     rows = list(zip(*columns, strict=True))
     name = program_name(program)
-    run_with_files = _run_4ti2
-    if name == "Normaliz":
-        run_with_files = _run_normaliz
+    # each program reads and writes files of its own format
+    run_with_files = _run_normaliz if name == "Normaliz" else _run_4ti2
     with TemporaryDirectory() as folder:
         try:
             lines = run_with_files(program, rows, Path(folder) / "map")
@@ -173,7 +172,7 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
         if line.strip()
     ]
     for u, row in product(basis, rows):
-        if sum(map(mul, u, row)) != 0:
+        if sum(map(mul, u, row)) != 0:  # an entry of Σ u_j a_j
             raise MethodUnavailableError(
                 f"{name} gave a polynomial that is not a relation ({program}); {ELIMINATE}"
             )
@@ -268,6 +267,7 @@ def lattice_script(
     else:
         vectors = markov_basis(columns, program)
         reason = BY_MARKOV.format(program_name(program))
+    # the coefficient c_j of the one term of each image
     scalars = [next(iter(image.values())) for image in independent.images]
     ring = independent.target()
     binomials = [binomial(vector, scalars) for vector in vectors]
@@ -277,6 +277,7 @@ def lattice_script(
         "field": m2_syntax.field(field),
         # with the degrees of the monomials in the parameters the ideal is homogeneous
         "degrees": ", ".join(str(sum(column)) for column in columns),
+        # a Markov basis needs no saturation
         "saturated": program is not None,
     }
-    return render("lattice_ideal", ("wire", "invariants"), values), reason
+    return render("lattice_ideal", libraries=("wire", "invariants"), values=values), reason

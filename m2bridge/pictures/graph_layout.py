@@ -87,12 +87,14 @@ def straighten_route(
     remaining = [route[0]]
     start = 0
     while start < len(route) - 1:
-        ends = range(len(route) - 1, start + 1, -1)  # from the last position backwards
-        free_ends = (
-            end for end in ends if _is_free(route[start], route[end], other_nodes, left, right)
-        )
-        start = next(free_ends, start + 1)  # the next position can always be reached
-        remaining.append(route[start])
+        end = len(route) - 1
+        # from the last position backwards; the next position can always be reached
+        while end > start + 1:
+            if _is_free(route[start], route[end], other_nodes, left, right):
+                break
+            end -= 1
+        remaining.append(route[end])
+        start = end
     return remaining
 
 
@@ -124,15 +126,18 @@ def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
     signs. So x(y) is monotone between two places, and turns to a side only where the route does
     (Fritsch, Carlson, *Monotone piecewise cubic interpolation*, SIAM J. Numer. Anal. 17, 1980).
     """
-    slopes = [(b[0] - a[0]) / (b[1] - a[1]) for a, b in itertools.pairwise(route)]
-    tangents = [slopes[0]]
+    slopes = []  # of the line from each place to the next one
+    for (x0, y0), (x1, y1) in itertools.pairwise(route):
+        slopes.append((x1 - x0) / (y1 - y0))
+    tangents = [slopes[0]]  # the slope of the curve at each place
     for slope_before, slope_after in itertools.pairwise(slopes):
         tangent = 0.0
         if slope_before * slope_after > 0:  # of one sign: the harmonic mean
             tangent = 2 * slope_before * slope_after / (slope_before + slope_after)
         tangents.append(tangent)
     tangents.append(slopes[-1])
-    points = [(float(x), float(y)) for x, y in route[:1]]
+    first_x, first_y = route[0]
+    points = [(float(first_x), float(first_y))]
     for number, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(route)):
         height = y1 - y0
         for step in range(1, CURVE_POINTS + 1):
@@ -153,8 +158,9 @@ def _horizontal_places(
 ) -> dict[Hashable, float]:
     """The horizontal coordinate of each node and bend, in the best of the orders that are tried.
 
-    That is the order with the fewest crossings. In each sweep all rows are sorted again: in a sweep
-    upwards by their lower neighbours, in a sweep downwards by their upper ones.
+    Bends are the places of an edge in the layers that it passes. The best order of the rows is the
+    one with the fewest crossings. In each sweep all rows are sorted again: in a sweep upwards by
+    their lower neighbours, in a sweep downwards by their upper ones.
 
     Parameters
     ----------

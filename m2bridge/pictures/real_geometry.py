@@ -4,6 +4,9 @@ A surface is cut into cells over cells of the plane, and a curve into branches o
 line, as in a cylindrical algebraic decomposition (Brown, J. Symbolic Comput. 32, 2001): over a cell
 the number and the order of real roots are constant, and so are the signs that are asked for. Roots
 are balls of FLINT that contain one exact root each; only what is drawn is rounded.
+
+Pieces end at the zeros of polynomials that are called cuts. Points are computed over nodes, which
+are rational numbers in an interval. A section is an equation with numbers put in for variables.
 """
 
 from __future__ import annotations
@@ -80,7 +83,8 @@ def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
     terms = {}
     for monomial, coefficient in polynomial.to_dict().items():
         if monomial[place] == degree:
-            terms[(*monomial[:place], 0, *monomial[place + 1 :])] = coefficient
+            without_variable = (*monomial[:place], 0, *monomial[place + 1 :])
+            terms[without_variable] = coefficient
     return polynomial.context().from_dict(terms)
 
 
@@ -90,7 +94,8 @@ def factors(polynomials: Iterable[fmpq_mpoly]) -> list[fmpq_mpoly]:
     for polynomial in check_deadline_in(polynomials):
         if not polynomial.is_zero():
             _, factors_and_exponents = polynomial.factor()
-            factors_by_text |= {str(factor): factor for factor, _ in factors_and_exponents}
+            for factor, _ in factors_and_exponents:
+                factors_by_text[str(factor)] = factor
     return list(factors_by_text.values())
 
 
@@ -100,8 +105,8 @@ def boundaries(polynomial: fmpq_mpoly, variable: str, interval: Interval) -> lis
     The roots are those of ``polynomial`` as a polynomial in ``variable``. As the other variables
     move, their number or order may change only where one of these polynomials in the other
     variables vanishes: the leading coefficient, the discriminant, and the values at both ends of
-    the interval. Source: Brown, *Improved projection for cylindrical
-    algebraic decomposition*, J. Symbolic Comput. 32 (2001).
+    the interval. Source: Brown, *Improved projection for cylindrical algebraic decomposition*, J.
+    Symbolic Comput. 32 (2001).
     """
     degree = degree_in(polynomial, variable)
     if degree == 0:  # there are no roots, or all numbers are roots where the polynomial vanishes
@@ -127,6 +132,7 @@ def real_roots(
         return []
     low, high = map(arb, interval)
     roots_inside = []
+    # pairs of a complex root and its multiplicity, of a multiple with integer coefficients
     for root, _ in univariate.numer().complex_roots():
         # FLINT refines roots until those that are real have the exact imaginary part 0.
         if root.imag == 0 and low < root.real < high:
@@ -134,9 +140,13 @@ def real_roots(
     roots_inside.sort(key=arb.mid)
     if not exact:
         return roots_inside
-    rational = [number for number, _ in univariate.roots()]
-    # A ball contains no other root, so a rational root in it is the root that it stands for.
-    return [next(filter(root.contains, rational), root) for root in roots_inside]
+    rational_roots = [number for number, _ in univariate.roots()]
+    exact_roots: list[Any] = []
+    for root in roots_inside:
+        # a ball contains no other root, so a rational root in it is the root that it stands for
+        rational = [number for number in rational_roots if root.contains(number)]
+        exact_roots.append(rational[0] if rational else root)
+    return exact_roots
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
@@ -167,9 +177,13 @@ def root_intervals(
 def nodes(interval: Interval, count: int) -> list[fmpq]:
     """``count`` rational numbers in an open interval, denser at its ends, where roots move fast."""
     low, high = interval
-    # The projections to [0, 1] of points that are equally far apart on a half circle.
-    inner = [ball_middle(arb((1 - cos(pi * k / (count - 1))) / 2)) for k in range(1, count - 1)]
-    return [low + (high - low) * fraction for fraction in (CLOSE, *inner, 1 - CLOSE)]
+    fractions = [CLOSE]  # from 0 to 1
+    for k in range(1, count - 1):
+        # the projection to [0, 1] of one of ``count`` equally distant points on a half circle
+        angle = pi * k / (count - 1)
+        fractions.append(ball_middle(arb((1 - cos(angle)) / 2)))
+    fractions.append(1 - CLOSE)
+    return [low + (high - low) * fraction for fraction in fractions]
 
 
 def middle(interval: Interval) -> fmpq:
@@ -199,6 +213,7 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
                 fractions.append(fraction)
         if len(fractions) >= count:
             return fractions[:count]
+    # the middles of ``count`` equal parts
     return [low + (high - low) * fmpq(2 * k + 1, 2 * count) for k in range(count)]
 
 
@@ -294,13 +309,17 @@ class _Branches:
         self.generators = to_flint(prime.generators)
         # Elimination ideals of a prime ideal are prime. In one variable they have one generator, or
         # none; in the base and another variable one, as prime ideals of height 1 have.
-        self.base = next((name for name in self.names if not self.eliminated([name])), None)
+        self.base: str | None = None
+        for name in self.names:
+            if not self.eliminated([name]):
+                self.base = name
+                break
         self.projections: dict[str, fmpq_mpoly] = {}
         for name in self.names:
-            if self.base is None:
-                (self.projections[name],) = self.eliminated([name])
-            elif name != self.base:
-                (self.projections[name],) = self.eliminated([self.base, name])
+            if name != self.base:
+                remaining = [name] if self.base is None else [self.base, name]
+                (equation,) = self.eliminated(remaining)
+                self.projections[name] = equation
 
     def eliminated(
         self, remaining: Sequence[str], more: Sequence[PolyElement] = ()
@@ -346,9 +365,7 @@ class _Branches:
         numbers = [spot[name] for name in self.names]
         if not all(isinstance(number, fmpq) for number in numbers):
             return None
-        if any(g(*numbers) != 0 for g in self.generators):
-            return None
-        return spot
+        return spot if all(g(*numbers) == 0 for g in self.generators) else None
 
     def isolated(self) -> Iterator[Cell]:
         """Yield the points of a variety that has finitely many, each as a cell."""
@@ -363,6 +380,7 @@ class _Branches:
         critical values of the base, where branches meet, leave the box or meet a cut, the number of
         points is constant.
         """
+        # polynomials in the base whose roots are the critical values
         critical: list[fmpq_mpoly] = []
         for name, equation in self.projections.items():
             critical += boundaries(equation, name, self.box[name])
@@ -371,18 +389,19 @@ class _Branches:
         for base_interval in check_deadline_in(
             root_intervals(factors(critical), base, self.box[base])
         ):
+            # twice as many nodes as a surface has
             count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
-            # the points over each node; those of one number are on one branch
-            tracks = [
-                self.points({base: place})
-                for place in check_deadline_in(nodes(base_interval, count))
-            ]
+            # the points over each node; of all nodes those with the same number form a branch
+            places = check_deadline_in(nodes(base_interval, count))
+            points_over_nodes = [self.points({base: place}) for place in places]
             samples = self.points({base: middle(base_interval)})
-            _common_count([len(spots) for spots in (*tracks, samples)])
+            _common_count([len(spots) for spots in (*points_over_nodes, samples)])
             rational = self._rational_points_over(base, base_interval, len(samples))
-            for number, spot in enumerate(samples):
-                line = tuple(_rounded_point(spots[number], self.names) for spots in tracks)
-                yield Cell(points=(line,), sample=spot, rational=rational.get(number))
+            for number, sample in enumerate(samples):
+                branch = [spots[number] for spots in points_over_nodes]
+                line = tuple(_rounded_point(spot, self.names) for spot in branch)
+                # `rational` has no point for some branches
+                yield Cell(points=(line,), sample=sample, rational=rational.get(number))
 
     def _rational_points_over(
         self, base: str, base_interval: Interval, count: int
@@ -432,9 +451,8 @@ def patches(
         About how many points there are along the box.
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
-        return tuple(
-            _Decomposition(surface=surface, box=box, cuts=cuts, fineness=fineness).patches()
-        )
+        decomposition = _Decomposition(surface=surface, box=box, cuts=cuts, fineness=fineness)
+        return tuple(decomposition.patches())
 
 
 class _Decomposition:
@@ -475,25 +493,27 @@ class _Decomposition:
         """Yield the cells over an interval of x, strip by strip, and over a strip from below.
 
         Over all nodes of the interval there are equally many strips, and over all places of a strip
-        equally many points of the surface, one on each cell.
+        equally many points of the surface, one on each of its graphs over the strip, the cells.
         """
         count = max(7, round(self.fineness * _relative_length(base_interval, self.box[self.x])))
+        # for each node x the points over the line at x, by strip, node y and number of the graph
         columns = [self._column(x) for x in check_deadline_in(nodes(base_interval, count))]
+        # each cell has its sample point over this x
         x_inside = middle(base_interval)
         strips = self._strips(x_inside)
         section = self.surface.subs({self.x: x_inside})
         _common_count([len(strips), *map(len, columns)])
         for strip, interval in enumerate(strips):
             lines = [column[strip] for column in columns]
-            graphs = _common_count([len(points) for line in lines for points in line])
+            graph_counts = [len(points) for line in lines for points in line]
             samples = self._spots(x_inside, section, middle(interval))
-            for graph in range(graphs):
+            for graph in range(_common_count(graph_counts)):
                 grid = tuple(tuple(points[graph] for points in line) for line in lines)
                 rational = self._rational_point(base_interval, strip, graph)
                 yield Cell(points=grid, sample=samples[graph], rational=rational)
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
-        """The points of the surface over the line at x: ``[strip][node][point]``.
+        """The points of the surface over the line at x: ``column[strip][node][graph]``.
 
         Each strip has nodes in its interval of y, and the points over a node are in the order of z.
         The number of nodes must not depend on x, so that the points form a grid, also where the

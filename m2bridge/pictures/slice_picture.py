@@ -60,9 +60,11 @@ def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, Sp
     first two coordinates, ``azimuth`` in it, from the first one.
     """
     e, a = radians(elevation), radians(azimuth)
-    right = (-sin(a), cos(a), 0.0)
-    upwards = (-sin(e) * cos(a), -sin(e) * sin(a), cos(e))
-    towards_the_eye = (cos(e) * cos(a), cos(e) * sin(a), sin(e))
+    # the eye is above or below the direction (x, y) of the plane
+    x, y = cos(a), sin(a)
+    right = (-y, x, 0.0)
+    upwards = (-sin(e) * x, -sin(e) * y, cos(e))
+    towards_the_eye = (cos(e) * x, cos(e) * y, sin(e))
     return right, upwards, towards_the_eye
 
 
@@ -83,7 +85,9 @@ def are_hidden(
         return [False] * len(points)
     # In this frame the third coordinate is the nearness to the eye.
     frame = numpy.array(axes(elevation, azimuth)).T
+    # Two triangles for each square, in an array by triangle, corner and coordinate.
     triangles = numpy.concatenate([corners[:, (0, 1, 2)], corners[:, (0, 2, 3)]]) @ frame
+    # The sides of each triangle from its first corner.
     u = triangles[:, 1] - triangles[:, 0]
     v = triangles[:, 2] - triangles[:, 0]
     # A triangle that is seen from its edge hides nothing, and has no coordinates r and s.
@@ -162,8 +166,9 @@ class Piece:
 
     def squares(self) -> Iterator[tuple[SpaceVector, SpaceVector, SpaceVector, SpaceVector]]:
         """Yield the squares of a grid of points, each by its four corners, one after the other."""
-        for one, other in pairwise(self.points):
-            for (a, b), (d, c) in zip(pairwise(one), pairwise(other), strict=True):
+        for line, next_line in pairwise(self.points):
+            sides = zip(pairwise(line), pairwise(next_line), strict=True)
+            for (a, b), (d, c) in sides:  # c is next to b, and d next to a
                 yield a, b, c, d
 
 
@@ -215,7 +220,7 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
         part = {"place": piece.name, "colour": piece.colour, "style": STYLES[piece.place]}
         if piece.kind == "surface":
             surfaces.append(part | {"squares": list(map(flat, piece.squares()))})
-        else:
+        else:  # a curve, or a point as a line with it alone
             lines.append(part | {"points": flat(piece.points[0])})
     return {
         "names": list(view.variables),
@@ -314,6 +319,7 @@ def _draw_squares(space: Any, view: SurfaceResult) -> None:
 def _draw_curves(space: Any, view: SurfaceResult) -> None:
     """Draw curves and points, pale where the surface is before them."""
     surfaces = [piece.squares() for piece in view.pieces if piece.kind == "surface"]
+    # all squares of all surfaces, which may hide a curve
     squares = [scale_to_cube(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
         if piece.kind == "point":
@@ -321,16 +327,17 @@ def _draw_curves(space: Any, view: SurfaceResult) -> None:
             if piece.is_dotted:
                 fill_colour = "white"
             style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
-            space.plot(*zip(*piece.points[0], strict=True), "o", **style)
+            (point,) = piece.points[0]  # a line with the point alone
+            space.plot(*([coordinate] for coordinate in point), "o", **style)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
             # The centre of each segment between two points says whether the segment is hidden.
             centres = scale_to_cube((points[1:] + points[:-1]) / 2, view)
             are_behind = are_hidden(centres, squares, view.elevation, view.azimuth)
             start = 0
-            # Parts of the curve that are all before the surface, or all behind it.
+            # Maximal runs of segments that are all before the surface, or all behind it.
             for is_behind, run in groupby(are_behind):
-                end = start + len(list(run))
+                end = start + len(list(run))  # the run has the segments start, …, end − 1
                 alpha = 1.0
                 if is_behind:
                     alpha = HIDDEN_LINE_ALPHA
@@ -373,8 +380,9 @@ def shade_colour(colour: str, brightness: float, alpha: float) -> tuple[float, .
 
     Returned are red, green and blue, each from 0 to 1, and the opacity ``alpha``.
     """
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    return *(min(1.0, channel * brightness) for channel in channels), alpha
+    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    shaded = [min(1.0, channel * brightness) for channel in (red, green, blue)]
+    return *shaded, alpha
 
 
 def _legend(view: SurfaceResult) -> list[Any]:
@@ -409,7 +417,7 @@ def equation_latex(equation: PolyElement) -> str:
     terms = equation.items()
     positive = equation.ring.from_dict({m: c for m, c in terms if c > 0})
     negative = equation.ring.from_dict({m: -c for m, c in terms if c < 0})
-    sides = sorted((positive, negative), key=length)
+    sides = sorted((positive, negative), key=length)  # left-hand side first
     return " = ".join(polynomial_latex(polynomial_text(side)) for side in sides)
 
 
@@ -417,11 +425,12 @@ def surface_html(view: SurfaceResult) -> str:
     """The surface on a canvas, turned by the mouse or by keys; nothing is loaded from elsewhere."""
     shown = scene(view)
     parts = [*shown["surfaces"], *shown["lines"]]
-    legend = dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts)
+    # an entry for each name, colour and style, in the order in which they occur
+    legend_entries = dict.fromkeys((part["place"], part["colour"], part["style"]) for part in parts)
     values = {
         "title": view.model.title,
         "caption": f"{polynomial_text(view.equation)} = 0",
         "scene": dumps(shown),
-        "legend": list(legend),
+        "legend": list(legend_entries),
     }
     return page("surface", values)

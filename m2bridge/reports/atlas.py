@@ -2,6 +2,11 @@
 
 Every value comes from a certificate, which is named with it; where certificates say a value twice,
 they have to agree. A browser opens the pages from a folder, without a server.
+
+A certificate is the answer to one question about one case, with its ``evidence``, from which the
+answer follows; an outcome is a file that says why there is no certificate. A row is one verdict of
+one of these files. The evidence of a certificate can have facts about orbits, sets of functions
+that are named by a few numbers.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -102,6 +107,7 @@ class Entry:
 
         If no statement was asked about, the first verdict on what was computed.
         """
+        # the questions whose answers are no verdicts on statements
         computed = (CLOSURE, EQUATIONS, POLAR)
         stated = [row.verdict for row in self.rows if row.question not in computed]
         verdicts = stated or [row.verdict for row in self.rows]
@@ -157,18 +163,20 @@ def case_grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[En
     groups: dict[tuple[Any, ...], list[Entry]] = {}
     for entry in listed:
         headings = tuple(heading for _, heading, _ in entry.case.options)
-        groups.setdefault((entry.case.family, headings, entry.case.cells[2:]), []).append(entry)
+        further_values = entry.case.cells[2:]
+        groups.setdefault((entry.case.family, headings, further_values), []).append(entry)
     tables, others = [], []
     # Keys are sorted as text, because numbers and words in them cannot be compared.
-    for (name, headings, further_values), group in sorted(
-        groups.items(), key=lambda item: repr(item[0])
-    ):
+    for key in sorted(groups, key=repr):
+        name, headings, further_values = key
+        group = groups[key]
         if len(headings) < 2:
             others += group
             continue
         common_numbers = zip(headings[2:], further_values, strict=True)
         caption = ", ".join(f"{heading} = {value}" for heading, value in common_numbers)
         if has_several_families:
+            # the caption is empty for cases of two numbers
             caption = ": ".join(filter(None, (family(name).title, caption)))
         columns, lines = cross_table({entry.case.cells[:2]: entry for entry in group})
         tables.append((caption, headings[:2], columns, lines))
@@ -204,8 +212,9 @@ def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
 
 
 def orbit_facts(certificates: Iterable[Certificate], evidence_key: str) -> FactsByOrbit:
-    """The facts about each orbit that the evidence of certificates has under a key, ``orbits`` or
-    ``tangent_dimensions``. Certificates without this key say nothing.
+    """The facts about each orbit that the evidence of certificates has under a key.
+
+    The key is ``orbits`` or ``tangent_dimensions``. Certificates without this key say nothing.
 
     Raises
     ------
@@ -215,7 +224,8 @@ def orbit_facts(certificates: Iterable[Certificate], evidence_key: str) -> Facts
     orbits: FactsByOrbit = {}
     for certificate in certificates:
         for facts in certificate.evidence.get(evidence_key, ()):
-            if orbits.setdefault(tuple(facts["orbit"]), facts) != facts:
+            known_facts = orbits.setdefault(tuple(facts["orbit"]), facts)
+            if known_facts != facts:
                 raise ContradictionError(
                     f"certificates of {certificate.name} do not agree about orbit {facts['orbit']}"
                 )
@@ -246,23 +256,31 @@ def _orbit_line(
 
 
 def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue, ...]:
-    """The singular, smooth and undecided orbits, and the largest dimension of a singular one.
+    """Return values that list the singular, the smooth and the undecided orbits of a case.
 
-    A value without any orbit is left out; without facts about orbits in any certificate, no value
-    is returned. The certificates are given by their files, of which the first with such facts is
-    the source.
+    A further value is the largest dimension of a singular orbit. A list without any orbit is left
+    out; without facts about orbits in any certificate, no value is returned. The certificates are
+    given by their files, of which the first with such facts is the source.
     """
-    sources = [file for file, one in certificates.items() if one.evidence.get("orbits")]
+    sources = []
+    for file, certificate in certificates.items():
+        if certificate.evidence.get("orbits"):
+            sources.append(file)
     if not sources:
         return ()
     facts = orbit_facts(certificates.values(), "orbits")
+    # the fact "singular" is None where it is undecided
     names = {True: "singular orbits", False: "smooth orbits", None: "undecided orbits"}
     texts = {}
     for is_singular, name in names.items():
         orbits = [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is is_singular]
         if orbits:
             texts[name] = ", ".join(value_text(list(orbit)) for orbit in orbits)
-    dimensions = [one["dimension"] for one in facts.values() if one.get("singular") is True]
+    dimensions = [
+        facts_of_orbit["dimension"]
+        for facts_of_orbit in facts.values()
+        if facts_of_orbit.get("singular") is True
+    ]
     if dimensions:
         largest_dimension = f"{max(dimensions)}"
         if names[None] in texts:  # one of the undecided orbits may be singular and larger
@@ -300,7 +318,7 @@ def atlas(folder: Path) -> Atlas:
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
     """The content of the page of one case, from its certificates and outcomes.
 
-    ``rows`` are all of the case, and name the files in the folder of which they are.
+    ``rows`` are all of the case; each names the file in ``folder`` from which it was read.
 
     Raises
     ------
@@ -309,18 +327,23 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
     CertificateError
         If one does not have the form that this release writes.
     """
+    # names of outcomes end with SUFFIX
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
     try:
         missing = _reasons_by_question(case, rows, certificates.values())
-        evidence = [certificate.evidence for certificate in certificates.values()]
-        generators = [one["generators"] for one in evidence if "generators" in one] or [()]
+        # those of the first certificate that has some
+        generators: tuple[str, ...] = ()
+        for certificate in certificates.values():
+            if "generators" in certificate.evidence:
+                generators = tuple(certificate.evidence["generators"])
+                break
         return Entry(
             case=case,
             values=tuple(_value(name, certificates, missing) for name in VALUES),
             orbits=orbit_table(certificates),
             singular=singular_values(certificates),
-            generators=tuple(generators[0]),
+            generators=generators,
             rows=tuple(rows),
             sources=certificates,
             trusted=tuple(all_trusted(certificates.values())),
@@ -340,6 +363,7 @@ def _reasons_by_question(
     only equations up to a degree are known; for the polar degrees, that the statement about them
     has no answer or does not apply; and for all questions, what is known about certificates.
     """
+    # files of outcomes have names that end with SUFFIX
     reasons = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
     degree_limit = _degree_limit_reason(certificates)
     if degree_limit:
@@ -349,7 +373,8 @@ def _reasons_by_question(
             reasons.setdefault(POLAR, row.reason)
     answered = {certificate.question for certificate in certificates}
     questions_of_family = questions(case.family)
-    for question in {question for question, _ in VALUES.values()}:
+    questions_with_values = {question for question, _reader in VALUES.values()}
+    for question in questions_with_values:
         if question in answered:
             reason = f"the certificate of '{question}' does not say it"
         elif question in questions_of_family:
@@ -385,6 +410,7 @@ def _value(
     if not values:
         return AtlasValue(name, "", reason=missing[question])
     about_closure = [file for file in values if certificates[file].question == CLOSURE]
+    # the first by the name of its file
     source = min(about_closure or values)
     return AtlasValue(name=name, text=str(values[source]), source=source)
 
@@ -477,7 +503,7 @@ def _case_page(entry: Entry, before: Entry | None, after: Entry | None, document
 def _overview(atlas: Atlas) -> str:
     """The page with tables of all cases, and lists of those that are in no table."""
     tables, entries_without_table = case_grids(atlas.entries)
-    # Of the cases without a table only the verdict is shown.
+    # Of the cases without a table only the verdict is shown, so they have no dashes for numbers.
     without_values = {entry.file for entry in entries_without_table}
     with_values = [entry for entry in atlas.entries if entry.file not in without_values]
     values = {

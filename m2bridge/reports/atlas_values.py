@@ -63,7 +63,8 @@ def _answer_reader(name: str, text: Callable[[Any], str]) -> CertificateReader:
 def _coordinates(certificate: Certificate) -> int | None:
     """The number of coordinates: the value of the Hilbert function at 1, or the number of names.
 
-    ``None`` if a certificate has neither the function nor names of coordinates.
+    The values of the function begin with that at 0. ``None`` if a certificate has neither the
+    function nor names of coordinates.
     """
     values = certificate.answer.get("hilbert_function")
     if values:
@@ -101,8 +102,10 @@ def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
     if certificate.question != STATED_POLAR:
         return certificate.answer.get("polar_degrees")
     for verdict in certificate.answer["verdicts"]:
+        # the numbers by method; they are not a mapping if there are none
         observed = verdict.get("observed")
         if isinstance(observed, Mapping):
+            # the default is a missing number, so that nothing is returned
             degrees: Sequence[int | None] = observed.get("integrals", (None,))
             if None not in degrees:
                 return degrees  # type: ignore[return-value]

@@ -2,6 +2,10 @@
 
 Nothing is computed and nothing verified here: a row says what a certificate says, or why there is
 none. The numbers are those of the paragraph that begins a report and its JSON.
+
+A question is what a certificate answers, such as ``3.4``; a statement is a part of it with a
+verdict of its own, such as ``3.4 (iii)``. A case is named by the values of the options of its
+family, such as d = 3; in tables each option is a column, and its value a cell.
 """
 
 from __future__ import annotations
@@ -50,9 +54,15 @@ def evidence_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
 
     The column ``orbit`` comes first; a dash stands for a fact that is not known of an orbit.
     """
+    # False, for ``orbit``, is before True
     columns = sorted(set(chain.from_iterable(orbits)), key=lambda name: (name != "orbit", name))
-    lines = tuple(tuple(value_text(orbit.get(name)) for name in columns) for orbit in orbits)
-    return Table(tuple(name.replace("_", " ") for name in columns), lines)
+
+    def table_line(facts: Mapping[str, Any]) -> tuple[str, ...]:
+        """The cells of one orbit, from its facts by name."""
+        return tuple(value_text(facts.get(name)) for name in columns)
+
+    header = tuple(name.replace("_", " ") for name in columns)
+    return Table(header, tuple(map(table_line, orbits)))
 
 
 def verdict_words(verdict: str) -> str:
@@ -417,15 +427,18 @@ class Report:
 def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
     """The rows of a table, where verdicts that one fact decides, and that agree, share a line.
 
-    Statements that one fact decides are in one group of ``same_fact`` of their family. A line of
-    several names them all, and all files, and has no words of a statement. Verdicts with different
-    reasons, witnesses or computing times do not share a line.
+    Statements that one fact decides are in one group of ``same_fact`` of their family, as ``3.4
+    (iii)`` and ``A.4``. A line of several names them all, and all files, and has no words of a
+    statement. Verdicts with different reasons, witnesses or computing times do not share a line.
     """
     lines: dict[object, VerdictRow] = {}
     for number, row in enumerate(rows):
-        groups = family(row.case.family).same_fact
         # The fact of a statement that shares it with no other one is the number of the row alone.
-        fact = next((names for names in groups if row.statement in names), number)
+        fact: object = number
+        for names in family(row.case.family).same_fact:
+            if row.statement in names:
+                fact = names
+                break
         key = (row.case, fact, row.verdict, row.reason, row.witness, row.seconds)
         line = lines.get(key)
         if line is None:

@@ -152,7 +152,9 @@ def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
 def paper_of(rows: Iterable[VerdictRow]) -> str:
     """Return the paper with which sources begin, if all cite the same; empty otherwise.
 
-    It can then be shown once, and left out of the sources.
+    It can then be shown once, and left out of the sources. For the source "Henry, Marchetti, Kohn,
+    arXiv 2408.17221, Theorem 3.2" it is all up to the comma after the number, with a blank. Sources
+    without a number of arXiv do not count.
     """
     papers = set()
     for row in rows:
@@ -173,6 +175,7 @@ def _page_table(report: Report) -> dict[str, Any]:
     text in ``statements`` the list of their names.
     """
     single_statements = {row.statement for row in report.rows}
+    # those of lines that several statements share are such as "3.4 (iii), A.4"
     names = sorted({row.statement for row in report.lines})
     members = [[name] if name in single_statements else name.split(", ") for name in names]
     texts = sorted({text for row in report.rows for text in (row.reason, row.witness)})
@@ -216,9 +219,9 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
     """
     orbits = _questions_by_thing((detail.orbits, detail.question) for detail in details)
     scripts = _questions_by_thing((detail.script, detail.question) for detail in details)
-    verdict = attrgetter("statement", "verdict", "reason", "witness", "file")
+    shown_fields = attrgetter("statement", "verdict", "reason", "witness", "file")
     return {
-        "verdicts": list(map(verdict, table_lines(rows))),
+        "verdicts": list(map(shown_fields, table_lines(rows))),
         "family": rows[0].case.family,
         "orbits": [(questions, facts.header, facts.rows) for facts, questions in orbits.items()],
         "scripts": [(questions, text) for text, questions in scripts.items()],
@@ -282,9 +285,9 @@ def _grids(
     """
     cases_by_place: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
     for case in report.cases:
-        # The "" is the second cell of a case that has only one.
-        first, second, *_ = *report.cells(case), ""
-        cases_by_place.setdefault((first, second), []).append(case)
+        cells = report.cells(case)
+        second = cells[1] if len(cells) > 1 else ""
+        cases_by_place.setdefault((cells[0], second), []).append(case)
     for statement in sorted({row.statement for row in report.rows}):
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
         signs_by_place: dict[tuple[TableCell, ...], str] = {}
@@ -293,7 +296,9 @@ def _grids(
             if signs:
                 signs_by_place[place] = signs
         columns, rows = cross_table(signs_by_place)
-        yield statement, columns, [(first, [signs or "" for signs in row]) for first, row in rows]
+        # a place without a case has None, which becomes an empty cell
+        grid = [(first, [signs or "" for signs in row]) for first, row in rows]
+        yield statement, columns, grid
 
 
 def _signs(verdicts: list[str | None]) -> str:
@@ -420,7 +425,8 @@ def to_csv(report: Report) -> str:
     lines: list[list[Any]] = []
     for row in report.rows:
         words = [row.statement, row.verdict, row.reason, row.witness]
-        reported = row.reported["versions"] | row.reported  # versions by programs, and figures
+        # the versions by the names of programs, and the figures by their names
+        reported = row.reported["versions"] | row.reported
         numbers = [reported.get(name) for name in figures]
         lines.append([*report.cells(row.case), *words, *numbers, row.file])
     for problem in report.problems:

@@ -1,4 +1,9 @@
-"""A folder of certificates and outcomes, read into the rows of a report."""
+"""A folder of certificates and outcomes, read into the rows of a report.
+
+A certificate is the answer to a question about a case, with a verdict for each part of a statement.
+An outcome is what a batch writes, in a file whose name ends with ``SUFFIX``, where there was no
+answer.
+"""
 
 import sys
 from functools import partial
@@ -47,12 +52,12 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
         outcome = Unanswered(**data)
         case = case_of(outcome.family, outcome.case)
         names = question_of(outcome.family, outcome.question).names()
-        verdict, reason = "NOT_APPLICABLE", outcome.reason
-        if outcome.kind != "not-applicable":
-            verdict, reason = (
-                "NO_ANSWER",
-                f"{outcome.kind}{_limit_words(outcome)}: {outcome.reason}",
-            )
+        if outcome.kind == "not-applicable":
+            verdict = "NOT_APPLICABLE"
+            reason = outcome.reason
+        else:
+            verdict = "NO_ANSWER"
+            reason = f"{outcome.kind}{_limit_words(outcome)}: {outcome.reason}"
         reason.encode()  # half of a pair of surrogates is not text, and raises a ValueError
         versions = {str(name): str(version) for name, version in outcome.versions.items()}
     except (AttributeError, KeyError, TypeError, ValueError, InvalidCaseError) as error:
@@ -111,9 +116,8 @@ def collect(folder: Path) -> Report:
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
-                unanswered += _check_file_name(
-                    outcome_rows(read_json(text_of(path)), name), SUFFIX, files
-                )
+                found = outcome_rows(read_json(text_of(path)), name)
+                unanswered += _check_file_name(found, SUFFIX, files)
             else:
                 certificate = read(path)
                 found = _check_file_name(certificate_rows(certificate, name), ".json", files)

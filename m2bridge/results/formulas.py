@@ -162,11 +162,13 @@ def spelled(text: str) -> str:
     other braces are those of sets.
     """
     text = _with_scripts(text)
-    # braces of sets
+    # braces of sets, {0, 1} → \{0, 1\}
     text = re.sub(r"(?<![_^])\{((?:[^{}]|[_^]\{[^{}]*\})*)\}", r"\\{\1\\}", text)
+    # roots, √(x + 1) → \sqrt{x + 1}
     text = re.sub(r"√\(([^()]*)\)", r"\\sqrt{\1}", text)
+    # names of functions, det M → \operatorname{det} M
     text = re.sub(rf"(?<![A-Za-z\\])({NAMES}|row|col)(?![A-Za-z])\s?", r"\\operatorname{\1} ", text)
-    # exponents such as ⁻¹
+    # exponents that are signs of their own, A⁻¹ → A^{-1}
     text = re.sub(
         f"[{''.join(POWERS)}]+",
         lambda match: f"^{{{''.join(POWERS[sign] for sign in match[0])}}}",

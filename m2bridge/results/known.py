@@ -47,12 +47,12 @@ class Bounds:
     @staticmethod
     def at_least(value: int | None, because: str = "") -> Bounds:
         """Return a number with only a lower bound."""
-        return Bounds(value, None, because)
+        return Bounds(value, upper=None, because=because)
 
     @staticmethod
     def at_most(value: int | None, because: str = "") -> Bounds:
         """Return a number with only an upper bound."""
-        return Bounds(None, value, because)
+        return Bounds(lower=None, upper=value, because=because)
 
     @property
     def exact(self) -> int | None:

@@ -169,9 +169,10 @@ def _formula(text: str) -> str:
     """
     if not _FORMULA.fullmatch(text):
         return ""
-    # A line of a narrow column may end after a name.
+    # A line of a narrow column may end after a name such as det: LaTeX's \operatorname forbids it.
     upright_name = r"\\mathop{\\mathrm\1}\\penalty500 "
     formula = re.sub(r"\\operatorname(\{\w+\})", upright_name, spelled(text))
+    # and after a comma; \lt and \gt are names of the site only
     for for_site, for_print in ((", ", r",\allowbreak{} "), (r"\lt ", "< "), (r"\gt ", "> ")):
         formula = formula.replace(for_site, for_print)
     # Greek letters, and signs that ``spelled`` left.
@@ -211,7 +212,9 @@ def _title(citation: re.Match[str]) -> str:
 
     A citation without a known title stays as it is.
     """
+    # the file has these two, in this order
     titles_of_pages, titles_of_sections = cited_titles().values()
+    # the place is an anchor such as #theorem-degree, or None
     page, place = citation["page"], citation["place"] or ""
     title = titles_of_sections.get(place.removeprefix("#"))
     if title:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
-from m2bridge.loading import library
+from m2bridge.limits import library
 from m2bridge.results.base import Result
 from m2bridge.system import save
 

@@ -119,12 +119,14 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]], most: int | N
     are_numeric = numeric(lines, len(names))
     if most is not None:
         lines = list(_wrap_cells(lines, most))
+    # the columns, each with its name first, filled up to their widths with blanks
     columns = zip(names, *lines, strict=True)
     aligned = []
     for column, is_numeric in zip(columns, are_numeric, strict=True):
         width = max(map(len, column))
         align = str.rjust if is_numeric else str.ljust
         aligned.append([align(cell, width) for cell in column])
+    # and then the lines again, the first of which is the header
     head, *body = ["  " + "   ".join(cells).rstrip() for cells in zip(*aligned, strict=True)]
     rule = "  " + "   ".join("─" * len(column[0]) for column in aligned)
     return "\n".join([head, rule, *body])
@@ -344,6 +346,7 @@ class Finding:
     def text(self) -> str:
         """Return the verdict at the left, and the other lines indented."""
         first, *other_lines = self.lines
+        # two blanks, a verdict in 14 characters, two blanks
         indent = " " * 18
         return "\n".join(
             [f"  {self.verdict:14}  {first}", *(indent + line for line in other_lines)]

@@ -149,6 +149,7 @@ def _table(block: Table, width: int) -> RenderableType:
     rows = [[visible_lines(str(cell)) for cell in row] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
     gap, widths = _widths(columns, width - INDENT_COLUMNS)
+    # rich draws one character between columns, and half of the rest of the gap on both its sides
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
     are_numeric = numeric(rows, len(header))
     for heading, is_numeric, column_width in zip(header, are_numeric, widths, strict=True):

@@ -1,6 +1,12 @@
 """Statements, which predict, and observations, with which the predictions are compared.
 
 Statements do not compute anything, and observations use no method of the predictions.
+
+A *model* is one member of a family of polynomial maps, such as a network with its widths; a *case*
+is a model about which results are computed. Its *orbits*, where a family has finitely many, are
+the sets of functions that come from one of them by changes of coordinates. An *observable* is the
+name of a value of the model, or of each orbit, such as ``dimension``, which statements predict and
+observations compute.
 """
 
 from __future__ import annotations
@@ -37,9 +43,9 @@ class PartialValue(ABC):
 
     @abstractmethod
     def against(self, predicted: Any) -> tuple[Decision, str]:
-        """Return the decision on a predicted value, and the comparison in a clause.
+        """Return the decision on a predicted value, and a clause for people with both values.
 
-        The decision is REFUTED, CONFIRMED or UNDECIDED.
+        ``self`` is the observed value. The decision is REFUTED, CONFIRMED or UNDECIDED.
         """
 
     @abstractmethod

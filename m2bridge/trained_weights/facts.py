@@ -2,6 +2,10 @@
 
 A fact is stated once for all heads or layers that share it. By default the text has the most
 important facts; with ``--heads all`` it has all, and JSON always has all.
+
+A ``Fact`` is a pair of a name and a value. ``layers`` has, by the number of a layer from 1 on, what
+is known of it without the others; ``network`` what is known of all of them together, or ``None``.
+A head ``is_outside`` if its A has a larger rank than the model allows.
 """
 
 from __future__ import annotations
@@ -69,6 +73,7 @@ def summary(
     rank than the model allows.
     """
     layer_count = len({head.layer for head in heads})
+    # One head, with nothing but its matrices around it.
     if len(heads) == 1 and (1 not in layers or _is_head_alone(layers[1], heads[0])):
         return _sentence_on_head(heads[0])
     if layer_count == 1 and 1 in layers:
@@ -206,6 +211,7 @@ def _facts_on_shape(
     of_heads = of_one = ""
     if all_heads > 1:
         of_heads, of_one = f", {plural(count, 'head')}", " of a head"
+    # With an output matrix O, values have v entries before it.
     values = "" if shape.v is None else f", values of dimension {shape.v}"
     yield "sizes", f"(d, d', a){of_heads}", f"({shape.width}, {shape.d_out}, {shape.a}){values}"
     if shape.coordinates:
@@ -303,6 +309,7 @@ def _facts_on_layers(
     layers_by_words: dict[tuple[str, str], list[int]] = {}
     for number, head_count in Counter(head.layer for head in heads).items():
         found = layers.get(number)
+        # The first head of the layer; that it is the only one is asked next.
         first = next(head for head in heads if head.layer == number)
         if head_count == 1 and (found is None or _is_head_alone(found, first)):
             continue
@@ -353,8 +360,12 @@ def _facts_on_network(
             words, names = network.symmetries.words(), network.symmetries.names
         by_kind["network"] = [("the network", words)]
         by_kind["symmetries"] = [("symmetries of the network", names)] if names else []
-    for name, value in network.facts() if network else ():
+    if network is None:
+        return by_kind
+    for name, value in network.facts():
+        # ``None`` is a fact of which there is nothing to say.
         if value is not None:
             # Under "network" there is already what the function determines.
-            by_kind["model" if name == "network" else name] = [(name, value)]
+            kind = "model" if name == "network" else name
+            by_kind[kind] = [(name, value)]
     return by_kind

@@ -1,4 +1,9 @@
-"""The picture of trained weights: singular values, distances, a table, and a map of the heads."""
+"""The picture of trained weights: singular values, distances, a table, and a map of the heads.
+
+``letter`` is A or V, and V stands for OV where there is an output matrix. Distances are relative:
+to the singular locus and to the boundary, or, for softmax, of A and of V to a lower rank; ``None``
+where rounding hides them. *Axes* are those of matplotlib.
+"""
 
 from __future__ import annotations
 
@@ -74,6 +79,7 @@ def _figure_of_one(head: HeadWeights, size_text: str) -> Any:
         _set_scale(axes, [head], letter)
         axes.set_xlabel("i")
     _draw_legend(page, panels)
+    # The cells of the line of the table, without the first, the number of the head.
     names = (*_COLUMNS, *distance_names([head]))
     pairs = zip(names[1:], _row(head)[1:], strict=True)
     known = ", ".join(f"{name}: {cell}" for name, cell in pairs)
@@ -90,23 +96,26 @@ def _figure_of_several(
     layers = len({head.layer for head in heads})
     heads_of_layer = max(head.head for head in heads)
     rows = min(len(listed), MOST_ROWS)
-    # All lengths are in inches.
+    # All lengths are in inches. ``side`` is that of a square of the map.
     side = min(0.5, 3.5 / heads_of_layer, 6.0 / layers)
     map_width, map_height = side * heads_of_layer, side * layers
     table_width, table_height = 4.6, ROW_HEIGHT_INCHES * (rows + 1)
     values_width = min(4.5 + 0.12 * len(listed), 9.0)
-    top, bottom, left, between, gap = 1.0, 1.6, 0.9, 0.8, 1.05
+    # The margins, the space between values and table, and that between the map and the table below.
+    top, bottom, left, right, between, gap = 1.0, 1.6, 0.9, 0.3, 0.8, 1.05
     values_height = max(3.4, map_height + gap + table_height)
-    width = left + values_width + between + table_width + 0.3
+    width = left + values_width + between + table_width + right
     height = bottom + values_height + top
     page = new_figure(width, height, f"Weights: {size_text}")
 
     def axes_at(x: float, y: float, wide: float, high: float, **options: Any) -> Any:
-        """Return axes with the lower left corner (x, y), in inches."""
+        """Return axes with the lower left corner (x, y), of this width and height, in inches."""
         return page.add_axes((x / width, y / height, wide / width, high / height), **options)
 
-    panel_height = (values_height - 0.25) / 2
-    first = axes_at(left, bottom + panel_height + 0.25, values_width, panel_height)
+    # The values of A are in the upper panel, those of V in the lower one.
+    between_panels = 0.25
+    panel_height = (values_height - between_panels) / 2
+    first = axes_at(left, bottom + panel_height + between_panels, values_width, panel_height)
     second = axes_at(left, bottom, values_width, panel_height, sharex=first)
     for axes, (letter, color) in zip((first, second), COLORS.items(), strict=True):
         _draw_columns(axes, listed, letter, color)
@@ -115,13 +124,16 @@ def _figure_of_several(
     second.set_xlabel("layer.head")
     _draw_legend(page, (first, second))
 
+    # The upper left corner of the part with map and table.
     x = left + values_width + between
     y = bottom + values_height
     table = axes_at(x, y - map_height - gap - table_height, table_width, table_height)
-    of_map = axes_at(x + 0.4, y - map_height, map_width, map_height)
-    bar = axes_at(x + 0.4 + map_width + 0.15, y - map_height, 0.14, map_height)
+    # Left of the map are the numbers of layers, right of it the scale of its colours.
+    left_of_map = x + 0.4
+    of_map = axes_at(left_of_map, y - map_height, map_width, map_height)
+    bar = axes_at(left_of_map + map_width + 0.15, y - map_height, 0.14, map_height)
     paint = _draw_map(of_map, bar, heads, listed)
-    _draw_table(table, listed, of=len(heads), paint=paint)
+    _draw_table(table, listed, all_heads=len(heads), paint=paint)
     page.suptitle(
         f"Weights of self-attention: {size_text}", y=1 - 0.25 / height, va="top", fontsize=13
     )
@@ -143,7 +155,9 @@ def _set_scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
     """Give the axes a logarithmic scale that holds all values and distances, and draw the precision
     of the type where it is not below.
     """
-    shown = [value for head in heads for either in "AV" for value in _relative(head, either)]
+    shown: list[float] = []
+    for head in heads:
+        shown += _relative(head, "A") + _relative(head, "V")
     # A distance that is 0, or None, has no place on a logarithmic scale.
     shown += [distance for head in heads for distance in distances(head) if distance]
     # Below the least value, or below 0.1, there is some space.
@@ -183,14 +197,15 @@ def _draw_values(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
     axes.plot(range(1, len(values) + 1), values, "o", color=color, label=label, zorder=3)
     axes.xaxis.get_major_locator().set_params(integer=True)
     _, to_lower_rank = spectrum(head, letter)
-    strata = [(k, distance) for k, distance in enumerate(to_lower_rank, 1) if distance]
+    # Points (i, distance to rank at most i); one that is 0, or None, has no place on the scale.
+    strata = [(i, distance) for i, distance in enumerate(to_lower_rank, 1) if distance]
     if strata:
+        indices, to_rank = zip(*strata, strict=True)
         label = "distance to the stratum of rank ≤ i"
-        axes.plot(*zip(*strata, strict=True), "_", color=picture.INK, markersize=13, label=label)
+        axes.plot(indices, to_rank, "_", color=picture.INK, markersize=13, label=label)
     locus = f"distance to the singular locus ({head.numerical.nearest_singular_locus})"
     labels = ((locus, picture.ORANGE, "-"), ("distance to the boundary", picture.VERMILION, "--"))
-    # Of softmax the distances are those to lower rank, which have marks already. One that is 0, or
-    # None, has no place on the scale.
+    # Of softmax the distances are those to lower rank, which have marks already.
     for distance, (label, paint, style) in zip(distances(head), labels, strict=True):
         if distance and not head.shape.softmax:
             axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
@@ -217,10 +232,15 @@ def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: s
     columns.append(("distance of A or V alone to lower rank", "x", picture.INK, lower))
     for label, mark, paint, values in columns:
         # A value 0 has no place on a logarithmic scale.
-        points = [(i, value) for i, column in enumerate(values, 1) for value in column if value]
-        if points:
+        places, heights = [], []
+        for place, column in enumerate(values, 1):
+            shown = [value for value in column if value]
+            places += [place] * len(shown)
+            heights += shown
+        if places:
             style = {"color": paint, "markersize": 5, "fillstyle": "none", "label": label}
-            axes.plot(*zip(*points, strict=True), mark, **style)
+            axes.plot(places, heights, mark, **style)
+    # Of many heads some have their numbers below, as 2.5 for head 5 of layer 2.
     step = max(1, len(heads) // 12)
     axes.set_xticks(
         range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90
@@ -257,14 +277,15 @@ def _row(head: HeadWeights) -> tuple[str, ...]:
     )
 
 
-def _draw_table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) -> None:
+def _draw_table(axes: Any, heads: Sequence[HeadWeights], all_heads: int, paint: Any) -> None:
     """Draw the table of the heads, or of those nearest to the singular locus.
 
     Parameters
     ----------
     axes : Axes
     heads : sequence of HeadWeights
-    of : int
+        Those in the table, of which at most 24 have lines.
+    all_heads : int
         The number of all heads.
     paint : callable
         Returns the colour that a distance has in the map, which its cell here has too; ``None`` if
@@ -295,7 +316,7 @@ def _draw_table(axes: Any, heads: Sequence[HeadWeights], of: int, paint: Any) ->
             cell.set_facecolor(colour)
             cell.set_text_props(color=_legible_on(colour))
             cell.visible_edges = "closed"
-    if len(chosen) < of:
+    if len(chosen) < all_heads:
         which = "head" if len(chosen) == 1 else f"{len(chosen)} heads"
         axes.set_title(f"the {which} nearest to {_what_is_near(heads)}", fontsize=10)
 
@@ -341,6 +362,7 @@ def _draw_map(
     """
     layers = sorted({head.layer for head in heads})
     heads_of_layer = max(head.head for head in heads)
+    # A row for each layer, a column for each head; NaN, no number, where there is no distance.
     cells = [[float("nan")] * heads_of_layer for _ in layers]
     for head in heads:
         row, column = layers.index(head.layer), head.head - 1
@@ -367,15 +389,17 @@ def _draw_map(
     axes.set_yticks(range(0, len(layers), layer_step), map(str, layers[::layer_step]))
     axes.set_xlim(-0.5, heads_of_layer - 0.5)
     axes.set_ylim(len(layers) - 0.5, -0.5)
-    # Cells without a distance are no numbers (NaN), which are not larger than 0.
+    # NaN is not larger than 0.
     known = [value for row in cells for value in row if value > 0]
     if not known:
         bar.axis("off")
         return lambda distance: None
     image = axes.imshow(cells, norm="log", cmap="cividis", interpolation="nearest", aspect="auto")
-    image.set_clim(min(known) / 1.2, max(known) * 1.2)
+    # The scale of the colours goes a little beyond the distances.
+    low, high = min(known) / 1.2, max(known) * 1.2
+    image.set_clim(low, high)
     scale = axes.figure.colorbar(image, cax=bar)
-    ticks = _ticks(min(known) / 1.2, max(known) * 1.2)
+    ticks = _ticks(low, high)
     scale.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     bar.minorticks_off()
     bar.tick_params(labelsize=9)
@@ -387,9 +411,12 @@ def _ticks(low: float, high: float) -> list[float]:
     bounds themselves where there are fewer.
     """
     powers = range(floor(log10(low)), ceil(log10(high)) + 1)
+    # First powers of ten alone, then multiples of them by more and more numbers.
     for steps in TICK_STEPS:
-        ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-        shown = [tick for tick in ticks if low <= tick <= high]
+        shown = []
+        for power in powers:
+            ticks = [float(f"{step}e{power}") for step in steps]
+            shown += [tick for tick in ticks if low <= tick <= high]
         if len(shown) >= 3:
             return shown
     return [float(f"{low:.2g}"), float(f"{high:.2g}")]

@@ -1,6 +1,8 @@
 """The command ``weights``: from a file or matrices to exact results on heads, layers and network.
 
-Ranks, orbits, fibres and dimensions are exact; distances are numerical.
+Ranks, orbits, fibres and dimensions are exact; distances are numerical. A *fact* is a pair of a
+name and a value, a line of the text; ``choice`` is the model that the weights are taken for. Layers
+have numbers from 1 on, and ``alone`` is what is known of each without the others.
 """
 
 from __future__ import annotations
@@ -383,14 +385,16 @@ def _layers_and_network(
                 f"a layer adds its input to its output, and these have {shape.width} and"
                 f" {shape.d_out} entries: leave it out",
             )
+    # What is known of each layer, of the network, and of the norms behind layers.
     alone, network, behind, unfinished = _analyse_in_time(layers, found, options)
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
         alone = {1: network}
-    # Whether there are several heads, and it is known that they form no network.
+    # Whether it is known that several heads form neither a network nor one layer.
     is_known_layer = len(layers) == 1 and bool(alone)
-    has_several_heads = len(found.heads) > 1 and not unfinished
-    separate = has_several_heads and network is None and not is_known_layer
+    is_finished = unfinished == ""
+    forms_nothing = network is None and not is_known_layer
+    separate = is_finished and len(found.heads) > 1 and forms_nothing
     remarks = find_remarks(layers, found, options.heads, separate=separate, rotary=rotary)
     return {
         "heads": tuple(found.heads),
@@ -478,7 +482,8 @@ def _analyse(
         fields["remarks"] += (FACTOR_OF_SCORES,)
     # Layers of which nothing is assumed have an empty text; equal texts are said once.
     fields["assumed"] = (*choice.assumed, *dict.fromkeys(text for text in assumed if text))
-    if choice.tied_embeddings and any(kind.startswith("embeddings") for kind in fields["left_out"]):
+    has_embeddings = any(kind.startswith("embeddings") for kind in fields["left_out"])
+    if choice.tied_embeddings and has_embeddings:
         fields["remarks"] += (TIED_EMBEDDINGS,)
     return fields
 
@@ -572,7 +577,7 @@ def weights(
     model = {"normalization": normalization, "as_": as_, "norm": norm}
     words = {**model, "biases": biases, "sort": sort}
     check_options(words, tolerance=tolerance, worst=worst, rank=rank)
-    number, all_heads = read_heads_option(heads)
+    head_count, all_heads = read_heads_option(heads)
     counts = biases == "count"
     path = source if isinstance(source, str | Path) else None
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
@@ -581,10 +586,10 @@ def weights(
     shown: dict[str, Any] = {"sort": sort, "worst": worst, "rank": rank}
     shown |= {"all_heads": all_heads, "list_arrays": list_arrays}
     with limited(timeout) as running:
-        layers, available, number = find_layers(source, matrices, names, number, stored)
+        layers, available, head_count = find_layers(source, matrices, names, head_count, stored)
         choice = _choose_model(path, available, layers, skip=skip, **model)
-        options = AnalysisOptions.of(choice, heads=number, biases=counts, norm=norm)
-        layers = [layer.of(biases=counts, norm=norm) for layer in layers]
+        options = AnalysisOptions.of(choice, heads=head_count, biases=counts, norm=norm)
+        layers = [layer.with_options(biases=counts, norm=norm) for layer in layers]
         return Weights(
             **_analyse(source, available, layers, options, choice, a=a, tolerance=tolerance),
             source=str(path or ""),

@@ -1,5 +1,9 @@
 """Tables about the heads of trained weights: exact ranks, distances, changes to a lower rank; and
 about the arrays of their file.
+
+A is KᵀQ, and V stands for OV where there is an output matrix. Rank A, rank V and the dimension of
+L∩U are exact, for L, the column space of A, and U, the row space of V. Singular values, effective
+ranks and distances are numerical. A dash stands for a number that rounding hides.
 """
 
 from __future__ import annotations

@@ -122,12 +122,13 @@ class TrainingRun(PictureResult):
     def stages(self) -> list[Stage]:
         """The stages of the run, in their order."""
         names = tuple(self.singular_values)
-        # For each step the ranks of all matrices.
-        ranks = zip(*(self.effective_ranks(name).tolist() for name in names), strict=True)
+        ranks_of_matrices = [self.effective_ranks(name).tolist() for name in names]
+        # For each step a tuple with the rank of each matrix.
+        ranks_at_steps = zip(*ranks_of_matrices, strict=True)
         stages = []
         position = 0
-        # Equal ranks that follow one another are a stage.
-        for ranks_of_stage, steps in groupby(ranks):
+        # Equal tuples that follow one another are a stage.
+        for ranks_of_stage, steps in groupby(ranks_at_steps):
             length = len(list(steps))
             by_name = dict(zip(names, ranks_of_stage, strict=True))
             stages.append(self._stage(position, position + length - 1, by_name))
@@ -148,12 +149,14 @@ class TrainingRun(PictureResult):
         """The distances of (K, Q), or A, to matrices of rank at most r, divided by the largest norm
         of the run: an array with a row for each step and a column for each r = 0, 1, ….
 
-        Pairs (K, Q) of such rank are the closure of an exposed type: in these types V has full
-        rank.
+        Pairs K and Q of rank at most r each, with V of full rank, are the closure of an exposed
+        type: one whose weights are critical points of the loss for an open set of targets.
         """
+        # The square of the norm of (K, Q) is the sum of those of K and of Q.
         letters = "KQ" if self.factored else "A"
         squares = sum(self.singular_values[letter] ** 2 for letter in letters)
-        # The square of the distance to rank r is the sum of all squares from the one of index r on.
+        # The square of the distance to rank r is the sum of the squares of the singular values that
+        # are left out, from the index r on (Eckart, Young 1936).
         sums_from_end = numpy.cumsum(numpy.flip(squares, axis=1), axis=1)
         squared_distances = numpy.flip(sums_from_end, axis=1)
         return numpy.sqrt(squared_distances / squared_distances.max())
@@ -236,10 +239,12 @@ class TrainingRun(PictureResult):
         """Return a table with a line for each step."""
         names = tuple(self.singular_values)
         ranks = [self.effective_ranks(name).tolist() for name in names]
+        # Each column is a list with a value for each step.
         columns = (self.steps.tolist(), self.loss.tolist(), *ranks, *self.distances.T.tolist())
+        of_ranks = [f"rank_{name}" for name in names]
         of_distances = [f"distance_to_rank_{r}" for r in range(self.distances.shape[1])]
-        header = ("step", "loss", *(f"rank_{name}" for name in names), *of_distances)
-        return csv_text(header, list(zip(*columns, strict=True)))
+        lines = list(zip(*columns, strict=True))
+        return csv_text(("step", "loss", *of_ranks, *of_distances), lines)
 
     def figure(self) -> Any:
         """Draw loss, effective ranks and distances, one below the other, over the steps."""
@@ -290,7 +295,7 @@ class TrainingRun(PictureResult):
         axes.legend(**BESIDE)
 
     def _draw_distances(self, axes: Any) -> None:
-        """Draw the distances to each lower rank over the steps."""
+        """Draw the distances to each lower rank over the steps, for at most seven ranks."""
         colors = (INK, VERMILION, BLUE, PURPLE, GREEN, ORANGE, SKY)
         distances = self.distances
         matrices = "K, Q" if self.factored else "A"
@@ -368,7 +373,8 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
         K, Q, V = matrices.values()
         matrices = {"K": K, "Q": Q, "A": K.transpose(0, 2, 1) @ Q, "V": V}
     values = {name: numpy.linalg.svd(array, compute_uv=False) for name, array in matrices.items()}
-    # A = KᵀQ has rank at most a: the other singular values are rounding.
+    # K and Q have a rows and d columns. A = KᵀQ has rank at most a and d: the other singular values
+    # are rounding.
     if "K" in values:
         values["A"] = values["A"][:, : min(a, d)]
     return TrainingRun(

@@ -1,6 +1,12 @@
 """Where training stops: all critical points of the squared loss of a layer on given data.
 
 What is counted, what is proved, and what rests on other programs is in docs/learning-degrees.md.
+
+Functions of a layer are in *orbits*, of which one is dense. Complex critical points are counted
+modulo a prime: ``count.dense`` of them are at functions of the dense orbit, and ``count.elsewhere``
+at others; either is ``None`` if there are infinitely many, as they *come in families*. With
+``count.by_orbit`` false, ``dense`` is the number of all points, and those elsewhere were not
+counted.
 """
 
 from __future__ import annotations
@@ -46,7 +52,8 @@ class CriticalPoints(Result):
         The quadratic form and the target function, in words.
     seed : int
     counts : Counts
-        The numbers of complex critical points, and the primes modulo which they were counted.
+        The numbers of complex critical points, ``counts.count``, and the two primes modulo which
+        they were counted, with the same result.
     weights_of_each : int
         How many weights, up to rescaling and the choice of K and Q, have the same function: 2 for
         min(a, d) = d' = 1 < d, else 1.
@@ -111,8 +118,8 @@ class CriticalPoints(Result):
     def real_points_elsewhere(self) -> tuple[RealPoint, ...] | None:
         """The real points that are not shown to be at functions of the dense orbit.
 
-        They are at singular or boundary functions, or at the function zero. ``None`` if the real
-        points are not known.
+        They may be at singular or boundary functions, at the function zero, or at smooth functions
+        of smaller orbits. ``None`` if the real points are not known.
         """
         if self.points is None:
             return None
@@ -127,8 +134,8 @@ class CriticalPoints(Result):
         if self.points is None:
             return None
         minima = [point for point in self.points if point.kind == "minimum"]
-        # The loss of a point is an interval (lower, upper): a minimum whose interval is above
-        # another one has a larger loss.
+        # The loss of a point is in an interval (lower, upper): a minimum whose interval is above
+        # the interval of another one has a larger loss.
         for point in minima:
             lower, _ = point.loss
             if lower > min(other.loss[1] for other in minima):
@@ -136,7 +143,7 @@ class CriticalPoints(Result):
         undecided_point = any(point.kind == "undecided" for point in self.points)
         if undecided_point or self._leaves_out_real_points:
             return None
-        # minima of one function, or with the loss 0, have the same loss
+        # Minima of one function, or with the loss 0, have the same loss.
         if len(minima) == 1 or self._are_one_function(minima):
             return False
         if all(point.loss == (0, 0) for point in minima):
@@ -145,7 +152,10 @@ class CriticalPoints(Result):
 
     @property
     def _leaves_out_real_points(self) -> bool:
-        """Whether points outside the dense orbit come in families, which are left out."""
+        """Whether points outside the dense orbit come in families, which the list of real points
+        leaves out.
+        """
+        # Where points were counted by orbits, ``None`` is not for points that were not counted.
         return self.counts.count.elsewhere is None and self.counts.count.by_orbit
 
     def _are_one_function(self, minima: Sequence[RealPoint]) -> bool:
@@ -221,15 +231,15 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     if result.critical_points is not None:
         number = f"{result.critical_points}, modulo the primes {result.primes[0]} and"
         number += f" {result.primes[1]}"
-    # None: nothing to be shown
     elsewhere = None
     left_out = None
     if count.elsewhere is None and count.by_orbit:
         left_out = "points outside the dense orbit, which come in families"
+    # Points were counted in V alone, so that V has to determine A.
     elif count.eliminated:
         left_out = "points where V does not determine A; over the reals there are none"
     if count.elsewhere:
-        elsewhere = f"{count.elsewhere} in the chart, at singular or boundary functions or zero"
+        elsewhere = f"{count.elsewhere} in the chart, outside the dense orbit"
     facts: list[tuple[str, object]] = [
         ("data", result.data),
         ("target", result.target),
@@ -254,7 +264,9 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
 
 
 def _spurious(result: CriticalPoints) -> str:
-    """Return in words whether there are spurious minima, and by what that is shown."""
+    """Return in words whether there are *spurious* minima, of a larger loss than another minimum,
+    and by what that is shown.
+    """
     if result.spurious_minima is None:
         return "undecided"
     if result.spurious_minima:
@@ -289,7 +301,9 @@ def _tables(result: CriticalPoints) -> list[Block]:
 
 
 def _loss_text(point: RealPoint) -> str:
-    """Return the loss of a point, an interval, with few digits; a bound if it may be zero."""
+    """Return the loss of a point, an interval (lower, upper), as a number with few digits; as an
+    upper bound if it may be zero.
+    """
     lower, upper = point.loss
     if upper == 0:
         return "0"
@@ -397,7 +411,10 @@ def critical_points(
 
 
 def _digest(loss: Loss, seed: int) -> str:
-    """Return the SHA-256 of a loss and a seed; the primes are drawn from this text."""
+    """Return the SHA-256 of a loss and a seed, as a text: it is the seed of the primes, so that
+    equal losses are counted modulo equal primes.
+    """
+    # The loss as a function is given by its quadratic form and its linear form.
     numbers = f"{loss.gram.entries()} {loss.linear.entries()} {seed}"
     return sha256(numbers.encode()).hexdigest()
 
@@ -424,8 +441,9 @@ def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
     If a limit is reached before the points are isolated, ``points`` is ``None``. If it is reached
     later, the points have no orbits. In both cases ``unfinished`` says so.
     """
+    # msolve, or None if only a package of Macaulay2 is there; and the name of what isolates.
     program, isolated_by = msolve.for_engine(current())
-    # there are no complex points, and so no real ones
+    # There are no complex points but those in families, which are left out, and so no real ones.
     if counts.count.dense == 0 and not counts.count.elsewhere:
         return RealPoints(points=(), isolated_by=isolated_by, unfinished="")
     try:
@@ -437,9 +455,11 @@ def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
             program=None if program is None else program.program,
         )
         points = isolation.real_points()
+    # No points are known then.
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError) as reason:
         return RealPoints(points=None, isolated_by="", unfinished=f"real critical points: {reason}")
     try:
+        # The ranks of A and V at each point name its orbit.
         return RealPoints(
             points=isolation.with_ranks(points), isolated_by=isolated_by, unfinished=""
         )

@@ -1,6 +1,10 @@
 """Losses from what people give: sequences of tokens with outputs, or a teacher, or no data at all.
 
 Numbers are taken exactly: floating-point numbers are dyadic rationals.
+
+A squared loss is ½(c − u)ᵀG(c − u), where c are the coordinates of a function of the layer and u
+those of the target. ``form``, a ``Quadratic``, is G, which the tokens determine; ``form.towards(u,
+words)`` is the loss with the target u. Sequences are matrices whose columns are the t tokens.
 """
 
 from __future__ import annotations
@@ -74,6 +78,7 @@ def read_loss(
     _check_sources(model, data, tokens, quadratic)
     if data is not None:
         return _loss_on_data(model, data, teacher, seed)
+    # Tokens with normal entries, unless a random quadratic form is asked for.
     form = gaussian(model) if quadratic is None else random_quadratic(model, seed)
     return _loss_towards_teacher(model, form, teacher, seed)
 
@@ -163,13 +168,15 @@ def _loss_towards_weights(
     ``arrays`` are the weights by their letters, and ``option`` is the one that gives them, which
     errors name.
     """
-    # None for weights that are not given
+    # None for weights that are not given.
     weights: dict[str, Any] = dict.fromkeys("KQAV")
     weights |= {letter: _finite_entries(array, option) for letter, array in arrays.items()}
+    # Other letters than these four are in the file or dictionary.
     if set(weights) - LETTERS:
         raise InvalidCaseError(option, "the arrays of a teacher are K, Q and V, or A and V")
     try:
-        (A, V), _ = exact_weights(model, weights, None)
+        # A remark on floats, or on the rank of A, is not shown here.
+        (A, V), _remark = exact_weights(model, given=weights, weights=None)
     except InvalidCaseError as reason:
         raise InvalidCaseError(option, f"the teacher: {reason.message}") from None
     function = function_of(model, _fractions(A), _fractions(V))

@@ -1,7 +1,9 @@
 """The process that evaluates any Macaulay2 code, and what can be known of code before it runs.
 
 Values go in and come out through :mod:`m2bridge.convert`, which is imported when the first one does
-so: Macaulay2 starts meanwhile.
+so: Macaulay2 starts meanwhile. An answer has fields, values by name in the wire format, which is
+JSON: ``["ZZ","2"]``; ``value`` is that of the last statement. A value without a counterpart in
+Python can be sent as a reference, an object that stands for it.
 """
 
 import re
@@ -50,7 +52,7 @@ def is_silent(code: str) -> bool:
     """
 
     def without_content(match: re.Match[str]) -> str:
-        """Return a blank in place of a comment, a word in place of a string."""
+        """Return a blank for a comment, which begins with a minus sign, and a word for a string."""
         is_comment = match[0].startswith("-")
         return " " if is_comment else "string"
 
@@ -59,9 +61,9 @@ def is_silent(code: str) -> bool:
 
 
 def defined_names(code: str) -> set[str]:
-    """The symbols to which code assigns values, and those that seem to be variables of its rings.
+    """Return the symbols to which code assigns values, and those that seem to be ring variables.
 
-    These are the names in square brackets that are not names of functions or of options.
+    The latter are the names in square brackets that are not names of functions or of options.
 
     Examples
     --------
@@ -72,26 +74,27 @@ def defined_names(code: str) -> set[str]:
     """
     bare = _STRING_OR_COMMENT.sub(" ", code)
     names = set(_ASSIGNED.findall(bare))
-    for listed in _ASSIGNED_TOGETHER.findall(bare):
+    for listed in _ASSIGNED_TOGETHER.findall(bare):  # as in (a, b) = (1, 2)
         names |= set(_NAME.findall(listed))
     for inside in _BRACKETS.findall(bare):
         for part in inside.split(","):
             # of a range such as y_1..y_3 this is the name y
             variable = _VARIABLE.match(part.strip())
-            if variable is not None and "=>" not in part:
+            is_option = "=>" in part  # as in MonomialOrder => Lex
+            if variable is not None and not is_option:
                 names.add(variable[0])
     return names
 
 
 def check_name(name: str) -> str:
-    """Return the name, if it can be that of a symbol of users.
+    """Return the name, after checking that a symbol of users may have it.
 
-    Names that begin with mb are those of ``m2scripts``.
+    Names that begin with mb are those of the shared scripts of m2bridge.
 
     Raises
     ------
     InvalidCaseError
-        If it cannot.
+        If no symbol can have the name, or it is one of those or a word of the language.
     """
     if not isinstance(name, str) or not re.fullmatch(r"(?!mb)[A-Za-z][A-Za-z0-9']*", name):
         rule = "letters and digits such as I or newIdeal2, not beginning with mb"
@@ -140,25 +143,33 @@ class Display(Evaluation):
 
 
 class Evaluator(Conversation):
-    """A process that evaluates code.
+    """A process of Macaulay2 that evaluates code.
+
+    ``_count`` is the number of calls without a name of the code. Where symbols are forgotten,
+    ``_forgotten`` are the names that earlier calls have defined.
 
     Parameters
     ----------
     locate : callable
         Finds the program, when it is needed.
     limits : Limits
-    passing : bool
+    forgets_symbols : bool
         Whether symbols are forgotten after each call.
     """
 
-    def __init__(self, locate: Callable[[], Candidate], limits: Limits, passing: bool) -> None:
+    def __init__(
+        self, locate: Callable[[], Candidate], limits: Limits, forgets_symbols: bool
+    ) -> None:
         super().__init__(locate, limits, (), _LIBRARIES)
-        self._passing = passing
+        self._forgets_symbols = forgets_symbols
         self._count = 0
         self._forgotten: set[str] = set()
 
     def settings(self) -> Mapping[str, str]:
-        """A larger heap to begin with, where address space is not limited."""
+        """Return environment variables: a larger heap to begin with, where memory is not limited.
+
+        :class:`Conversation` asks for them when it starts the process.
+        """
         if self.limits.memory is not None or address_space() is not None:
             return {}
         return {"GC_INITIAL_HEAP_SIZE": _HEAP}
@@ -174,26 +185,27 @@ class Evaluator(Conversation):
     ) -> Evaluation:
         """Return the value of the last statement, what was printed, and the time.
 
-        ``inputs`` are Python objects by the names of symbols; the other parameters, and the errors,
-        are those of :meth:`answer`.
+        ``inputs`` are Python objects by the names of the symbols to which they are bound before.
+        ``form`` says how the value is sent: ``value``, ``reference`` or, for no value, ``""``;
+        ``file`` is the name of the code in error messages. The errors are those of :meth:`answer`.
         """
+        given = bindings_of(inputs)  # code that runs first
         try:
-            fields, transcript = self.answer(
-                code, form, file, bindings_of(inputs), output=True, timeout=timeout
-            )
+            # output: the value becomes ``oo``, as at the prompt
+            fields, transcript = self.answer(code, form, file, given, output=True, timeout=timeout)
         except ScriptError as error:
-            # only where symbols are forgotten can one be missing for this reason
-            if self._passing:
+            # the code may use a symbol that was forgotten after an earlier call
+            if self._forgets_symbols:
                 error.message += self._advice(code, inputs)
             raise
-        if self._passing:
+        if self._forgets_symbols:
             self._forgotten |= defined_names(code).union(inputs)
         return Evaluation(
             value=value_of(fields), output=transcript.output, seconds=transcript.seconds
         )
 
     def _advice(self, code: str, inputs: Mapping[str, Any]) -> str:
-        """Return what to do if code uses a symbol that only an earlier call has defined, else ''.
+        """Return advice for code with a symbol that only an earlier call has defined; else ''.
 
         ``inputs`` has the symbols that are set for this code.
         """
@@ -208,9 +220,10 @@ class Evaluator(Conversation):
         )
 
     def show(self, code: str, file: str, given: str = "", *, timeout: float | None) -> Display:
-        """Return the value of the last statement as Macaulay2 writes it; empty if it has none.
+        """Return the value of the last statement, also as the text that Macaulay2 writes for it.
 
-        The parameters and errors are those of :meth:`answer`.
+        The text is empty if there is no value. ``file`` is the name of the code in error messages,
+        and ``given`` is code of m2bridge that runs first. The errors are those of :meth:`answer`.
         """
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
         text = value_of(fields, "text") or ""
@@ -230,21 +243,25 @@ class Evaluator(Conversation):
 
         Parameters
         ----------
+        code : str
+            Macaulay2 code, as a user writes it.
         form : str
-            How the value is sent: ``value``, ``reference`` or ``text`` (see
-            ``m2scripts/workspace.m2``); not at all if it is empty, or the code ends with a
-            semicolon.
+            How the value of the last statement is sent: as ``value``, with references for what has
+            no counterpart in Python (``reference``), or with its ``text``; not at all if it is
+            empty, or the code ends with a semicolon.
         file : str
-            The name of the code in error messages.
+            The name of the code in error messages; if empty, one is made.
         given : str
-            Code that comes first, and sees the shared functions.
+            Code of m2bridge that runs first, and sees the shared functions, such as ``mbEmit``.
         output : bool
             Whether the value becomes ``oo``, as at the prompt; only where symbols are kept.
 
         Raises
         ------
-        ScriptError, ConversionError
-            If Macaulay2 reports an error in the code; in the code given.
+        ScriptError
+            If Macaulay2 reports an error in ``code``.
+        ConversionError
+            If it reports one in ``given``.
         ParseError
             If a record does not follow the wire format.
         """
@@ -254,11 +271,12 @@ class Evaluator(Conversation):
             )
         if not file:
             self._count += 1
-            file = "the code" if self._passing else f"input {self._count}"
+            file = "the code" if self._forgets_symbols else f"input {self._count}"
         source = Source(file, code)
         if is_silent(code):
             form = ""
-        flags = [self._passing, bool(given), output and not self._passing]
+        # whether symbols are forgotten, whether there is a file with ``given``, and ``output``
+        flags = [self._forgets_symbols, bool(given), output and not self._forgets_symbols]
         arguments = [quoted(form), *map(_boolean, flags)]
         transcript = self.request("mbEvaluate", source, arguments, given=given, timeout=timeout)
         return fields_of(transcript.records), transcript
@@ -285,23 +303,23 @@ def bindings_of(inputs: Mapping[str, Any]) -> str:
         return bindings({check_name(name): value for name, value in inputs.items()})
 
 
-def form(references: bool) -> str:
-    """Return the name of the form in which a value is sent, perhaps with references.
+def value_form(references: bool) -> str:
+    """Return the form of :meth:`Evaluator.answer` in which a value is sent.
 
-    With them, what has no counterpart in Python is sent as a reference to it.
+    With ``references``, what has no counterpart in Python is sent as a reference to it.
     """
     return "reference" if references else "value"
 
 
 def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
-    """Return a field of an answer as a Python object; ``None`` if there is no field of this name.
+    """Return a field of an answer as a Python object; ``None`` if there is no field ``name``.
 
-    ``fields`` are those that :meth:`Evaluator.answer` returns; ``value`` has that of the code.
+    ``fields`` are those that :meth:`Evaluator.answer` returns, with values in the wire format.
 
     Raises
     ------
     ValueTypeError
-        If it has no counterpart in Python.
+        If the value has no counterpart in Python.
     """
     # Slow to import, and Macaulay2 can start before.
     from m2bridge.convert.decode import decode_value

@@ -15,36 +15,51 @@ from m2bridge import errors
 from m2bridge.engine import Candidate, Session, Transcript
 from m2bridge.limits import Limits
 from m2bridge.results.sheet import quoted
-from m2bridge.workspace.evaluation import Display, Evaluation, Evaluator, check_name, form, value_of
+from m2bridge.workspace.evaluation import (
+    Display,
+    Evaluation,
+    Evaluator,
+    check_name,
+    value_form,
+    value_of,
+)
 
 
-class _Kept(Evaluator):
-    """The process of a workspace, which is not replaced unasked: its symbols are in it."""
+class _WorkspaceProcess(Evaluator):
+    """The process of a workspace, which holds its symbols.
 
-    codes = 1000
-    begun = False
+    If it ends, no other process is started in its place until the user asks for a restart: the
+    symbols would be missing.
+    """
+
+    max_sources = 1000
+    was_started = False
     """Whether a process was started, with which the symbols would be lost."""
 
     def check_open(self) -> None:
         """Raise WorkspaceLostError instead of starting a second process; called before a start."""
         super().check_open()
-        if self.begun:
+        if self.was_started:
             raise errors.WorkspaceLostError(
-                f"the symbols of this workspace are gone ({self.ended}); restart() starts"
+                f"the symbols of this workspace are gone ({self.why_ended}); restart() starts"
                 " again without them"
             )
-        self.begun = True
+        self.was_started = True
 
     def answer(
         self, code: str, form: str = "", *more: str, **options: Any
     ) -> tuple[dict[str, Any], Transcript]:
-        """The answer of :class:`Evaluator`; an error that has cost the symbols says so."""
+        """Return the fields that code emits, and the transcript, as :meth:`Evaluator.answer` does.
+
+        An error that has ended the process, and so has cost the symbols, says so.
+        """
         try:
             return super().answer(code, form, *more, **options)
         except errors.WorkspaceLostError:
             raise
         except errors.EngineError as error:
-            # Text is asked for by a command, which ends after an error: no symbols are missed.
+            # The form ``text`` is that of the command ``run``, which ends after an error: nobody
+            # would miss the symbols.
             if self.process is None and form != "text":
                 error.message += "; the symbols of this workspace are gone"
             raise
@@ -74,7 +89,7 @@ class Workspace:
         self, locate: Callable[[], Candidate], limits: Limits, packages: Iterable[str] = ()
     ) -> None:
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
-        self._process = _Kept(locate, limits, passing=False)
+        self._process = _WorkspaceProcess(locate, limits, forgets_symbols=False)
         self._begin()
 
     @property
@@ -87,7 +102,8 @@ class Workspace:
     ) -> str:
         """Run code, forget the value of its last statement, and return what the code printed.
 
-        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
+        ``inputs`` are Python objects that are bound to symbols of these names before, and
+        ``timeout`` is in seconds. Parameters and errors are those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -107,9 +123,10 @@ class Workspace:
         file: str = "",
         **inputs: Any,
     ) -> Any:
-        """The value of the last statement, as a Python object.
+        """The value of the last statement of some code, as a Python object.
 
-        Inputs stay bound to their names. Parameters and errors as :meth:`Macaulay2.evaluate`.
+        ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
+        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -117,7 +134,9 @@ class Workspace:
         ...     work.value("n^2", n=12), work.value("n + 1")
         (144, 13)
         """
-        return self._process.evaluate(code, inputs, form(references), file, timeout=timeout).value
+        return self._process.evaluate(
+            code, inputs, value_form(references), file, timeout=timeout
+        ).value
 
     def evaluate(
         self,
@@ -129,9 +148,10 @@ class Workspace:
         file: str = "",
         **inputs: Any,
     ) -> Evaluation:
-        """The value of the last statement, what was printed, and the time.
+        """The value of the last statement of some code, what was printed, and the time.
 
-        Parameters and errors as :meth:`Macaulay2.evaluate`.
+        ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
+        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -139,7 +159,7 @@ class Workspace:
         ...     work.evaluate("print 1; 2").output
         '1\\n'
         """
-        return self._process.evaluate(code, inputs, form(references), file, timeout=timeout)
+        return self._process.evaluate(code, inputs, value_form(references), file, timeout=timeout)
 
     def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Display:
         """The value of the last statement as Macaulay2 writes it, of whatever class it is."""
@@ -158,9 +178,13 @@ class Workspace:
         return self.get(name)
 
     def get(self, name: str, *, references: bool = False) -> Any:
-        """The value of a symbol, as ``work[name]``; if wanted, with references."""
+        """Return the value of a symbol, as ``work[name]``.
+
+        With ``references``, what has no counterpart in Python becomes a reference.
+        """
+        # first the truth value whether it has a value, since a symbol without one is itself
         given = f'mbEmit("defined", {_definedness_test(name)})\n'
-        fields, _ = self._process.answer(name, form(references), f"the symbol {name}", given)
+        fields, _ = self._process.answer(name, value_form(references), f"the symbol {name}", given)
         if not value_of(fields, "defined"):
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
         return value_of(fields)
@@ -179,6 +203,7 @@ class Workspace:
         """
         if name not in self:
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
+        # null first: only a new value takes a ring or function out of Macaulay2's table of names
         self._process.evaluate(f"{name} = null; erase symbol {name};", {}, "", f"the symbol {name}")
 
     def __contains__(self, name: str) -> bool:
@@ -199,7 +224,7 @@ class Workspace:
     def restart(self) -> None:
         """Start again with a fresh process and no symbols; packages are loaded again."""
         self._process.close("it was restarted")
-        self._process.begun = False
+        self._process.was_started = False  # so that another process may be started
         self._begin()
 
     def close(self) -> None:
@@ -293,7 +318,7 @@ class Macaulay2(Session):
         self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None
     ) -> None:
         super().__init__(program, limits)
-        self._values = Evaluator(self._locate, self.limits, passing=True)
+        self._values = Evaluator(self._locate, self.limits, forgets_symbols=True)
         self._workspaces: weakref.WeakSet[Workspace] = weakref.WeakSet()
 
     def value(
@@ -314,7 +339,9 @@ class Macaulay2(Session):
         ...     m2.value("first entries gens gb ideal(n, 15)", n=6)
         [3]
         """
-        evaluation = self._values.evaluate(code, inputs, form(references), file, timeout=timeout)
+        evaluation = self._values.evaluate(
+            code, inputs, value_form(references), file, timeout=timeout
+        )
         return evaluation.value
 
     def evaluate(
@@ -367,7 +394,7 @@ class Macaulay2(Session):
         >>> evaluation.value, evaluation.output
         (1267650600228229401496703205376, 'hello\\n')
         """
-        return self._values.evaluate(code, inputs, form(references), file, timeout=timeout)
+        return self._values.evaluate(code, inputs, value_form(references), file, timeout=timeout)
 
     def workspace(self, packages: Iterable[str] = ()) -> Workspace:
         """A Macaulay2 of its own that keeps its symbols; it ends with the session's ``with`` block.

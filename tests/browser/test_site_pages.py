@@ -307,7 +307,7 @@ class RunningText(HTMLParser):
 
 
 class TextWithoutLinks(RunningText):
-    """The same, without the texts of links."""
+    """Running text without the texts of links."""
 
     OUTSIDE = RunningText.OUTSIDE | {"a"}
 

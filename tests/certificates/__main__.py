@@ -120,12 +120,12 @@ def write_deep(folder: Path, engine: Macaulay2) -> None:
 
 
 def by_release(certificate: Certificate, release: str) -> Certificate:
-    """The same, said to be written by another release."""
+    """Return the certificate, said to be written by another release."""
     return reported(certificate, versions=certificate.reported["versions"] | {"m2bridge": release})
 
 
 def reported(certificate: Certificate, **changes: Any) -> Certificate:
-    """The same with other reports, sealed."""
+    """Return the certificate with other reported values, sealed anew."""
     return replace(certificate, reported=certificate.reported | changes).sealed()
 
 

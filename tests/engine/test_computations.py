@@ -3,7 +3,9 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from random import Random
 
 import pytest
 from sympy import symbols
@@ -26,7 +28,7 @@ from m2bridge.engine import Engine
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.checker import one_token
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.orbits.fibres import fibres_script
+from m2bridge.families.attention.orbits.fibres import fibres_script, matrix_program
 from m2bridge.families.attention.orbits.orbits import orbits
 from m2bridge.families.attention.orbits.tangents import by_bounds, by_orbits, orbit_script
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
@@ -446,7 +448,8 @@ def test_large_cases_by_fibres(engine: Engine) -> None:
 @pytest.mark.slow
 def test_fibres_by_few_operations(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program for many forms computes the same ideals, orbit by orbit, as that for few; also
-    with minors of A.
+    with minors of A. The fibre of one reduced point is returned as the origin of a line: there the
+    ideal has to be that of the known weights.
     """
     for case in [(1, 2), (2, 3), (3, 2, 1), (3, 3, 2)]:
         model = SingleLayerAttention(*case)
@@ -457,12 +460,56 @@ def test_fibres_by_few_operations(engine: Engine, monkeypatch: pytest.MonkeyPatc
         assert set(together.libraries) - set(one_by_one.libraries) == {"fibres_of_weights"}
         both = one_by_one.body.replace(
             "mbEmit(name, {mbLength fibre, mbPoints fibre})",
-            f"mbEmit(name, fibre == mbFibreOfWeights(A, V, unknowns, {model.alpha}))",
+            f"other := mbFibreOfWeights(A, V, unknowns, {model.alpha});"
+            " isPoint := ring other =!= unknowns;"
+            " point := ideal((matrix {{1_unknowns}} | vars unknowns) - V^{0} ** unknowns);"
+            " mbEmit(name, if isPoint then fibre == point and other == mbOrigin"
+            " else fibre == other)",
         )
         answer = parse(engine.run(Script("same ideals", both, together.libraries)).records)
         assert all(answer.boolean(str(orbit)) for orbit in orbits(model))
         records = [engine.run(script).records for script in (one_by_one, together)]
         assert records[0] == records[1]
+
+
+@pytest.mark.slow
+def test_fibres_of_any_weights_by_few_operations(engine: Engine) -> None:
+    """The same for weights that are no representatives, of fibres of one point and of two."""
+    d = 3
+    pairs = [weights_on_the_chart(seed, d) for seed in range(20)]
+    lines = [f"unknowns = QQ[z_2..z_{d}]"]
+    for number, (A, V) in enumerate(pairs):
+        lines.append(
+            f"A = {matrix_program(A)}; V = {matrix_program(V)};"
+            f" fibre = mbFibreOfKnownFunction(mbForms(A, V), unknowns, {d});"
+            f" other = mbFibreOfWeights(A, V, unknowns, {d});"
+            " point = ideal((matrix {{1_unknowns}} | vars unknowns) - V^{0} ** unknowns);"
+            f' mbEmit("n{number}", {{if fibre == (if other === mbOrigin then point else other)'
+            " then 1 else 0, mbLength fibre, mbLength other})"
+        )
+    script = Script("any weights", "\n".join(lines), ("wire", "fibres", "fibres_of_weights"))
+    answer = parse(engine.run(script).records)
+    lengths = set()
+    for number in range(len(pairs)):
+        same, length, other_length = answer.integers(f"n{number}")
+        assert same
+        assert length == other_length
+        lengths.add(length)
+    assert lengths == {1, 2}
+
+
+def weights_on_the_chart(seed: int, d: int) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+    """Random A and V with A_11 = V_11 = 1, of rank one for every other seed."""
+    random = Random(seed)
+
+    def matrix() -> list[list[Fraction]]:
+        rows = [[Fraction(random.randint(1, 3)) for _ in range(d)] for _ in range(d)]
+        if seed % 2:
+            # multiples of the first row
+            rows = [[rows[i][0] * entry for entry in rows[0]] for i in range(d)]
+        return [[entry / rows[0][0] for entry in row] for row in rows]
+
+    return matrix(), matrix()
 
 
 def test_methods_that_do_not_apply(engine: Engine) -> None:

@@ -28,6 +28,8 @@ from m2bridge.families.attention.training_loss.eliminated import eliminated_syst
 from m2bridge.families.attention.training_loss.gradient import WeightChart, random_chart
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.families.attention.training_loss.real_points import Isolation
+from m2bridge.results.sheet import Facts
+from m2bridge.trained_weights.heads.ranks import HeadShape
 from m2bridge.training.data import read_loss
 from tests.conftest import Invoke
 from tests.tiers import few
@@ -118,6 +120,24 @@ def test_orbits_are_known_where_a_is_eliminated(engine: Engine) -> None:
     assert count.dense is not None
     general = critical_points(model, count_only=True, engine=engine).counts.count
     assert (general.dense, general.elsewhere) == (90, 0)
+
+
+@pytest.mark.slow
+def test_points_elsewhere_may_be_at_smooth_functions(engine: Engine) -> None:
+    """The function of a teacher with A of rank one, for a = d = d' = 2, is no singular or boundary
+    function, and not in the dense orbit (2, 2, 2).
+    """
+    shape = HeadShape(d=2, d_out=2, a=2, v=None, factored=True, softmax=False)
+    assert not shape.is_singular(1, 2, 1)
+    assert not shape.is_boundary(1, 2, 1)
+    teacher = {"A": [[1, 2], [3, 6]], "V": [[1, 0], [0, 1]]}
+    found = critical_points(
+        SingleLayerAttention(2, 2), teacher=teacher, count_only=True, engine=engine
+    )
+    assert found.counts.count.elsewhere == 1
+    (facts,) = found.to_sheet().blocks
+    assert isinstance(facts, Facts)
+    assert ("elsewhere", "1 in the chart, outside the dense orbit") in facts.pairs
 
 
 def test_a_chart_that_misses_a_point_is_seen(engine: Engine) -> None:

@@ -21,7 +21,7 @@ from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals
 from m2bridge.families.attention.all_sizes.family import EVERY_SIZE
-from m2bridge.families.attention.hypotheses import nondegenerate
+from m2bridge.families.attention.hypotheses import why_degenerate
 from m2bridge.families.attention.observations.observe import observe as observe_attention
 from m2bridge.families.attention.orbits.fibres import fibres
 from m2bridge.families.attention.orbits.orbits import orbits
@@ -401,7 +401,7 @@ def test_observations_without_an_engine_are_the_same(
 def test_certified_and_accepted(engine: Macaulay2, tmp_path: Path, case: tuple[int, ...]) -> None:
     model = SingleLayerAttention(*case)
     without = ({"equations"} if model.t == 1 else set()) | (
-        {"polar-degrees"} if nondegenerate(model) else set()
+        {"polar-degrees"} if why_degenerate(model) else set()
     )
     asked = tuple(key for key in QUESTIONS if key not in without)
     certificates = certify_all(model, asked, engine=engine)

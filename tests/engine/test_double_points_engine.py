@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import comb
 from typing import Any
 
 import pytest
-from sympy import Expr, symbols
+from sympy import Expr, Poly, symbols
 
 from m2bridge import PolynomialMap, singular_locus
 from m2bridge.errors import MethodUnavailableError
@@ -13,7 +14,7 @@ from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
 
 pytestmark = pytest.mark.macaulay2("any")
 
-s, t, u, v = symbols("s t u v")
+s, t, u, v, x, y = symbols("s t u v x y")
 
 
 def images(*expressions: Expr) -> PolynomialMap:
@@ -46,6 +47,29 @@ def test_known_loci(case: PolynomialMap, expected: set[tuple[int, int]]) -> None
     assert {(one.dimension, one.degree) for one in found.components} == expected
     if case is STEINER:
         assert len(found.components) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("multiplicities", [(2, 1), (3, 1), (4, 2)])
+def test_coincident_root_loci(multiplicities: tuple[int, int]) -> None:
+    """The binary forms l^p m^q, p > q, are singular where l = m: along a rational normal curve.
+
+    J. Chipalkatti, *On equations defining coincident root loci*, J. Algebra 267, 2003; Macaulay2's
+    package CoincidentRootLoci.
+    """
+    p, q = multiplicities
+    form = Poly((s * x + t * y) ** p * (u * x + v * y) ** q, x, y)
+    locus = PolynomialMap.from_expressions(
+        [s, t, u, v],
+        {f"c{i}": form.coeff_monomial(x**i * y ** (p + q - i)) for i in range(p + q + 1)},
+    )
+    found = singular_locus(locus, method="double-points")
+    assert found.components is not None
+    (curve,) = found.components
+    # the cone over the curve
+    assert (curve.dimension, curve.degree) == (2, p + q)
+    assert curve.ideal is not None
+    assert len(curve.ideal.generators) == comb(p + q, 2)
 
 
 @pytest.mark.parametrize(

@@ -184,6 +184,20 @@ def test_the_affine_variety_and_its_closure(engine: Engine) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("degree", [2, 3])
+def test_the_generic_number_of_an_affine_toric_variety_is_not_that_of_its_closure(
+    degree: int, engine: Engine
+) -> None:
+    """A general distance from (t, t^d) is a polynomial of degree 2d in t."""
+    curve = PolynomialMap.from_expressions([t], {"x": t, "y": t**degree})
+    found = ed_degree(curve, engine=engine)
+    assert found.generic_ed_degree == 2 * degree - 1
+    polar = polar_degrees(curve, engine=engine)
+    assert found.closure_generic_ed_degree == polar.generic_ed_degree
+    assert polar.method == "theorem"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variety", "expected"),
     [(minors(2, 2, 2), 6), (minors(2, 3, 2), 10), (minors(3, 3, 2), 39), (CUBIC, 7)],

@@ -227,7 +227,7 @@ def _found(result: Result | None) -> Result:
 
 
 def test_every_class_of_results_has_an_example() -> None:
-    """Also one that is new."""
+    """A class that is new must have one too."""
     concrete = {
         kind for kind in in_the_package(Result) if not getattr(kind, "__abstractmethods__", None)
     }

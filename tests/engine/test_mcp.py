@@ -21,7 +21,8 @@ import anyio
 from jsonschema import Draft202012Validator, validate
 from mcp import Client, StdioServerParameters
 
-from m2bridge.cli.mcp import RESULT_FIELDS, TOOL_COMMANDS
+from m2bridge.cli.mcp import RESULT_FIELDS
+from m2bridge.cli.tool_arguments import TOOL_COMMANDS
 from tests.events import alive, wait_for, wait_for_end
 
 ROOT = Path(__file__).parents[2]

@@ -79,7 +79,7 @@ def test_errors_are_marked_in_the_cell(shell: InteractiveShell) -> None:
 
 
 def test_errors_name_their_cell(shell: InteractiveShell) -> None:
-    """Also where a function of an earlier cell fails."""
+    """The cell is named whose code fails, where a function of an earlier cell does so too."""
     numbers = []
     for cell in (
         "%%m2\nfails = x -> x + noSuchFunction 3",

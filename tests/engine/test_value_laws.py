@@ -256,7 +256,7 @@ OPERATIONS = {
 
 @pytest.mark.parametrize("code", OPERATIONS)
 def test_an_operator_is_refused_with_the_call_that_computes(session: Macaulay2, code: str) -> None:
-    """Also with a number on either side."""
+    """It is refused with a number on either side too."""
     x, y = session.value("R = QQ[x,y]/(x^2 - y, x*y - 1); (x, y)")
     half = session.value("QQ[x,y,Degrees=>{2,3}]; x/(y + 1)")
     for left, right in ((x, y), (x, 2), (2, x), (half, half), (half, 2), (2, half)):

@@ -75,7 +75,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_both_install_what_readme_installs() -> None:
-    """The same pin, the same constraints, and no other program."""
+    """Both install the wheel at the same pin with the same constraints, and no other program."""
     expected = split(readme_line())
     assert {words[0] for words in expected} == PROGRAMS
     assert expected[1][2:4] == ["-c", "constraints.txt"]

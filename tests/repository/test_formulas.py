@@ -390,6 +390,14 @@ def test_what_is_typed_is_code_in_the_help_of_commands() -> None:
     options = [".. option:: --retry <retry>", "    As --timeout.", "    :default: ``a*``"]
     help_.without_emphasis(None, None, options)
     assert options == [options[0], "    As ``--timeout``.", options[2]]
+    required = ["    **Required** With --V, where x*y is a product.", "    **Required**"]
+    help_.without_emphasis(None, None, required)
+    assert required == [
+        "    **Required** With ``--V``, where x\\*y is a product.",
+        "    **Required**",
+    ]
+    family = help_.as_typed("such as --family polynomial-network --widths 1..3,2,1.", help_.MARKUP)
+    assert family == "such as ``--family polynomial-network --widths 1..3,2,1``."
 
 
 def test_a_dash_stands_between_a_parameter_and_its_description() -> None:

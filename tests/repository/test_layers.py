@@ -515,7 +515,7 @@ def test_every_kind_of_import_is_counted(tmp_path: Path) -> None:
 
 BY_NAME = {
     *("__init__.py", "families/registry.py", "former_modules.py"),
-    "loading.py",  # modules that are slow, or may be missing
+    "limits.py",  # modules that are slow, or may be missing
     "results/picture.py",  # matplotlib
     "results/base.py",  # the forms of a result
 }

@@ -266,7 +266,7 @@ def title(page: Path) -> str:
 
 
 def test_the_version_that_is_read_is_named_wherever_statements_of_the_paper_are() -> None:
-    """Also that there is a later version, which nobody here has read."""
+    """The page says, too, that there is a later version, which nobody here has read."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for said in (readme, text("statements.md"), cited("--format", "text")):
         words = " ".join(said.split())

@@ -23,7 +23,8 @@ from m2bridge.results.sheet import shortened
 class Symbol(AsCode):
     """A symbol that stands for itself, or an indexed variable without a value.
 
-    The ``index`` is an integer, or a tuple; ``None`` for a symbol without one.
+    ``name`` is that of the symbol, without the ``index``, which is an integer, or a tuple; ``None``
+    for a symbol without one.
 
     Examples
     --------
@@ -266,7 +267,9 @@ class Tally(VirtualTally):
 
 
 class Set(AbstractSet[Any]):
-    """A set of elements that a Python ``frozenset`` cannot hold or distinguish.
+    """A set of elements that a Python ``frozenset`` cannot hold or distinguish, as lists.
+
+    ``_table`` has the elements by their keys of :func:`stand_in`.
 
     Examples
     --------
@@ -349,6 +352,8 @@ SIGN = (-1, 1)
 @dataclass(frozen=True, slots=True, repr=False)
 class Factorization(Named):
     """A product of powers, as ``factor`` gives it; that of a negative integer begins with (−1)^1.
+
+    ``factors`` are pairs of a base and its exponent.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def _macaulay2_needed(ring: Any, what: str, code: str) -> ConversionError:
 
 
 class _Element(AsText):
-    """A value whose arithmetic is Macaulay2's."""
+    """An element of ``ring`` whose arithmetic is Macaulay2's."""
 
     __slots__ = ()
     ring: Any
@@ -115,10 +115,11 @@ class RingElement(_Element):
             raise ConversionError(
                 f"elements of {ring_text(self.ring)} have no expressions in SymPy"
             )
-        names = [Symbol(name) for name in self.ring.variables]
+        variables = [Symbol(name) for name in self.ring.variables]
         summands = []
         for exponents, coefficient in self.terms:
-            summands.append(to_expression(coefficient) * prod(map(pow, names, exponents)))
+            monomial = prod(map(pow, variables, exponents))
+            summands.append(to_expression(coefficient) * monomial)
         return Add(*summands)
 
     def __bool__(self) -> bool:
@@ -133,7 +134,7 @@ class RingElement(_Element):
 def _is_image_of_number(element: RingElement, number: int | Fraction) -> bool:
     """Whether an element is the image of a number in its ring.
 
-    It is not if the denominator of the number is no unit in the ring, and there is no image.
+    A number whose denominator is no unit in the ring has no image, and the result is false.
     """
     p = rings.characteristic(element.ring)  # any n for ZZ/n; 0 means characteristic 0
     if p:
@@ -194,6 +195,7 @@ class RingFraction(_Element):
             return False
         if (self.numerator, self.denominator) == (other.numerator, other.denominator):
             return True
+        # a/b = c/d exactly if a*d = c*b, since the ring has no zero divisors
         left = self._in_sympy(self.numerator) * self._in_sympy(other.denominator)
         right = self._in_sympy(other.numerator) * self._in_sympy(self.denominator)
         return bool(left == right)

@@ -117,7 +117,7 @@ class Inexact:
         return self._compute(lambda number, _: abs(number), 0, swapped=False)
 
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """``operation(self, other)``, or ``operation(other, self)`` if they are swapped.
+        """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``.
 
         The result is a :class:`Real` or a :class:`ComplexNumber` in the lower of both precisions;
         ``NotImplemented`` if ``other`` is not a number of Python or this module.
@@ -202,7 +202,14 @@ class Real(Inexact):
     special: str = ""
 
     def __post_init__(self) -> None:
-        # An even mantissa is made odd, so that each number is written in one way.
+        """Make an even mantissa odd, so that each number is written in one way.
+
+        Raises
+        ------
+        ConversionError
+            If the mantissa has more bits than the precision, or ``special`` is unknown.
+        """
+        # mpmath's form of the number: sign 0 or 1, an odd mantissa, or 0, and its number of bits
         sign, mantissa, exponent, bits = libmp.from_man_exp(self.mantissa, self.exponent)
         object.__setattr__(self, "mantissa", int(-mantissa if sign else mantissa))
         object.__setattr__(self, "exponent", exponent)
@@ -222,8 +229,8 @@ class Real(Inexact):
             special = str(number).removesuffix(".0")
             if special in _SPECIAL:
                 return cls(0, 0, precision, special)
-        if hasattr(number, "_mpf_"):
-            sign, mantissa, exponent, _ = number._mpf_
+        if hasattr(number, "_mpf_"):  # a number of mpmath
+            sign, mantissa, exponent, _ = number._mpf_  # sign is 0 or 1
             if not mantissa and exponent:  # mpmath's form of infinities and NaN
                 return cls.of(float(number), precision)
             return cls(int(-mantissa if sign else mantissa), int(exponent), precision)
@@ -254,9 +261,10 @@ class Real(Inexact):
         return Float(self.to_mpmath(), precision=self.precision)
 
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
-        """As in :class:`Inexact`; with a fraction exactly, and then rounded, as in Macaulay2.
+        """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``.
 
-        Powers with a fraction are excepted: an exact power could have any size.
+        With a fraction it is computed exactly and then rounded, as in Macaulay2; otherwise, and for
+        powers, whose exact value could have any size, as :class:`Inexact` does.
         """
         with_fraction = isinstance(other, Fraction) and operation is not operator.pow
         is_small = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
@@ -303,7 +311,7 @@ class Real(Inexact):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComplexNumber(Inexact):
-    """A complex number with its precision; it is computed with as :class:`Real`.
+    """A complex number, by its real and imaginary part; it is computed with as :class:`Real`.
 
     Examples
     --------
@@ -365,7 +373,7 @@ class ComplexNumber(Inexact):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RealInterval(AsCode):
-    """A closed interval of real numbers, by its ends.
+    """A closed interval of real numbers, by its ends ``left`` and ``right``.
 
     Examples
     --------

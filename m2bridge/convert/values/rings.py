@@ -310,7 +310,7 @@ def characteristic(ring: Any) -> int:
 def ring_variables(ring: Any) -> tuple[str, ...]:
     """Return the variables of a ring of polynomials, of a quotient of one, or of a finite field.
 
-    Empty for rings without variables, such as ZZ and its quotients.
+    The tuple is empty for rings without variables, such as ZZ and its quotients.
     """
     return tuple(getattr(ambient_ring(ring), "variables", ()))
 

@@ -24,7 +24,11 @@ from m2bridge.errors import (
     ParseError,
     TooLargeError,
 )
-from m2bridge.families.attention.hypotheses import WORDS, several_tokens, two_dimensions
+from m2bridge.families.attention.hypotheses import (
+    WORDS,
+    why_not_several_tokens,
+    why_not_two_dimensions,
+)
 from m2bridge.families.attention.ideal import representations
 from m2bridge.families.attention.ideal.sections import (
     CoreSize,
@@ -228,8 +232,9 @@ def _proved_for_all_degrees(
     """Return what is proved about all degrees: the Hilbert series, and whether generators are all.
 
     The proof is by the core, a smaller variety that determines the ideal of the closure, and whose
-    coordinate ring is known in all degrees (docs/completeness.md). The equations, which are known
-    up to a degree, are compared with it.
+    coordinate ring is known in all degrees (docs/completeness.md): its points are the products of
+    linear forms l_i with i ≤ ``columns`` and v_k with k ≤ ``rows`` in ``variables`` variables. The
+    equations, which are known up to a degree, are compared with it.
 
     Returns
     -------
@@ -246,9 +251,10 @@ def _proved_for_all_degrees(
     """
     core = CoreSize.of(model)
     last = equations.max_degree
-    # dim X · dim H · dim S²Y
+    # a coordinate is the coefficient of a quadratic monomial in one product l_i v_k
     core_coordinates = core.columns * core.rows * monomial_count(core.variables, 2)
     ring = representations.coordinate_ring(core)
+    # ``bound`` is the last degree in which a checker has to compute, with all monomials
     if monomial_count(core_coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
         return None, False
     if ring.all_sections_from > last + 1:
@@ -264,9 +270,10 @@ def _proved_for_all_degrees(
 
 
 def observe_equations(model: SingleLayerAttention) -> CertifiedEquations:
-    """Compute the ideal up to :func:`degree_for`, and try to prove that this is enough.
+    """Compute the ideal up to a degree, and try to prove its series and generators in all.
 
-    The extent of the proof depends on the case alone, not on the time limit.
+    The degree is that of :func:`degree_for`. It and the extent of the proof depend on the case
+    alone, not on the time limit, so that everybody gets the same certificate.
 
     Raises
     ------
@@ -279,7 +286,8 @@ def observe_equations(model: SingleLayerAttention) -> CertifiedEquations:
     MethodUnavailableError
         If the equations are not proved over QQ.
     """
-    if reason := several_tokens(model):
+    reason = why_not_several_tokens(model)
+    if reason:
         raise NotApplicableError(f"the question {reason}")
     if not is_within_reach(model):
         limit = f"at most {MAX_EQUATION_COORDINATES} coordinates"
@@ -301,7 +309,8 @@ def equations_content(model: SingleLayerAttention, observed: CertifiedEquations)
     # The series of sections has the same Hilbert polynomial, so the same dimension and degree.
     sections = sections_series(model, dimension_formula(model))
     equations, series = observed.equations, observed.series
-    # the numbers of generators by degree and multidegree, one multidegree of each orbit
+    # The numbers of generators by degree and multidegree. Those of one multidegree stand for all
+    # that permutations of the indices make of it, its orbit.
     counts = {}
     for orbit in equations.orbits:
         counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
@@ -329,7 +338,7 @@ def equations_content(model: SingleLayerAttention, observed: CertifiedEquations)
 
 def are_polar_degrees_within_reach(model: SingleLayerAttention) -> bool:
     """Return whether the theorem holds, and the orbits are few enough to be observed."""
-    return not two_dimensions(model) and are_loci_observed(model)
+    return not why_not_two_dimensions(model) and are_loci_observed(model)
 
 
 def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
@@ -342,7 +351,8 @@ def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
     TooLargeError
         For too many orbits.
     """
-    if reason := two_dimensions(model):
+    reason = why_not_two_dimensions(model)
+    if reason:
         raise NotApplicableError(f"the question {reason}")
     if not are_loci_observed(model):
         reason = "the orbits of this case are too many to be observed"

@@ -2,6 +2,11 @@
 
 Modules that need SymPy are imported inside methods; where a command may be interrupted meanwhile,
 signals and the deadline are checked during the import.
+
+The closure of a case is the Zariski closure of its neuromanifold, the set of its functions. The
+core of a case is a smaller variety that determines the ideal of the closure in all degrees: its
+points are all products l_i v_k of e = min(a, d) linear forms l_i and f = min(d, d') linear forms
+v_k in min(d, e + f) variables (docs/representations.md).
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from m2bridge.errors import InvalidCaseError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.sizes import NAME
 from m2bridge.families.base import Family, integer_option
-from m2bridge.loading import importing
+from m2bridge.limits import importing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,9 +106,10 @@ class Attention(Family[SingleLayerAttention]):
         return figures(self.options)
 
     def program(self, model: SingleLayerAttention, key: str) -> Script | None:
-        """Return the program behind the statement ``key``: for all of them that for the fibres.
+        """Return the Macaulay2 program that computes the fibres of the parametrization.
 
-        ``None`` for one token.
+        Certificates of statements contain this program, the same for each ``key``. ``None`` for one
+        token, for which the method of fibres does not apply.
         """
         from m2bridge.families.attention.orbits.fibres import fibres_program
 
@@ -122,13 +128,10 @@ class Attention(Family[SingleLayerAttention]):
     ) -> AllSizes | GeneratorsOfAllSizes:
         """Decide statements, of which there is at least one, for all sizes at once.
 
-        Statements about generators or the Hilbert function are decided for some sizes only, and if
-        all of ``statements`` are of this kind, the result is a ``GeneratorsOfAllSizes``. The sizes
-        are those whose core is one of a list of small ones. The core of a size is a small case that
-        has the same generators but for minors: e = min(a, d) forms l_i and f = min(d, d') forms v_k
-        in min(d, e + f) variables (docs/representations.md). For all other lists the result is an
-        ``AllSizes``; in a mixed list it names the statements about generators as not stated for all
-        sizes.
+        Statements about generators or the Hilbert function are decided only for the sizes whose
+        core is one of a list of small ones. If all of ``statements`` are of this kind, the result
+        is a ``GeneratorsOfAllSizes``. For all other lists the result is an ``AllSizes``; in a mixed
+        list it names the statements about generators as not stated for all sizes.
         """
         with importing():
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes

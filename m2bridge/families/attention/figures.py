@@ -4,6 +4,10 @@ How surfaces and layers are drawn stands in ``pictures/`` and ``maps/slice_surfa
 Henry, Marchetti, Kohn (arXiv 2408.17221), Figure 1: (d, d', a) = (2, 1, 2), where the two forms are
 v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; the slice is the Whitney umbrella c² = w
 v².
+
+A coordinate ``c_k_i_p_q`` is the coefficient of y_p y_q in the form v_k l_i. An orbit consists of
+the functions with given ranks of A and V and given dim L∩U, for L the column space of A and U the
+row space of V. A case has finitely many orbits, and their closures are ordered by inclusion.
 """
 
 from __future__ import annotations
@@ -182,11 +186,13 @@ class OrbitDiagram(picture.PictureResult):
         An orbit is {rk A, rk V, dim L∩U}, and the zero function {0, 0, 0}. In a pair the second
         orbit covers the first; positions begin with 0.
         """
-        cells = [(0, 0, 0) if node.orbit is None else node.orbit.cells for node in self.nodes]
-        orbits = ", ".join(f"{{{', '.join(map(str, cell))}}}" for cell in cells)
+        orbits = []
+        for node in self.nodes:
+            numbers = (0, 0, 0) if node.orbit is None else node.orbit.cells
+            orbits.append(f"{{{', '.join(map(str, numbers))}}}")
         position = {node: number for number, node in enumerate(self.nodes)}
-        pairs = ", ".join(f"{{{position[low]}, {position[high]}}}" for low, high in self.covers)
-        return f"orbits = {{{orbits}}}\ncovers = {{{pairs}}}"
+        pairs = [f"{{{position[low]}, {position[high]}}}" for low, high in self.covers]
+        return f"orbits = {{{', '.join(orbits)}}}\ncovers = {{{', '.join(pairs)}}}"
 
     def to_csv(self) -> str:
         """Return the orbits as a table of CSV, each with the orbits that it covers."""
@@ -212,7 +218,8 @@ class OrbitDiagram(picture.PictureResult):
         # how far the picture reaches to both sides of its middle, in steps from orbit to orbit
         half_width = max(abs(x) for x, _ in chain(positions, *routes))
         with picture.styled():
-            # in inches; the margins hold numbers on the left, the title above, the legend below
+            # In inches: each layer has 0.78, and margins hold numbers on the left, the title
+            # above, the legend below. Places in the figure are given as parts of its sides.
             width = max(5.8, 2 * half_width * ORBIT_STEP_INCHES + 3)
             height = 0.78 * len(levels) + 1.9
             figure = picture.new_figure(width, height, f"Orbits of the {self.model.title}")
@@ -263,13 +270,15 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     (6, 6)
     """
     check_kind("model", model, SingleLayerAttention, "a SingleLayerAttention")
-    if reason := model.in_coordinates().no_orbits():
+    reason = model.no_orbits()
+    if reason:
         raise MethodUnavailableError(reason)
     if orbit_count(model) > MAX_DRAWN_ORBITS:
         raise TooLargeError(
             f"{orbit_count(model)} orbits are too many for a picture, which has"
             f" {MAX_DRAWN_ORBITS}: take smaller numbers"
         )
+    # the picture does not show the degree of the closure
     observations = observe(model, degree=False)
     apex = OrbitNode(
         orbit=None,
@@ -279,7 +288,9 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
         # the apex of the cone is a limit of the boundary points, of which there are none for d = 1
         boundary=model.d > 1,
     )
+    # for each orbit whether it consists of boundary points
     boundary: Mapping[Orbit, Any] = observations.at_orbits("boundary")
+    # the observations at each orbit, those of the smallest dimension first
     facts = sorted(observations.orbits, key=attrgetter("dimension", "orbit"))
     nodes = [apex]
     for fact in facts:
@@ -393,7 +404,8 @@ def figure_1(
     InvalidCaseError
         If the fineness is too small or too large.
     """
-    # v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2², coefficient by coefficient
+    # v_1 l_1 = y_1² − w y_2² and v_1 l_2 = v y_1 y_2 + c y_2²; c_1_i_p_q is the
+    # coefficient of y_p y_q in v_1 l_i
     v, c, w = symbols("v c w")
     constants = {"c_1_1_1_1": 1, "c_1_1_1_2": 0, "c_1_2_1_1": 0}
     axes = {"c_1_2_1_2": v, "c_1_2_2_2": c, "c_1_1_2_2": -w}
@@ -477,7 +489,7 @@ _VIEW_OPTIONS = (
 def _slice_seen_from(
     model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
-    """Return the surface of :func:`slice_surface`, seen from these angles in degrees.
+    """Return the surface of :func:`slice_surface`, seen from two angles in degrees.
 
     All other arguments, ``args`` and ``options``, are those of :func:`slice_surface`.
     """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_choice
 from m2bridge.families.attention import sizes
 from m2bridge.families.attention.sizes import NAME, CoordinateSystem, LayerSizes, Parametrization
-from m2bridge.loading import imported
+from m2bridge.limits import imported
 from m2bridge.maps.model import (
     Core,
     DegreeVector,
@@ -159,10 +159,10 @@ class SingleLayerAttention(LayerSizes, Model):
         return parametrization(model, model.coordinates, model.weights)
 
     def free_parametrization(self) -> PolynomialMap:
-        """Return a map with the same image from weights without relations, as few as there are.
+        """Return a map with the same image, whose parameters are weights without relations.
 
         The weights are A and V for α = d, where A is any matrix; for α < d they are K, Q and V,
-        with α rows in K and Q.
+        with α rows in K and Q, the fewest that give all A of rank α.
         """
         from m2bridge.families.attention.orbits.parametrization import free_parametrization
 
@@ -237,9 +237,12 @@ class SingleLayerAttention(LayerSizes, Model):
         return (Bounds.at_most(sizes.dimension_bound(self), reason),)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
-        """Return the lower bound by the rank of one block, which needs no expanded map.
+        """Return an iterator over a lower bound for the dimension, which needs no expanded map.
 
-        ``None`` for small cases, whose map is expanded to compute the rank of its differential.
+        The bound is the rank of the differential of one small case with d ≤ 2, by a theorem that
+        carries it to this case. Nothing is yielded if random weights do not reach the rank.
+
+        ``None`` for small cases, whose map is expanded to compute the rank of its own differential.
         """
         if self.coordinate_count <= MAX_EXPANDED_COORDINATES:
             return None
@@ -252,11 +255,10 @@ class SingleLayerAttention(LayerSizes, Model):
         if self.t == 1:
             # no number, and so no remark on where it comes from
             return (Expectation(value=None, statement="", fails="Corollary 3.3 assumes t ≥ 2"),)
-        from m2bridge.families.attention.hypotheses import paper_hypotheses
+        from m2bridge.families.attention.hypotheses import why_outside_paper
 
         remark = "Corollary 3.3"
-        hypothesis_fails = bool(paper_hypotheses(self))
-        if hypothesis_fails:
+        if why_outside_paper(self):
             # the formula holds there too, but the paper does not say so
             remark += ", outside its hypothesis α > 1 or d' > 1"
         return (Expectation(sizes.dimension_formula(self), remark),)
@@ -264,7 +266,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def fibre_degree(self) -> int | None:
         """Return the degree of the closure by a closed formula.
 
-        Its proof knows the number of points of the generic fibre, by which it divides.
+        The formula is the degree of the variety of weights, divided by the number of points of the
+        generic fibre; both are known by a proof.
         """
         if self.t == 1:
             return sizes.one_token_degree(self)
@@ -328,6 +331,7 @@ class SingleLayerAttention(LayerSizes, Model):
         from m2bridge.families.attention.ideal import highest_weights, representations
         from m2bridge.families.attention.ideal.sections import CoreSize
 
+        # the minimal generators as polynomials are known in reduced coordinates only
         polynomials = None
         if self.coordinates == "reduced":
             polynomials = partial(highest_weights.sparse_generators, self)
@@ -336,6 +340,7 @@ class SingleLayerAttention(LayerSizes, Model):
             full = self.parametrization("full", "attention")
             if not same_span(reduced, full):
                 return None
+        # functions that compute on demand: each one is called with the case at first
         return Core(
             name=str(CoreSize.of(self)),
             hilbert_series=partial(representations.hilbert_series, self),
@@ -477,7 +482,11 @@ class SingleLayerAttention(LayerSizes, Model):
         return self
 
     def by_fibres(self) -> LocusFindings:
-        """Return findings about the singular locus, by the fibres over the orbits."""
+        """Return findings about the singular locus, by the fibres of the parametrization.
+
+        Where the parametrization is birational, a point of the closure is smooth if and only if its
+        fibre is one reduced point and the variety of weights is smooth there.
+        """
         from m2bridge.families.attention.observations.observe import by_fibres
 
         return by_fibres(self)

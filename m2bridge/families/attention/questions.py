@@ -4,6 +4,10 @@ There are three: the closure by elimination, its equations up to a degree by exa
 and its polar degrees by the theorem of the family. None of the answers is a verdict. They are
 computed in ``closure_answers``, which needs SymPy; it is imported when something is computed, as a
 batch is planned without it.
+
+To make a certificate, ``observe`` of a question computes a result, and ``content`` turns it into
+JSON: the answer, the evidence from which a checker recomputes it, and the names of the lemmas on
+which the checker relies. ``summary`` takes such an answer.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.base import ComputedQuestion
-from m2bridge.loading import imported
+from m2bridge.limits import imported
 
 if TYPE_CHECKING:
     from m2bridge.certificates.form import Content

@@ -438,7 +438,7 @@ def _case(certificate: Certificate) -> tuple[Sizes, int]:
     return tuple(certificate.case["filters"]), certificate.case["degree"]
 
 
-def _decided(
+def _content_on_statements(
     certificate: Certificate,
     *,
     hypothesis: str | None,
@@ -475,7 +475,7 @@ def about_dimension(certificate: Certificate) -> Content:
     sizes, degree = _case(certificate)
     evidence = _dimension(sizes, degree)
     # no hypothesis: the statement is about all networks
-    return _decided(
+    return _content_on_statements(
         certificate,
         hypothesis=None,
         predicted=upper_bound(sizes),
@@ -502,7 +502,7 @@ def about_degree(certificate: Certificate) -> Content:
         # fibre, which is shown by a length of 1 alone.
         observed = degree_of_source if length == 1 else None
         evidence |= {"degree": observed, "source_degree": degree_of_source, "general_fibre": length}
-    return _decided(
+    return _content_on_statements(
         certificate,
         hypothesis=_failed_hypothesis(activation_degree),
         predicted=stated_degree(sizes, activation_degree),
@@ -542,7 +542,7 @@ def _about_types(certificate: Certificate, predicted: Any, number_from_length: A
         lengths = [fibre["length"] for fibre in fibres]
         numbers = [None if n is None else number_from_length(n) for n in lengths]
         observed = {"lengths_of_fibres": numbers}
-    return _decided(
+    return _content_on_statements(
         certificate,
         hypothesis=_failed_hypothesis(activation_degree),
         predicted=predicted,

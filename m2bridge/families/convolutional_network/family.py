@@ -49,7 +49,11 @@ class ConvolutionalNetworks(Family[ConvolutionalNetwork]):
         return STATEMENTS
 
     def program(self, model: ConvolutionalNetwork, key: str) -> Script | None:
-        """Return the program behind degree and fibres; ``None`` if ``key`` needs no program."""
+        """Return the program of Macaulay2 that finds degree or fibres.
+
+        ``key`` is that of a statement, and the observable of this statement has the same name.
+        ``None`` for the dimension, and for r = 1: nothing is computed by Macaulay2 then.
+        """
         from m2bridge.families.convolutional_network.fibres import fibres_script
         from m2bridge.families.convolutional_network.observation import types_for
 

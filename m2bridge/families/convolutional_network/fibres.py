@@ -4,6 +4,11 @@ Rescaled filters λ_i w_i have the function of the w_i exactly if ∏ λ_i^(D_i)
 r^(L−i). So all filters with one function f are the disjoint union of hypersurfaces of degree ΣD_i
 in linear spaces of dimension L, one for each point of the fibre in the product of projective
 spaces, with its multiplicity. Their ideal has the coefficients of φ(w) − f as generators.
+
+Here φ(w) is the function of L filters w_i of sizes k_i with the activation degree r. A *type of
+zeros* says how many zeros filters have at their ends (:class:`ZeroType`); fibres are computed over
+one function of each type. A :class:`~m2bridge.engine.script.Script` is a program of Macaulay2,
+rendered from a template.
 """
 
 from __future__ import annotations
@@ -52,6 +57,8 @@ def checked_zero_types(network: FilterSizes) -> tuple[ZeroType, ...]:
 def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int, ...]:
     """Return the length of the fibre over one function of each type of zeros, for r ≥ 2.
 
+    The length is the number of points of the fibre, filters up to rescaling, with multiplicities.
+
     Raises
     ------
     TooLargeError
@@ -61,6 +68,7 @@ def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int,
     EngineError
         If Macaulay2 did not finish.
     """
+    # for each type the dimension and the degree of the set of all filters with the function
     answer = answer_to(fibres_script(network, types))
     # dimension and degree of the hypersurface of rescalings of one point of a fibre
     orbit_dimension = len(network.filters) - 1
@@ -91,7 +99,7 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
     filters_of_types = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
-        ("wire",),
+        libraries=("wire",),
         values={
             "title": network.title,
             "orbit_degree": sum(network.weight_degrees),
@@ -111,7 +119,7 @@ def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
     for i, (before, behind) in enumerate(zeros.placed(), 1):
         # of the core, the entries between the zeros
         size = network.filters[i - 1] - before - behind
-        # neither proportional nor symmetric, whatever i is
+        # Numbers that look random, as the fibre over the function of special ones may be longer.
         core = [(-1) ** a * (1 + (3 * a + 2 * i + a * i) % 7) for a in range(size)]
         filters.append([0] * before + core + [0] * behind)
     return filters

@@ -2,6 +2,11 @@
 
 They are differentiated without expansion, so that dimensions need no coordinates. The numbers are
 in ``shape``, the statements in ``statements``, what is observed in ``observation``.
+
+Notation: L filters w_i, lists of k_i numbers (the *weights*), and the activation degree r. Layer i
+maps its inputs y_{i−1} to z_i = w_i * y_{i−1} with entries z_j = Σ_a w_a y_{j+a−1}, and r-th powers
+of the entries of z_i are the inputs y_i of the next layer; y_0 = x, and z_L is the one output. A
+*covector* g on a vector z stands for the linear form ⟨g, dz⟩ = Σ_j g_j dz_j.
 """
 
 from __future__ import annotations
@@ -55,7 +60,11 @@ class ConvolutionalNetwork(FilterSizes):
     __slots__ = ()
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
-        """Return the reversal of all filters, which reverses the inputs."""
+        """Return the reversal of all filters, which reverses the inputs.
+
+        It is the one symmetry, as a dictionary from each parameter to its image: for one filter of
+        size 2, {"w_1_1": "w_1_2", "w_1_2": "w_1_1"}.
+        """
         reversal: dict[str, str] = {}
         for i, size in enumerate(self.filters, 1):
             for a in range(1, size + 1):
@@ -67,12 +76,14 @@ class ConvolutionalNetwork(FilterSizes):
         return len(self.filters) - 1
 
     def parametrization(self) -> PolynomialMap:
-        """Return the map from the weights to the coefficients; none of these is identically zero.
+        """Return the map from the weights to the coefficients of the output.
+
+        The output is a form in the inputs; coefficients that are zero for all weights are left out.
 
         Raises
         ------
         TooLargeError
-            If they are too large to be expanded.
+            If the coefficients are too many to be written down.
         """
         self.check_expandable()
         return layer_chain(self).parametrization()
@@ -152,7 +163,10 @@ class ConvolutionalNetwork(FilterSizes):
         return STATEMENTS
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Return whether degree or fibres are asked for, and are observed: for r ≥ 2."""
+        """Return whether Macaulay2 must run for one of these observables.
+
+        It must for ``degree``, ``fibres`` and ``singular``, which are observed for r ≥ 2 only.
+        """
         from m2bridge.families.convolutional_network.observation import BY_ENGINE  # imports FLINT
 
         return self.degree > 1 and not BY_ENGINE.isdisjoint(observables)
@@ -160,7 +174,11 @@ class ConvolutionalNetwork(FilterSizes):
     def observe(
         self, observables: Collection[str], *, certified: bool = False
     ) -> ObservedConvolution:
-        """Observe the dimension by exact ranks, degree and fibres by Gröbner bases."""
+        """Observe the dimension by exact ranks, degree and fibres by Gröbner bases.
+
+        ``observables`` are the names of what is observed. With ``certified``, for a certificate, a
+        value that is too large to compute, or a limit that is reached, is an error.
+        """
         from m2bridge.families.convolutional_network.observation import observe  # imports FLINT
 
         return observe(self, observables, certified=certified)
@@ -190,6 +208,7 @@ def layer_chain(network: FilterSizes) -> Chain:
         # the activation belongs to the layer behind it, so that layers compose to the network
         y = x if i == 1 else [entry**network.degree for entry in x]
         zero = source.sympy_ring.zero
+        # the entries of the convolution w * y, with indices from 0
         images = tuple(sum(map(mul, w, y[j : j + size]), zero) for j in range(count))
         layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
         inputs = outputs

@@ -3,6 +3,11 @@
 The dimension is a rank modulo a prime that attains an upper bound. Fibres are Gröbner bases over
 QQ; the degree of the closure is that of the source divided by the length of a general fibre.
 Proofs are in ``docs/convolutional-networks.md``.
+
+Notation: a network has L filters w_i of sizes k_i and the activation degree r; the *source* is the
+product of the projective spaces P^(k_i − 1) of filters up to rescaling. A *type of zeros* says how
+many zeros filters have at their ends (:class:`ZeroType`). Observables are ``dimension``,
+``degree``, and ``fibres`` and ``singular``, with a number for each type of zeros.
 """
 
 from __future__ import annotations
@@ -73,7 +78,8 @@ class ObservedConvolution(Observed):
         """Return the dimension, degree, or a number for each type of zeros; ``None`` if unknown.
 
         For ``fibres`` the numbers are lengths of fibres; for ``singular`` a number is 1 if the
-        fibre is more than one reduced point.
+        fibre is more than one reduced point, else 0. They have the name of the one method that
+        found them, ``lengths_of_fibres``.
         """
         if observable == "dimension":
             return self.rank.exact
@@ -94,7 +100,7 @@ class ObservedConvolution(Observed):
         return self.unfinished or self.reason or f"{observable}: not observed"
 
     def numbers(self) -> dict[str, int]:
-        """Return the numbers that were found."""
+        """Return the numbers that were found, by their names in a certificate."""
         numbers = {
             "dimension": self.rank.exact,
             "source_degree": self.source_degree,
@@ -103,7 +109,10 @@ class ObservedConvolution(Observed):
         return {name: value for name, value in numbers.items() if value is not None}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return the dimension, the degree and the number of types of zeros, as far as known."""
+        """Return the dimension, the degree and the number of types of zeros, as far as known.
+
+        Each is a pair of the name of a row and its text, for the page of a result.
+        """
         dimension = str(self.rank)
         if self.rank.exact is not None:
             dimension += " affine (proved)"
@@ -222,5 +231,6 @@ def source_degree(network: FilterSizes) -> int:
                     raised = (*exponents[:i], exponents[i] + 1, *exponents[i + 1 :])
                     next_power[raised] = next_power.get(raised, 0) + D_i * coefficient
         power = next_power
+    # one term is left, a multiple of the class of a point
     ((_, degree),) = power.items()
     return degree

@@ -4,6 +4,10 @@ For r ≥ 2 the map from X = Π P^(k_i − 1) is birational onto the projective 
 differential is injective everywhere. So the conormal variety is the projective bundle of the
 conormal bundle over X, and its bidegree follows from the Chern classes of X as for a smooth variety
 (theorem-convolutional-polar in docs/convolutional-networks.md).
+
+Notation: a network has filters of sizes k_1, …, k_L and the activation degree r. Its *closure* is
+that of the set of its functions, and the map to it has the degree D_i = r^(L−i) in the entries of
+filter i. The polar degrees δ_m, …, δ_0 are the coefficients of the class of the conormal variety.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ MAX_POLAR_DIMENSION = 200
 
 
 def polar_theorem(network: FilterSizes) -> PolarData | None:
-    """Return the polar degrees; ``None`` for r = 1, where the closure is the whole space.
+    """Return the polar degrees with the lemmas on which they rest.
+
+    ``None`` for r = 1, where the closure is the whole space.
 
     Raises
     ------

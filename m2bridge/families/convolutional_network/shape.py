@@ -2,6 +2,10 @@
 
 The functions are those of :class:`~m2bridge.families.convolutional_network.model`; proofs are in
 ``docs/convolutional-networks.md``.
+
+Notation: L filters w_i, lists of k_i numbers, and the activation degree r. A *type of zeros* is the
+pair (e, P) of a list e, where filter i has e_i zeros at both ends together, and the number P of
+zeros in front of all filters.
 """
 
 from __future__ import annotations
@@ -49,7 +53,8 @@ class ZeroType:
     def placed(self) -> tuple[tuple[int, int], ...]:
         """Return the zeros (in front, behind) of each filter, for one placement of the type.
 
-        The P zeros in front are given to the first filters, as many to each as it has zeros.
+        The P zeros in front are given to the first filters, as many to each as it has zeros: for
+        ``zeros`` (2, 1) and ``leading`` 1 the result is ((1, 1), (0, 1)).
         """
         remaining = self.leading
         places = []

@@ -2,6 +2,10 @@
 
 The words are in ``words.toml``. Predictions are formulas in the numbers of a network; nothing is
 computed from its functions.
+
+Notation: a network has L filters of sizes k_1, …, k_L and the activation degree r. Its *closure* is
+that of the set of its functions. A *type of zeros* is the pair (e, P): filter i has e_i zeros at
+its ends, and all filters together have P zeros in front.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ def stated_dimension(network: FilterSizes) -> int:
 def stated_degree(network: FilterSizes) -> int:
     """Predict the degree of the closure: (Σ(k_i − 1))! ∏ r^((L−i)(k_i−1)) / (k_i − 1)!."""
     L = len(network.filters)
+    # the exponent of r in the product
     exponent = sum((L - i) * (size - 1) for i, size in enumerate(network.filters, 1))
     multinomial = factorial(sum(network.filters) - L)
     multinomial //= prod(factorial(size - 1) for size in network.filters)
@@ -61,6 +66,7 @@ def distributions(zeros: ZeroType) -> int:
 def stated_singular(network: FilterSizes) -> Numbers | None:
     """Predict for each type of zeros 1 if its general functions are singular points, else 0.
 
+    They are singular if zeros can be moved between filters, so that there are further preimages.
     ``None`` if there are too many types.
     """
     if network.zero_type_count > MAX_ZERO_TYPES:

@@ -6,6 +6,13 @@ U whose columns are pairwise independent, look the same on every two inputs: a n
 virtual weights (C_1, …, C_l, m). If the kernel of its differential is only what it always is, the
 same holds for the whole network at this point, and so at generic weights. The proofs are in
 ``docs/deep-attention.md``. Upper bounds, which need no computation, are in ``upper_bounds``.
+
+The rank of a differential is found from *gradients*: the derivatives of ⟨G, output(X)⟩, the sum of
+the products of the entries of G and of the output, by all weights, as one row of numbers, for
+random inputs X and a random matrix G (a covector on the output). For softmax the entries may be
+power series, of which each order is a row. A :class:`~m2bridge.maps.model.MethodValue` is the title
+of a method with the bound that it found. d_k, a_k, α_k, r_k and ``kernel_dimension`` are those of
+:class:`~m2bridge.families.deep_attention.shape.NetworkSizes`.
 """
 
 from __future__ import annotations
@@ -90,8 +97,8 @@ class TwoInputNetwork:
     def _row_layer(self) -> int:
         """The index from 0 of the layer whose value matrix is m; all others have an identity.
 
-        It is the last layer that all inputs enter: the last one whose matrix has ``size`` rows. (If
-        ``size`` is 1 that is the last layer.)
+        It is the last layer that all inputs enter: the last one whose matrix has ``size`` rows. So
+        it is 1 for matrices of sizes 2, 2, 1, 1, and the last layer if ``size`` is 1.
         """
         return sum(len(C) == self.size for C in self.attention) - 1
 
@@ -124,7 +131,7 @@ def unit_rows(size: int) -> list[tuple[Scalar, ...]]:
 
 
 def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
-    """Return a block whose matrices C_k have the ranks min(α_k, 2) of the shape.
+    """Return a block of random numbers whose matrices C_k have the ranks min(α_k, 2) of the shape.
 
     Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m.
     """
@@ -192,9 +199,10 @@ def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Met
 def theorem_bound(network: NetworkSizes) -> MethodValue | None:
     """Return the lower bound by Theorem H, for a network that is too large for its rank.
 
-    ``None`` where the rank can be computed, where one block decides (one head, no skip
-    connections), or where the hypotheses of the theorem do not hold. In these cases another method
-    is used, or no theorem is known.
+    By the theorem, heads of generic weights are separate, and the dimension is a sum over their
+    matrices (``bound_by_ranks``). ``None`` where the rank can be computed, where one block decides
+    (one head, no skip connections), or where the hypotheses of the theorem do not hold. In these
+    cases another method is used, or no theorem is known.
     """
     if network.is_plain or network.parameter_count <= MAX_DIFFERENTIATED_PARAMETERS:
         return None
@@ -248,7 +256,7 @@ def rank_of_gradients(rows: Iterable[list[Any]], upper: int) -> int:
 
 
 def certified_block(network: NetworkSizes) -> TwoInputNetwork:
-    """Return the block whose rank is computed; it depends on the seed and the ranks only.
+    """Return the block whose rank is computed; it depends on RANK_POINT_SEED and the ranks only.
 
     All numbers are from 1 to 999. So no attention matrix is skew-symmetric, as a skew-symmetric
     matrix has zeros on its diagonal.
@@ -397,7 +405,8 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
             rows = check_deadline_in(gradients(block, numbers, 2, draw))
             determinant = numbers.matrix(list(islice(rows, block.columns))).det()
         if not determinant.contains(0):
-            # The rank is the number of columns, the largest that there is, also for generic blocks.
+            # The rank of this block is the number of its columns, the largest that there is. So
+            # generic blocks have the same rank, and none has to be computed for ``block_bound``.
             method = f"block in balls of {precision} bits"
             yield from block_bound(network, lambda block: block.columns, method)
             return
@@ -407,7 +416,8 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
 def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     """Return the rank of the differential of softmax at random weights as a lower bound.
 
-    It is for networks with skip connections or several heads, for which no block decides.
+    Softmax is expanded in power series (``rank_by_series``). It is for networks with skip
+    connections or several heads, for which no block decides.
     """
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
@@ -423,13 +433,14 @@ def rank_by_series(
 ) -> tuple[int, int]:
     """Return a lower bound for the rank of the differential, and the number of orders behind it.
 
-    It is not known how many orders of the power series are needed to separate all heads. So the
-    number of orders is doubled at most MAX_ORDER_DOUBLINGS − 1 times, until the rank is ``upper``.
+    The functions are power series, of which the first orders are computed; the rank is that of the
+    coefficients of all these orders. It is not known how many are needed to separate all heads. So
+    their number is doubled at most MAX_ORDER_DOUBLINGS − 1 times, until the rank is ``upper``.
 
     Parameters
     ----------
     weights_over : function
-        Returns the weights as matrices over a number system.
+        Takes a number system, and returns the weights as matrices over it.
     upper : int
         An upper bound for the rank.
 
@@ -438,6 +449,9 @@ def rank_by_series(
     TooLargeError
         If there are too many coefficients.
     """
+    # With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
+    # order 3^(k−1) in layer k. With skip connections these differences stay of order one, so that
+    # few orders are tried first.
     first_orders = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
     if first_orders * network.parameter_count * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
@@ -445,7 +459,8 @@ def rank_by_series(
             f" {network.parameter_count} parameters and {first_orders} orders are too many for"
             " that: take smaller numbers"
         )
-    # All tokens after the distinct ones are equal to the last distinct one.
+    # All tokens after the distinct ones are equal to the last distinct one: t = 5 has the
+    # multiplicities (1, 1, 3).
     tokens = min(network.t, MAX_DISTINCT_TOKENS)
     multiplicities = (1,) * (tokens - 1) + (network.t - tokens + 1,)
     rank = 0
@@ -464,8 +479,9 @@ def growing_rank(
 ) -> int:
     """Return a lower bound for the dimension of the span of all coefficients of the gradients.
 
-    It is a rank modulo ``prime``. Gradients are added until doubling their number does not enlarge
-    the rank, or until the rank is ``upper``.
+    Each entry of a gradient is a power series, and each order of a gradient is a vector of
+    coefficients, one of each entry. The result is a rank modulo ``prime``. Gradients are added
+    until doubling their number does not enlarge the rank, or until the rank is ``upper``.
 
     Parameters
     ----------

@@ -66,6 +66,7 @@ def expanded(network: NetworkSizes) -> PolynomialMap:
         If they are too large to be expanded.
     """
     _check_size(network)
+    # the coefficient of S^e in P_ki for each (k, i, e)
     P = _symmetric_coefficients(network)
     if _determines_P(network):
         images = {_name("c", k, i, *e): coefficient for (k, i, e), coefficient in P.items()}
@@ -136,10 +137,12 @@ def _product_count(network: NetworkSizes) -> int:
     terms_of_Q = 1
     products = 0
     for layer, (d, after, a) in enumerate(network.layer_sizes):
-        # in the first layer Q = 1, and an entry of V S A is a sum over two indices
+        # each entry of Q has about as many terms; in the first layer Q = 1, and an entry of V S A
+        # is a sum over two indices
         summands = d**2 if layer == 0 else d**3 * n**2 * terms_of_Q**3
         terms_of_A = a if a < d else 1
         new_terms = network.heads * summands * terms_of_A
+        # the new Q has ``after`` × n entries
         products += new_terms * after * n
         # a skip connection adds the terms of Q itself
         terms_of_Q = new_terms + terms_of_Q if network.skip else new_terms
@@ -165,7 +168,9 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
         entry_at[p, q] = entry_at[q, p] = entry
     S = EntryMatrix([[entry_at[p, q] for q in range(n)] for p in range(n)])
     Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
+    # a layer is the tuple of its heads, each with its matrices A and V
     for layer in NetworkWeights.read(network, parameters, NumberSystem()).network():
+        # the summands V_h Q S Qᵀ A_h Q of the module
         summands = [
             head.V * (Q * S * Q.transpose() * (head.A * Q)) for head in check_deadline_in(layer)
         ]
@@ -258,7 +263,8 @@ class WordSum(Counter[str]):
 
     A network of lightning attention is such a sum in the A, the V, X and their transposes, so
     identities between words hold for matrices of all sizes. A word is a string with a character for
-    each letter, and a letter is a sum of one word with one character.
+    each letter, and a letter is a sum of one word with one character. So XXᵀ + 2A is {"xX": 1,
+    "a": 2}, if x, X and a are the characters of X, Xᵀ and A. The empty word is the unit matrix.
     """
 
     @classmethod
@@ -281,6 +287,7 @@ class WordSum(Counter[str]):
 
         ``letter`` is the sum of one word of one letter.
         """
+        # the one key of the counter
         (character,) = letter
         (transposed,) = letter.transpose()
         return [word.count(character) + word.count(transposed) for word in self]

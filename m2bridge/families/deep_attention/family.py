@@ -26,7 +26,7 @@ from m2bridge.families.base import (
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.shape import NAME
 from m2bridge.families.deep_attention.statements import STATEMENTS
-from m2bridge.loading import importing
+from m2bridge.limits import importing
 
 if TYPE_CHECKING:
     from m2bridge.engine.script import Script
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 
 
 def _ranks(option: str, text: str) -> tuple[tuple[tuple[int, ...], ...]]:
-    """Read the values of ``a`` in a grid, for each layer or for all: ``1..3`` or ``1..3,2``.
+    """Read the values of ``a`` in a grid of cases: ``1..3`` for all layers, ``1..3,2`` for two.
 
-    The result has one entry, the tuple with the ranks of each layer: ``1..3,2`` gives
-    (((1, 2, 3), (2,)),). It is a tuple with one entry because an option of a grid returns all its
-    values, and :meth:`DeepAttentionNetworks.grid` takes the ranks of all layers as one value.
+    ``option`` is the name of the option, for messages. The result has one entry, the tuple with the
+    ranks of each layer: ``1..3,2`` gives (((1, 2, 3), (2,)),). It is a tuple with one entry because
+    an option of a grid returns all its values, and :meth:`DeepAttentionNetworks.grid` takes the
+    ranks of all layers as one value.
     """
     ranks_of_layers = tuple(ranges(option, part) for part in text.split(","))
     return (ranks_of_layers,)
@@ -118,8 +119,9 @@ class DeepAttentionNetworks(Family[DeepAttention]):
     def grid(self, **values: Any) -> Iterator[DeepAttention]:
         """Yield a network for each combination of ranks, one rank for each layer.
 
-        ``values`` has the values of all options. That of ``a`` is a tuple with the ranks of each
-        layer, ((1, 2, 3), (2,)) for ``1..3,2``; or with one entry, the ranks for every layer.
+        It is called once for each combination of the other options. ``values`` has the values of
+        all options. That of ``a`` is a tuple with the ranks of each layer, ((1, 2, 3), (2,)) for
+        ``1..3,2``; or with one entry, the ranks for every layer.
         """
         widths = values.pop("widths")
         ranks_of_layers = values.pop("a")
@@ -134,8 +136,10 @@ class DeepAttentionNetworks(Family[DeepAttention]):
             yield self.build(widths=widths, a=ranks, **values)
 
     def program(self, model: DeepAttention, key: str) -> Script | None:
-        """Return the program that observes the statement or observable ``key``; ``None`` if no
-        program does, for this network.
+        """Return the program of Macaulay2 that observes what a statement says of a network.
+
+        ``key`` is the key of a statement, such as ``3.7`` or ``fibre``.
+        ``None`` if nothing about it is computed by Macaulay2 for this network.
         """
         from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
         from m2bridge.families.deep_attention.observation import can_be_certified
@@ -152,7 +156,10 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return model.parameter_count
 
     def cross_check_all_sizes(self, statements: Sequence[Any]) -> DeepAttentionAllSizes:
-        """Decide statements for all widths and ranks, any number of layers, and all t."""
+        """Decide statements for all widths and ranks, any number of layers, and all t.
+
+        Without any ``statements`` all that have a form for all sizes are decided.
+        """
         with importing():
             from m2bridge.families.deep_attention.all_sizes.family import cross_check_deep_attention
 

@@ -8,6 +8,11 @@ the fibre has one such point. The other entries are the unknowns.
 
 That two layers are not closed is shown by a limit of networks over which there is no fibre
 (proposition-not-closed in docs/deep-attention.md).
+
+Virtual weights are A'_k = M_kᵀ A_k M_k with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1, of the attention
+matrices A_k and value matrices V_k of l layers with one head and no skip connections. The torus
+multiplies each A'_k by a number, and M by the number that keeps the function. An
+:class:`~m2bridge.engine.script.Script` is a program of Macaulay2, rendered from a template.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,7 +56,7 @@ class GenericFibre:
 
 
 def generic_fibre(network: NetworkSizes) -> GenericFibre:
-    """Compute the fibre over the function of random weights.
+    """Compute by Macaulay2 the fibre, up to scalings, over the function of random weights.
 
     Raises
     ------
@@ -107,7 +112,7 @@ def fibre_script(network: NetworkSizes) -> Script:
     # B_k has the entry (1, 1) of A'_k, and unknowns elsewhere; all entries of N are unknowns.
     B, unknowns = [], []
     for k, A in enumerate(attention, 1):
-        # the first name is left out
+        # the entry (1, 1) is no unknown, so that its name is left out
         (_, *first_row), *rows = _names(f"inner_({k},", n, n)
         B.append([[str(A[0][0]), *first_row], *rows])
         unknowns += [*first_row, *chain.from_iterable(rows)]
@@ -115,7 +120,7 @@ def fibre_script(network: NetworkSizes) -> Script:
     unknowns += chain.from_iterable(N)
     return render(
         "deep_fibre",
-        ("wire", "fibres"),
+        libraries=("wire", "fibres"),
         values={
             "title": network.title,
             "unknowns": ", ".join(unknowns),
@@ -196,11 +201,12 @@ unit ideal over QQ. With all of them f is a limit of networks and no network.
 """
 
 
-def concerns(network: NetworkSizes) -> str:
+def why_limit_says_nothing(network: NetworkSizes) -> str:
     """Return why the limit says nothing about a network; empty if it is about this network.
 
-    The limit is the one of proposition-not-closed: if it has the properties LIMIT_OUTSIDE, the
-    functions of the network are not closed.
+    The limit is the function in proposition-not-closed, a limit of networks of three widths 3 that
+    is the function of none. If it has the properties LIMIT_OUTSIDE, the set of functions of the
+    network is not closed. The same proof holds for ranks above 2 and for more than 3 tokens.
     """
     if network.softmax or not network.is_plain:
         return "the example is lightning attention with one head and without skip connections"
@@ -210,7 +216,10 @@ def concerns(network: NetworkSizes) -> str:
 
 
 def limit_outside(network: NetworkSizes) -> dict[str, bool]:
-    """Compute which of the properties LIMIT_OUTSIDE the limit of networks has.
+    """Compute by Macaulay2 which of the properties LIMIT_OUTSIDE the limit of networks has.
+
+    The result has a truth value for each property, by its name, such as ``no_network``. If all are
+    true, the set of functions of the network is not closed.
 
     Raises
     ------
@@ -219,7 +228,7 @@ def limit_outside(network: NetworkSizes) -> dict[str, bool]:
     EngineError
         If Macaulay2 did not finish.
     """
-    reason = concerns(network)
+    reason = why_limit_says_nothing(network)
     if reason:
         raise MethodUnavailableError(reason)
     answer = answer_to(limit_script(network))

@@ -95,7 +95,7 @@ class Figure3(PictureResult):
         )
         facts = [
             ("unfinished", self.unfinished or None),
-            ("computed by", computed_by(None, self.seconds)),
+            ("computed by", computed_by(engine=None, seconds=self.seconds)),
         ]
         return Sheet(title, [Facts(facts), Table(header, _rows(self)), Picture(self.page_svg)])
 
@@ -211,7 +211,7 @@ FIGURE = Figure(
 
 
 def _dimension(result: Dimension) -> dict[str, Any]:
-    """Return the fields of a dimension's JSON that the figure shows."""
+    """Return those fields of ``result.to_json()`` that the JSON of the figure has."""
     fields = result.to_json()
     names = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")
     return {name: fields[name] for name in names}

@@ -3,6 +3,13 @@
 Source: Henry, Marchetti, Kohn, *Geometry of Lightning Self-Attention: Identifiability and
 Dimension*, ICLR 2025 (arXiv 2408.17221), sections 3.2 to 4. What is proved here is in
 ``docs/deep-attention.md``.
+
+Notation: d_0, …, d_l are the widths, the number of rows of the tokens before layer 1, …, after
+layer l; t tokens are the columns of a matrix, X before layer 1. A head of layer k has the attention
+matrix A = KᵀQ and the value matrix V of size d_k × d_{k−1}. The *parameters* are the entries of all
+K, Q and V (of A in place of K and Q where a_k ≥ d_{k−1}), listed as in
+``DeepAttention.parameter_names``. With one head and no skip connections the function depends only
+on the *virtual weights* A'_k = M_kᵀ A_k M_k, where M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
 """
 
 from __future__ import annotations
@@ -23,7 +30,7 @@ from m2bridge.families.deep_attention.network import (
 from m2bridge.families.deep_attention.shape import NetworkSizes
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.families.deep_attention.upper_bounds import upper_bounds
-from m2bridge.loading import imported
+from m2bridge.limits import imported
 from m2bridge.maps.model import Expectation, MethodValue
 from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import Statement
@@ -73,14 +80,16 @@ class DeepAttention(NetworkSizes):
     __slots__ = ()
 
     def parametrization(self) -> PolynomialMap:
-        """Return the map from the parameters to coordinates of the function; see ``expansion.py``.
+        """Return the map from the parameters to coefficients that determine the function.
+
+        Which coefficients these are, and their names, is said in ``expansion.py``.
 
         Raises
         ------
         InvalidCaseError
-            If the functions are not polynomial.
+            If the functions are not polynomial: for softmax.
         TooLargeError
-            If it is too large to be expanded.
+            If the map is too large to be expanded.
         """
         # needs SymPy, which is slow to import
         from m2bridge.families.deep_attention.expansion import expanded
@@ -88,14 +97,17 @@ class DeepAttention(NetworkSizes):
         return expanded(self)
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return upper bounds for the dimension, the smallest first.
+        """Return upper bounds for the dimension of the set of all functions, the smallest first.
 
-        They are proved in docs/deep-attention.md over every field, whatever its characteristic.
+        They are proved in docs/deep-attention.md over every field, so ``characteristic``, that of
+        the field of the parameters, is not used.
         """
         return upper_bounds(self)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue]:
         """Return lower bounds for the dimension by ranks, the quickest first; see ``bounds.py``.
+
+        ``characteristic`` is that of the field of the parameters: 0, or a prime.
 
         Raises
         ------
@@ -115,17 +127,21 @@ class DeepAttention(NetworkSizes):
         return STATEMENTS
 
     def needs_engine(self, observables: Collection[str]) -> bool:
-        """Return whether one of the observables is about fibres or closedness."""
+        """Return whether Macaulay2 must run for one of the observables: for fibres or closedness.
+
+        ``observables`` are names, such as ``dimension`` or ``fibre_degree``.
+        """
         by_engine: frozenset[str] = imported(_OBSERVATION).BY_ENGINE
         return not by_engine.isdisjoint(observables)
 
     def observe(
         self, observables: Collection[str], *, certified: bool = False
     ) -> ObservedNetwork | None:
-        """Compute the observables with these names; ``certified`` is for a certificate.
+        """Compute the observables with these names, such as ``dimension`` or ``fibre_degree``.
 
-        The result is ``None``, and errors are raised, as in
-        :func:`m2bridge.families.deep_attention.observation.observe_part`.
+        With ``certified`` the values are for a certificate: only those observables are computed
+        that its checker recomputes, and the result is ``None`` if there are none of these. Errors
+        are those of :func:`m2bridge.families.deep_attention.observation.observe_part`.
         """
         observation: ObservedNetwork = imported(_OBSERVATION).observe_part(
             self, observables, certified=certified
@@ -148,13 +164,17 @@ class DeepAttention(NetworkSizes):
         for x, g in zip(inputs, covectors, strict=True):
             X = self._tokens(x, numbers)
             G = self._tokens(g, numbers)
-            layers = gradient(network, X, G, numbers=numbers, skip=self.skip)
+            # the gradient by all matrices A and V, from which that by the parameters follows
+            by_matrices = gradient(network, X, G, numbers=numbers, skip=self.skip)
+            by_parameters = weights.flattened(by_matrices)
             # FLINT's residues become integers, since callers do not use FLINT.
-            rows.append(list(map(int, weights.flattened(layers))))
+            rows.append(list(map(int, by_parameters)))
         return rows
 
     def evaluate(self, parameters: Row, X: Sequence[Row]) -> list[list[int]]:
         """Return the tokens after the last layer, for integer weights and X of size d_0 × t.
+
+        Both X and the result, of size d_l × t, are lists of rows.
 
         Raises
         ------
@@ -167,6 +187,7 @@ class DeepAttention(NetworkSizes):
                 "normalization",
                 "the values of softmax attention are in general not rational numbers",
             )
+        # integers, which are not reduced or normalized
         numbers = NumberSystem()
         network = NetworkWeights.read(self, parameters, numbers).network()
         rows: list[list[int]] = output(network, numbers.matrix(X), numbers, self.skip).rows

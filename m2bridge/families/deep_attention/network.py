@@ -4,6 +4,13 @@ The number systems are integers, residues, balls, power series and words (in ``e
 matrices have ``*``, ``+`` and ``transpose()``; the system constructs them and has the normalization
 σ of the scores. Derivatives are computed by backpropagation. Nothing here says
 the meaning of ranks: ``bounds`` does.
+
+A layer maps its tokens Y, the columns of a matrix, to Σ_h V_h Y σ(Z_h), a sum over its heads h with
+the *scores* Z_h = YᵀA_hY, plus Y with a skip connection. The *attention matrix* A = KᵀQ and the
+*value matrix* V of a head are products of the weights (of trained networks V stands for OV). σ is
+the identity in lightning attention, the softmax of each column in softmax attention. ⟨G, Z⟩ is the
+sum of the products of the entries of two matrices; a *covector* on a matrix Z is the matrix G that
+stands for the linear form ⟨G, dZ⟩.
 """
 
 from __future__ import annotations
@@ -33,7 +40,8 @@ class NumberSystem:
     """Matrices over any ring, and the normalization σ of scores: here the identity.
 
     Subclasses have other matrices or another σ. A covector on a matrix Z is a matrix G of the size
-    of Z, which stands for the linear form ⟨G, dZ⟩; a pullback is that of such linear forms.
+    of Z, which stands for the linear form ⟨G, dZ⟩. The pullback to Z of a covector G on σ(Z) is the
+    covector that stands for the form ⟨G, dσ(Z)⟩ in dZ.
     """
 
     __slots__ = ()
@@ -131,6 +139,7 @@ class SeriesMatrix:
         return rows_of_series
 
     def __add__(self, other: SeriesMatrix) -> SeriesMatrix:
+        # of either summand coefficients may be missing, which are 0
         total = list(self.coefficients)
         for order, coefficient in enumerate(other.coefficients):
             if order < len(total):
@@ -323,7 +332,9 @@ def _scores_pullback(
 class NetworkWeights:
     """The parameters as matrices: for each head of each layer V, O if present, and A or K and Q.
 
-    ``layers[k][h]`` has the matrices of head h of layer k, both from 0, by their letters.
+    O is the output matrix of a trained head, whose value matrix is the product OV. A network of
+    given sizes has no O. ``layers[k][h]`` has the matrices of head h of layer k, both from 0, by
+    their letters.
     """
 
     layers: Sequence[Sequence[Mapping[str, MatrixLike]]]
@@ -358,7 +369,10 @@ class NetworkWeights:
         return cls(layers)
 
     def network(self) -> Network:
-        """Return the attention matrices A, or KᵀQ, and value matrices V, or OV, of all heads."""
+        """Return the attention matrices A, or KᵀQ, and value matrices V, or OV, of all heads.
+
+        The result is the tuple of layers, each of them the tuple of its heads.
+        """
 
         def matrices(head: Mapping[str, MatrixLike]) -> HeadMatrices:
             """Return A = KᵀQ and OV of one head; A or V itself where that is stored instead."""
@@ -369,7 +383,7 @@ class NetworkWeights:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[LayerMatrices]) -> list[Any]:
-        """Return the gradient by the parameters, given the gradient by all A and OV.
+        """Return the gradient by the parameters, given the gradient by all A and OV (V without O).
 
         The result is a list of entries in the order of :meth:`read`; the entries by O stand before
         those by V.
@@ -384,23 +398,22 @@ class NetworkWeights:
     def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
         """Return the gradient by the matrices of :attr:`layers`, in the same form.
 
-        ``gradient`` is that by all A and W = OV. The chain rule for A = KᵀQ and W = OV gives
-        dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
+        ``gradient`` is that by all A and W = OV (W = V without O). The chain rule for A = KᵀQ and W
+        = OV gives dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
         """
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
             heads = []
             for head, covector in zip(layer, covectors, strict=True):
-                dA, dV = covector.A, covector.V
+                dA, dW = covector.A, covector.V
                 by_letter = {"A": dA}
                 if "A" not in head:
                     by_letter = {"K": head["Q"] * dA.transpose(), "Q": head["K"] * dA}
                 if "O" in head:
-                    # then the gradient is that by W = OV
-                    dW = dV
                     by_letter["O"] = dW * head["V"].transpose()
-                    dV = head["O"].transpose() * dW
-                by_letter["V"] = dV
+                    by_letter["V"] = head["O"].transpose() * dW
+                else:
+                    by_letter["V"] = dW
                 heads.append(by_letter)
             layers.append(heads)
         return layers

@@ -4,6 +4,12 @@ Each observable is a function of a :class:`Computation` that returns a :class:`C
 table of them is near the end. Numbers are ranks modulo a prime that attain an upper bound, words in
 matrices, balls, or Gröbner bases; where nothing is proved, the finding says so. Proofs are in
 ``docs/deep-attention.md``.
+
+Notation: a network has l layers, widths d_0, …, d_l and t tokens, the columns of X; a head has an
+attention matrix A = KᵀQ and a value matrix V. With one head and no skip connections (a *plain*
+network) the virtual weights are A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1; E is
+the space of all matrices of their sizes. *Scalings* multiply A'_k and M such that the function of
+lightning attention stays. A *word* is a product of letters that stand for matrices of any size.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -104,9 +110,10 @@ def observe(network: NetworkSizes, observable: str, *, certified: bool = False) 
     Parameters
     ----------
     observable : str
-        A key of :data:`OBSERVERS`, the observable of some statement.
+        A key of :data:`OBSERVERS`, such as ``dimension``: what some statement predicts.
     certified : bool
-        As for :class:`Computation`.
+        Whether the value is for a certificate. The dimension is then found as the checker of
+        certificates finds it, and not by the best of all methods.
 
     Raises
     ------
@@ -157,7 +164,7 @@ def observe_part(
                     # A certificate is whole, or there is none.
                     if certified:
                         raise
-                    findings[name] = ComputedValue(None, str(reason))
+                    findings[name] = ComputedValue(known=None, method=str(reason))
         except (TimeLimitError, MemoryLimitError) as limit:
             if certified:
                 raise
@@ -233,7 +240,7 @@ def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:
 
     It is a list of residues modulo LARGE_PRIME, taken at ``point``, the list of all parameters. As
     functions of parameter i alone, the entries have degree at most 2. The derivative of such a
-    polynomial f at x is (f(x + 1) − f(x − 1))/2.
+    polynomial f at x is (f(x + 1) − f(x − 1))/2. The factor 2 does not change ranks.
     """
     numbers = Residues(LARGE_PRIME)
     # the matrices A'_1, …, A'_l, M after a step of 1, and after a step of −1
@@ -260,6 +267,7 @@ def _value_of_rank(
     dimension = intersect_bounds(
         Bounds.at_least(rank, method), Bounds.at_most(upper, "an upper bound")
     )
+    # A value that is not exact is shown as one bound, here as that which was computed.
     if dimension.exact is None:
         dimension = Bounds.at_least(rank)
     if numbers is None:
@@ -300,21 +308,25 @@ def _normal_form(network: NetworkSizes) -> ComputedValue:
 def _scalings(network: NetworkSizes) -> ComputedValue:
     """Compute whether V → cV, A → A/c in the first head keeps the function of the first layer.
 
-    If the function of the first layer is kept, so is that of the network.
+    If the function of the first layer is kept, so is that of the network. For softmax it is
+    changed, which is shown at a point.
     """
     if network.softmax:
         return _softmax_scalings(network)
     if network.heads > MAX_OBSERVED_HEADS:
         raise TooLargeError(f"words are written for at most {MAX_OBSERVED_HEADS} heads: take fewer")
-    function = output([layer_of_letters(0, network.heads)], TOKENS, NumberSystem(), network.skip)
+    # the function of the first layer as a sum of words in A and V of its heads, and in the tokens
+    first_layer = layer_of_letters(0, network.heads)
+    function = output([first_layer], TOKENS, NumberSystem(), network.skip)
+    # of the first head
     A, V = letters(0)
     degrees_in_A, degrees_in_V = function.degrees(A), function.degrees(V)
     # The scaling multiplies a word by c to the degree in V less that in A.
     if degrees_in_V != degrees_in_A:
-        return ComputedValue(False, "the first layer with cV and A/c has other words")
+        return ComputedValue(known=False, method="the first layer with cV and A/c has other words")
     degrees = {"degree_in_values": max(degrees_in_V), "degree_in_attention": max(degrees_in_A)}
     return ComputedValue(
-        True, "the first layer with cV and A/c has the same words", numbers=degrees
+        known=True, method="the first layer with cV and A/c has the same words", numbers=degrees
     )
 
 
@@ -346,13 +358,14 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
         raise MethodUnavailableError(
             "the values with scaled weights cannot be separated in ball arithmetic"
         )
-    return ComputedValue(False, "differs at a rational point, in balls")
+    return ComputedValue(known=False, method="differs at a rational point, in balls")
 
 
 def _unseen_weights(computation: Computation) -> ComputedValue:
-    """Compute the dimension of generic fibres in the space of all A and V.
+    """Compute the dimension of generic fibres of the map from all A and V to the functions.
 
-    It is the dimension of that space, less the dimension of the functions.
+    It is the dimension of the space of all A, of rank at most a_k, and all V of all heads, less the
+    dimension of the functions.
     """
     network = computation.network
     functions = computation.dimension
@@ -386,7 +399,7 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
     method = "dimension of virtual weights, less that of functions and l scalings"
     numbers = {"virtual_weights": weights.value, "functions": functions.value}
     if not (weights.proved and functions.proved):
-        return ComputedValue(None, f"{method}: not both are known", numbers=numbers)
+        return ComputedValue(known=None, method=f"{method}: not both are known", numbers=numbers)
     value = weights.value - functions.value - computation.network.layers
     return ComputedValue(Bounds.exactly(value), method, numbers=numbers)
 
@@ -424,12 +437,12 @@ def _fibre(computation: Computation, observable: str) -> ComputedValue:
         evidence = {"unknowns": numbers["unknowns"], name: value}
         return ComputedValue(Bounds.exactly(value), GROEBNER, numbers=evidence)
     if (dimension, degree) == (0, 1):
-        return ComputedValue(True, GROEBNER, numbers=numbers)
+        return ComputedValue(known=True, method=GROEBNER, numbers=numbers)
     if virtual_fibre_dimension is not None and virtual_fibre_dimension > 0:
         method = "a fibre of positive dimension in the virtual weights"
-        return ComputedValue(False, method, numbers=numbers)
+        return ComputedValue(known=False, method=method, numbers=numbers)
     method = "not one simple point in E; which are virtual weights is not computed"
-    return ComputedValue(None, method, numbers=numbers)
+    return ComputedValue(known=None, method=method, numbers=numbers)
 
 
 def _closed(computation: Computation) -> ComputedValue:
@@ -442,7 +455,7 @@ def _closed(computation: Computation) -> ComputedValue:
     if not all(has_property.values()):
         raise MethodUnavailableError("the example does not show that the functions are not closed")
     method = "a limit of networks that is no network, by a Gröbner basis over QQ"
-    return ComputedValue(False, method, numbers=has_property)
+    return ComputedValue(known=False, method=method, numbers=has_property)
 
 
 GROEBNER = "Gröbner basis over QQ of the equations of a fibre in E over random virtual weights"
@@ -491,7 +504,7 @@ def can_be_certified(network: NetworkSizes, observable: str) -> bool:
         "virtual_fibre_dimension": plain_lightning,
         **dict.fromkeys(FIBRES, plain_lightning and small),
         # an empty text says that the limit is about this network
-        "closed": fibres.concerns(network) == "",
+        "closed": fibres.why_limit_says_nothing(network) == "",
     }
     # of ``dimension``, and of ``unseen_weights``, which follows from it
     dimension_is_recomputed = network.is_plain or not network.softmax

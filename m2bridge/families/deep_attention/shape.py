@@ -5,6 +5,13 @@ matrix V_k of size d_k × d_{k−1}. With M_k = V_{k−1}⋯V_1 the function dep
 weights A'_k = M_kᵀ A_k M_k and M = V_l⋯V_1. Proofs are in ``docs/deep-attention.md``. Upper
 bounds are in ``upper_bounds``, lower bounds, which need ranks, in ``bounds``; the functions
 themselves are in ``network``.
+
+Notation: l layers, widths d_0, …, d_l, and t tokens, the columns of the input X. A layer maps its
+tokens Y to Σ_h V_h Y σ(YᵀA_hY), a sum over its heads h, plus Y with a skip connection; σ is the
+identity (lightning attention) or the softmax of each column. r_k and α_k are the generic ranks of
+M_k and A'_k. A *block* is a network with at most two inputs and one output: its layers have 2 × 2
+attention matrices where r_k > 1 and 1 × 1 ones behind, and the product of its value matrices is a
+row m.
 """
 
 import re
@@ -96,7 +103,7 @@ class NetworkSizes(DifferentiableModel):
             )
         tokens = positive_integer("t", t)
         count = positive_integer("heads", heads)
-        # in the order of the fields
+        # in the order of the fields, whose names a dataclass with slots has in ``__slots__``
         values = (checked_widths, ranks, tokens, count, skip, normalization)
         # The network is frozen, so that its fields cannot be assigned.
         for field, value in zip(NetworkSizes.__slots__, values, strict=True):
@@ -194,11 +201,12 @@ class NetworkSizes(DifferentiableModel):
         head with smaller a_k has those of K and of Q.
         """
         for k, (before, after, rank) in enumerate(self.layer_sizes, 1):
-            rows = {"A": before} if rank >= before else {"K": rank, "Q": rank}
-            rows["V"] = after
+            # all matrices of a head have d_{k−1} columns
+            row_counts = {"A": before} if rank >= before else {"K": rank, "Q": rank}
+            row_counts["V"] = after
             for h in range(1, self.heads + 1):
-                for kind, count in rows.items():
-                    yield ParameterMatrix(kind, layer=k, head=h, rows=count, columns=before)
+                for kind, rows in row_counts.items():
+                    yield ParameterMatrix(kind, layer=k, head=h, rows=rows, columns=before)
 
     def parameter_names(self) -> tuple[str, ...]:
         """Return a name for each parameter: of all matrices in turn, row by row.
@@ -279,9 +287,10 @@ class NetworkSizes(DifferentiableModel):
     def kernel_dimension(self) -> int:
         """The dimension of the kernel that the differential of a block always has.
 
-        In lightning attention A_k can be scaled against m in each layer, which is one dimension
-        each. After the first ``whole_layers`` layers only the symmetric part of A_k matters, so
-        that each 2 × 2 matrix there has one skew-symmetric direction. For softmax it is 0.
+        The block is defined in the module. In lightning attention its attention matrix of each
+        layer can be scaled against m, which is one dimension each. After the first ``whole_layers``
+        layers only the symmetric part of an attention matrix matters, so that each 2 × 2 matrix
+        there has one skew-symmetric direction. For softmax the kernel is 0.
         """
         if self.softmax:
             return 0
@@ -295,7 +304,8 @@ class NetworkSizes(DifferentiableModel):
         """The dimensions s_1, …, s_{l+1}.
 
         s_{l+1} is the rank of M, s_k = min(r_k, s_{k+1} + 2α_k), and s_1 = d_0. For k ≥ 2 it is the
-        dimension of the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l.
+        dimension of the space spanned by the rows of M and the rows and columns of A'_k, …, A'_l:
+        layer k adds α_k rows and α_k columns, as far as the space of dimension r_k has place.
         """
         # s_{l+1}, s_l, …, s_2 by the recursion; s_1 is not limited by a layer
         from_last_to_second = [self.rank]
@@ -328,6 +338,9 @@ def virtual_dimension(shape: NetworkSizes) -> int:
 
 def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
     """Return the dimension of virtual weights with A'_k + A'_kᵀ for A'_k in layers k > ``whole``.
+
+    So the A'_k of the first ``whole`` layers count as they are, and of the later ones only the
+    symmetric parts; with ``whole`` = l it is the dimension of the virtual weights themselves.
 
     It is the dimension of a variety of flags and matrices. W_k is the space of dimension s_k that
     is spanned by the rows of M and the rows and columns of A'_k, …, A'_l; so W_{l+1} ⊆ … ⊆ W_2, and

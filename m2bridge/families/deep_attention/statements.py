@@ -55,7 +55,7 @@ def _layers_of_rank_one(network: NetworkSizes) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """The conjunction of hypotheses, by their names in HOLDS.
+    """The conjunction of hypotheses, by their names in HOLDS, which says when each is true.
 
     A call with a network returns the first hypothesis that fails, in words; empty if all hold.
     """
@@ -113,6 +113,7 @@ def equation_16(network: NetworkSizes) -> int:
     else:
         # A single value matrix has no factors whose rank is bounded.
         value_matrix = first * last
+    # d is d_{k−1}: d_0 for the first layer, and δ for all others
     attention = sum(matrices_of_rank(d, a) for d, _, a in network.layer_sizes)
     return value_matrix + attention
 
@@ -209,6 +210,7 @@ class Predicted:
     without: All
 
     def __call__(self, network: NetworkSizes) -> Value | None:
+        """Return what is predicted of a network; ``None`` where the formula has no meaning."""
         # a text says which hypothesis fails
         if self.without(network) != "":
             return None
@@ -295,7 +297,9 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
     """Return the dimension by each statement about it that applies to a network.
 
     For one head without skip connections the paper's formula is always among them, with the
-    hypothesis that fails, or without a value where it has no meaning.
+    hypothesis that fails, or without a value where it has no meaning. ``assumes`` of an expectation
+    has the words for what its formula takes for granted, and what only a computed dimension tests:
+    that heads are separate, or that the conjecture is true.
     """
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     dimensions = []

@@ -2,6 +2,12 @@
 
 They need no computation. Proofs are in ``docs/deep-attention.md``; lower bounds, by ranks, are in
 ``bounds``.
+
+Notation: a network has widths d_0, …, d_l and t tokens, and H heads in each layer. A head of layer
+k has an attention matrix A of rank at most a_k and a value matrix V of size d_k × d_{k−1} and rank
+β_k; α_k is the generic rank of A. GL(d_i) acts on the functions by a *change of base* of the hidden
+space between layers i and i + 1, which leaves their composition as it is. A
+:class:`~m2bridge.results.known.Bounds` has a ``value``, and a reason in words, ``because``.
 """
 
 from __future__ import annotations
@@ -61,6 +67,7 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
         yield virtual_bound(network)
     else:
         yield layered_bound(network)
+    # with more inputs the number of coefficients is seldom the least bound
     if not network.softmax and network.widths[0] <= MAX_COEFFICIENT_BOUND_WIDTH:
         yield Bounds.at_most(coefficient_count(network), "the number of coefficients")
 
@@ -68,8 +75,10 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
 def virtual_bound(network: NetworkSizes) -> Bounds:
     """Return the upper bound by what functions see of virtual weights, with its reason in words.
 
-    The network has one head and no skip connections, and t ≥ 2 for softmax.
+    The network has one head and no skip connections, and t ≥ 2 for softmax. Virtual weights are
+    A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
     """
+    # after it only the symmetric parts of the A'_k matter
     last_whole_layer = network.whole_layers
     reason = "the virtual weights"
     if not network.softmax:
@@ -247,8 +256,9 @@ def without_unused_width(
     The functions are those with value matrices of rank at most β_k in layer k, where ``betas`` are
     β_1, …, β_l. A hidden width is reduced to what heads can fill and read: outputs of H heads with
     values of rank β lie in a space of dimension Hβ, and each of the H heads of the next layer sees
-    of it 2α + β linear forms. The widths of a network with skip connections stay, as the tokens
-    themselves pass there. The new β_k are at most the new widths before and after layer k.
+    of it 2α + β linear forms: those in the rows and columns of A, and in the rows of V. The widths
+    of a network with skip connections stay, as the tokens themselves pass there. The new β_k are at
+    most the new widths before and after layer k.
     """
     ranks = list(betas)
     if network.skip or network.layers == 1:

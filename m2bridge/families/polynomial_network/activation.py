@@ -2,6 +2,10 @@
 
 Without scalings of hidden neurons only permutations are known to keep all functions. Functions are
 not homogeneous: coordinates are their coefficients in all degrees that occur.
+
+An activation σ = a_0 + a_1 x + … + a_r x^r is given by the tuple (a_0, …, a_r) of its coefficients,
+integers; x² + x is (0, 1, 1). A network has widths d_0, …, d_l, and l layers. A
+:class:`~m2bridge.results.known.Bounds` has a ``value`` and its reason in words.
 """
 
 from __future__ import annotations
@@ -206,7 +210,7 @@ class ActivatedNetwork(PolynomialNetwork):
 
     @property
     def coordinate_count(self) -> int:
-        """The number of coefficients of all monomials whose degrees can occur.
+        """The number of coefficients of all outputs at the monomials whose degrees can occur.
 
         Where these degrees are too large to be listed, it is the number of coefficients in all
         degrees up to the largest, an upper bound.
@@ -383,6 +387,8 @@ def _bounds_by_degrees(
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
     """Yield the bounds that use the least bounds of smaller networks.
 
+    At a hidden layer the network is the composition of two parts. No torus is known that rescales
+    hidden neurons and keeps it, so the bounds of the parts are added and nothing is subtracted.
     ``least`` is the function that returns the least bound for given widths.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)

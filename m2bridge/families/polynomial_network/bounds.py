@@ -2,6 +2,11 @@
 
 They are those of theorem-network-bounds in docs/polynomial_networks.md, with its numbers, and the
 dimension of the orbits of the gauge group, which is the reason for the first of them.
+
+Notation: a network has widths d_0, …, d_l, weight matrices W_i of size d_i × d_{i−1}, and the
+activation degree r, here ``degree``. The *gauge group* acts on the weights and keeps the function.
+The *coordinates* of the function are the coefficients of its d_l outputs, forms of degree r^(l−1)
+in d_0 variables. A :class:`~m2bridge.results.known.Bounds` has a ``value`` and its reason in words.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +37,8 @@ def _stabilizer(widths: Widths) -> int:
 
     Generic matrices W_1, …, W_l are a representation of a quiver of type A. It is a direct sum of
     intervals: the interval [a, b] is one-dimensional at the layers a to b and zero elsewhere. The
-    multiplicity m_ab of [a, b] follows from the ranks of products of the W_i.
+    multiplicity m_ab of [a, b] follows from the ranks of products of the W_i, as such a rank is the
+    number of intervals that contain the layers of the product.
 
     The stabilizer is open in the space of those endomorphisms of the representation that vanish on
     inputs and outputs. A homomorphism from [a, b] to [c, d] is a number if c ≤ a ≤ d ≤ b, else
@@ -52,10 +58,12 @@ def _stabilizer(widths: Widths) -> int:
     intervals = []
     for a in range(last + 1):
         for b in range(a, last + 1):
+            # intervals that contain [a, b], less those that go on to a − 1 or to b + 1
             m_ab = rank(a, b) - rank(a - 1, b) - rank(a, b + 1) + rank(a - 1, b + 1)
             if m_ab > 0:
                 intervals.append((a, b, m_ab))
     dimension = 0
+    # pairs of intervals [a, b] and [c, d] whose homomorphisms are numbers, a line
     for (a, b, m_ab), (c, d, m_cd) in product(intervals, repeat=2):
         is_line = c <= a <= d <= b
         vanishes_at_the_ends = a > 0 and d < last
@@ -101,7 +109,9 @@ def bounds_by_few_inputs_or_outputs(
 ) -> Iterator[Bounds]:
     """Yield the bounds 5 and 6 of a network, which hold for every activation.
 
-    ``least`` is the function that returns the least bound for given widths.
+    Bound 5: if the first hidden layer has fewer neurons than there are inputs, a function depends
+    on so few linear forms; the space that they span is a point of a Grassmannian. Bound 6 is the
+    same for outputs. ``least`` is the function that returns the least bound for given widths.
     """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
@@ -119,7 +129,9 @@ def bounds_by_few_inputs_or_outputs(
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
     """Yield the bounds 4 to 6 of a network, which use the least bounds of smaller networks.
 
-    ``least`` is the function that returns the least bound for given widths.
+    Bound 4: at a hidden layer the network is the composition of two parts, and a torus, with as
+    many dimensions as the layer has neurons, rescales the outputs of the first against the inputs
+    of the second. ``least`` is the function that returns the least bound for given widths.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i, width in enumerate(widths[1:-1], 1):
@@ -147,7 +159,8 @@ def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator
         return
     coordinates = outputs * comb(inputs - 1 + form_degree, inputs - 1)
     yield Bounds.at_most(coordinates, "the number of coordinates")
-    # with one hidden layer
+    # Bounds 7 to 9 are about one hidden layer. With an equation the functions do not fill the space
+    # of all coordinates.
     if len(widths) == 3:
         for reason in _equations(widths, degree, characteristic):
             yield Bounds.at_most(coordinates - 1, reason)
@@ -156,17 +169,19 @@ def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator
 def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str]:
     """Yield the reasons why the functions of a network satisfy an equation (bounds 7 to 9).
 
-    ``widths`` are (d_0, d_1, d_2), with one hidden layer. Nothing is yielded if no equation is
-    known.
+    ``widths`` are (d_0, d_1, d_2), with one hidden layer: each output is a linear combination of
+    r-th powers of the same d_1 linear forms. Nothing is yielded if no equation is known.
     """
     inputs, hidden, outputs = widths
+    # the rank of this matrix is at most the number of powers
     rows_of_catalecticant = comb(inputs - 1 + degree // 2, inputs - 1)
     if outputs == 1 and hidden < rows_of_catalecticant:
         yield "a minor of the catalecticant matrix vanishes"
     # the only defective case in which no minor of a catalecticant vanishes
     if widths == (5, 7, 1) and degree == 3 and characteristic == 0:
         yield "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)"
-    # a skew-symmetric matrix has an even rank
+    # the rank in general of the skew-symmetric matrix of three quadratic forms, of size 3 d_0; it
+    # is even, and each hidden neuron adds a summand of rank two
     general_rank = 3 * inputs - inputs % 2
     if outputs == 3 and degree == 2 and 2 * hidden < general_rank:
         yield "a minor of the skew-symmetric matrix of three quadratic forms vanishes"

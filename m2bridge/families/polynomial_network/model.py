@@ -2,6 +2,11 @@
 
 They are differentiated without expansion, so that dimensions need no coordinates. Upper bounds are
 in ``bounds``; what the program says here is checked by ``checker``, which shares the words only.
+
+Notation: a network φ has l layers, widths d_0, …, d_l and the activation degree r. Layer i maps its
+inputs y_{i−1} to z_i = W_i y_{i−1}, and r-th powers of the entries of z_i are the inputs y_i of the
+next layer; y_0 = x, and z_l are the outputs. The *parameters* are the entries of W_1, …, W_l, each
+matrix row by row. A *covector* g on a vector z stands for the linear form ⟨g, dz⟩ = Σ_j g_j dz_j.
 """
 
 from __future__ import annotations
@@ -197,12 +202,15 @@ class PolynomialNetwork(DifferentiableModel):
         return (best_bound(self.widths, self.degree, characteristic),)
 
     def parametrization(self) -> PolynomialMap:
-        """Return the map from the weights to the coefficients; none of these is identically zero.
+        """Return the map from the weights to the coefficients of the outputs.
+
+        The outputs are forms in the inputs; coefficients that are zero for all weights are left
+        out.
 
         Raises
         ------
         TooLargeError
-            If they are too large to be expanded.
+            If the coefficients are too many to be written down.
         """
         self.check_expandable()
         try:
@@ -296,7 +304,10 @@ class PolynomialNetwork(DifferentiableModel):
 
 
 def monomials(variables: int, degree: int) -> list[DegreeVector]:
-    """Return the exponents of all monomials of this degree, in decreasing lexicographic order."""
+    """Return the exponents of all monomials of this degree, in decreasing lexicographic order.
+
+    Those of degree 2 in two variables are [(2, 0), (1, 1), (0, 2)].
+    """
     if variables == 1:
         return [(degree,)]
     exponents: list[DegreeVector] = []
@@ -341,6 +352,7 @@ def layer_chain(network: PolynomialNetwork) -> Chain:
         x, w = generators[: len(inputs)], generators[len(inputs) :]
         # the activation belongs to the layer behind it, so that layers compose to the network
         y = x if k == 1 else [network.activated_expression(entry) for entry in x]
+        # w has the entries of W_k row by row
         rows = (w[i : i + len(x)] for i in range(0, len(w), len(x)))
         images = tuple(sum(map(mul, row, y), source.sympy_ring.zero) for row in rows)
         layers.append(Layer(PolynomialMap(source, outputs, images), inputs))

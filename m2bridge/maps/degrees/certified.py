@@ -5,7 +5,10 @@ are zeros of f and M (x − u) − Jᵀ λ, with the Jacobian matrix J of f. For
 and Y ≈ F′(z)⁻¹, if z − Y F(z) + (1 − Y F′(X))(X − z) lies in the interior of X, there is exactly
 one zero in X, and F′ is invertible there; so J has rank c, and x is a regular point of the variety.
 Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*, SIAM J. Numer. Anal.
-14 (1977). Arithmetic is that of FLINT's balls.
+14 (1977).
+
+Arithmetic is that of FLINT's balls, intervals around a centre ``mid()`` that contain the right
+value; a comparison is true only if it is true for all numbers in the balls.
 """
 
 from collections.abc import Sequence
@@ -95,8 +98,10 @@ class CriticalSystem:
     def __init__(self, ideal: GeneratingSet, matrix: FormMatrix, data: Sequence[Fraction]) -> None:
         variables = ideal.ring.sympy_ring.gens
         self.equations = ideal.generators
+        # for each equation its derivatives, a row of J, and the matrix of its second derivatives
         self.gradients = _derivatives(self.equations, variables)
         self.hessians = [_derivatives(gradient, variables) for gradient in self.gradients]
+        # M and u as balls
         self.matrix = [[flint.arb(flint_rational(c)) for c in row] for row in matrix]
         self.data = [flint.arb(flint_rational(u)) for u in data]
 
@@ -106,37 +111,64 @@ class CriticalSystem:
         The box is given by a ball for each coordinate. ``None`` if there is no proof: F′ is
         singular, Newton's method leads away from the approximation, or Krawczyk's test fails.
         """
-        point = [flint.arb(x) for x in approximation]
         try:
-            # z = (x, λ), improved by Newton's method; `mid` is the centre of a ball
-            point += self._multipliers(point)
-            for _ in range(NEWTON_STEPS):
-                values, slopes = self.value_and_derivative(point)
-                step = slopes.mid().solve(values.mid())
-                point = [(z - step[k, 0]).mid() for k, z in enumerate(point)]
-            values, slopes = self.value_and_derivative(point)
-            inverse = slopes.mid().inv().mid()  # Y
+            point = self._newton_limit(approximation)  # z = (x, λ)
+            radii = [RADIUS * (1 + abs(z)).mid() for z in point]
+            image = self._krawczyk_image(point, radii)
         except ZeroDivisionError:  # a matrix is singular
             return None
         # The zero must be the one that was approximated. Only the coordinates x are compared, which
         # come first; λ was not approximated.
-        for x, given in zip(point, approximation, strict=False):
+        coordinates = point[: len(approximation)]
+        for x, given in zip(coordinates, approximation, strict=True):
             if not abs(x - given) < MAX_CHANGE * (1 + abs(given)):
                 return None
-        # Krawczyk's test: z − Y F(z) + (1 − Y F′(X))(X − z) lies in the interior of X
+        # Krawczyk's test: the image of the box lies in its interior
+        for z, radius, side_of_image in zip(point, radii, image, strict=True):
+            if not (z + flint.arb(0, radius)).contains_interior(side_of_image):
+                return None
+        # the zero lies in the image, a smaller box, of which the sides along x are returned
+        return image[: len(approximation)]
+
+    def _krawczyk_image(
+        self, point: Sequence[flint.arb], radii: Sequence[flint.arb]
+    ) -> list[flint.arb]:
+        """Return the box z − Y F(z) + (1 − Y F′(X))(X − z), as a ball for each coordinate.
+
+        ``point`` is z = (x, λ). The box X around it has the half sides ``radii``.
+
+        Raises
+        ------
+        ZeroDivisionError
+            If F′(z) is singular.
+        """
         size = len(point)
-        radii = [RADIUS * (1 + abs(z)).mid() for z in point]
-        box = [z + flint.arb(0, r) for z, r in zip(point, radii, strict=True)]
-        box_minus_point = flint.arb_mat(size, 1, [flint.arb(0, r) for r in radii])
-        unit_entries = [int(i == j) for i in range(size) for j in range(size)]
-        identity = flint.arb_mat(size, size, unit_entries)
+        values, slopes = self.value_and_derivative(point)
+        inverse = slopes.mid().inv().mid()  # Y
+        box_minus_point = [flint.arb(0, radius) for radius in radii]
+        box = [z + side for z, side in zip(point, box_minus_point, strict=True)]
         _, slopes_on_box = self.value_and_derivative(box)
-        contraction = identity - inverse * slopes_on_box
-        image = flint.arb_mat(size, 1, point) - inverse * values + contraction * box_minus_point
-        if not all(box[k].contains_interior(image[k, 0]) for k in range(size)):
-            return None
-        # the zero lies in this smaller box too
-        return [image[k, 0] for k in range(len(approximation))]
+        unit_entries = [int(i == j) for i in range(size) for j in range(size)]
+        contraction = flint.arb_mat(size, size, unit_entries) - inverse * slopes_on_box
+        image = flint.arb_mat(size, 1, point) - inverse * values
+        image += contraction * flint.arb_mat(size, 1, box_minus_point)
+        return list(image.entries())
+
+    def _newton_limit(self, approximation: Sequence[float]) -> list[flint.arb]:
+        """Return an approximate zero (x, λ) of F, by Newton's method from an approximation of x.
+
+        Raises
+        ------
+        ZeroDivisionError
+            If J has not full rank there, or F′ is singular at a step.
+        """
+        point = [flint.arb(x) for x in approximation]
+        point += self._multipliers(point)
+        for _ in range(NEWTON_STEPS):
+            values, slopes = self.value_and_derivative(point)
+            step = slopes.mid().solve(values.mid())  # F′ · step = F
+            point = [(z - step[k, 0]).mid() for k, z in enumerate(point)]
+        return point
 
     def _multipliers(self, point: Sequence[flint.arb]) -> list[flint.arb]:
         """Return the λ for which Jᵀ λ is closest to M (x − u), for a point x.
@@ -182,7 +214,8 @@ class CriticalSystem:
             slopes[c + j, n + i] = -jacobian[i, j]
         for j, k in product(range(n), range(n)):
             slopes[c + j, k] = second_order[j, k]
-        return flint.arb_mat(n + c, 1, equations + remainder.entries()), slopes
+        values = flint.arb_mat(n + c, 1, equations + remainder.entries())
+        return values, slopes
 
     @staticmethod
     def _matrix(rows: Sequence[Sequence[PolyElement]], point: Sequence[flint.arb]) -> flint.arb_mat:

@@ -81,6 +81,8 @@ def deciding_primes(
 ) -> tuple[int, ...]:
     """Return the primes whose value is the result; empty while further primes are needed.
 
+    They must be two more than all primes with other values, or three more where primes are quick.
+
     Parameters
     ----------
     values : mapping from prime to value

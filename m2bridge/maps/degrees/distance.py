@@ -2,7 +2,8 @@
 
 Of a variety given by an ideal the points are those where the gradient of q is a combination of the
 rows of the Jacobian matrix; of the image of a map they are those of the parametrization. Why this
-counts them is in docs/ed-degrees.md.
+counts them is in docs/ed-degrees.md. The quadratic form q, a ``DistanceForm``, and the data point u
+are arguments ``form`` and ``point``; for ``None`` a random one is drawn.
 """
 
 from __future__ import annotations
@@ -266,7 +267,7 @@ def ideal_script(
     }
     if name == "ed_degree":
         variables = ", ".join(m2_syntax.all_to_macaulay2(ring.variables))
-        values["ring"] = f"coefficients'[{variables}]"
+        values["ring"] = f"coefficients'[{variables}]"  # in the program coefficients' is ZZ/p
         # the program reads the generators modulo its prime, so they need coefficients in ZZ
         integral = map(integer_coefficients, variety.ideal.generators_or_zero)
         generators = tuple(map(ring.sympy_ring.from_dict, integral))
@@ -279,6 +280,7 @@ def _form_for_macaulay2(form: DistanceForm | None, size: int) -> str:
     ``size`` is the number of its rows.
     """
     if form is None:
+        # a random matrix plus its transpose, modulo the prime that the program is given
         entries = f"matrix table({size}, {size}, (i, j) -> random givenPrime)"
         return f"(entries' -> entries' + transpose entries') {entries}"
     rows = (m2_syntax.sequence(map(str, row)) for row in form.integer_rows)
@@ -334,7 +336,7 @@ class ParametrizedImage:
         images = [integer_coefficients(image) for image in self.parametrization.images]
         return count_by_random_primes(
             lambda prime: self._count_modulo(with_given_prime(script, prime)),
-            primes_for(images, _forbidden_divisors(form, None)),
+            primes_for(images, _forbidden_divisors(form, point=None)),
         )
 
     def _count_modulo(self, script: Script) -> CriticalCount:
@@ -347,8 +349,8 @@ class ParametrizedImage:
         fibre_dimension, fibre = answer.integers("fibre")
         critical_dimension, parameter_points = answer.integers("critical")
         # a number that is not divisible by that of the fibre shows that a choice was not general
-        is_divisible = fibre_dimension == 0 and parameter_points % fibre == 0
-        are_isolated = is_divisible and critical_dimension <= 0
+        is_general = fibre_dimension == 0 and parameter_points % fibre == 0
+        are_isolated = is_general and critical_dimension <= 0
         points = parameter_points // fibre if are_isolated else None
         return CriticalCount(
             dimension=len(self.spanning),
@@ -367,9 +369,11 @@ def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
     """
     source = image.parametrization.source
     names = m2_syntax.all_to_macaulay2(source.variables)
+    # for each coordinate the least denominator, and the image multiplied by it
     cleared = [polynomial.clear_denoms() for polynomial in image.parametrization.images]
     if form is not None:
         form = form.in_scaled_coordinates([int(denominator) for denominator, _ in cleared])
+    # what replaces each parameter in the program: itself, or a random number
     values = []
     for j, name in enumerate(names):
         values.append(f"sub({name}, sourceRing)" if j in image.spanning else "randomNumber()")
@@ -381,7 +385,7 @@ def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
         "images": m2_syntax.sequence(m2_syntax.polynomial(f, names) for _, f in cleared),
         "form": _form_for_macaulay2(form, len(cleared)),
     }
-    return render("ed_degree_map", ("wire",), template_values)
+    return render("ed_degree_map", libraries=("wire",), values=template_values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +416,8 @@ def find_real_points(
 ) -> RealCriticalPoints:
     """Find the real critical points for a data point, by msolve or by Macaulay2's RealRoots.
 
+    A program of Macaulay2 takes random combinations of the minors that define the critical points.
+
     Parameters
     ----------
     variety : Variety
@@ -427,6 +433,7 @@ def find_real_points(
     MethodUnavailableError
         If there are too many complex points for RealRoots, or all random systems leave some out.
     """
+    # `program` is msolve, or None where RealRoots isolates points; `isolated_by` is the name
     program, isolated_by = msolve.for_engine(current())
     # without complex points there is nothing to isolate
     if complex_points == 0:
@@ -442,6 +449,7 @@ def find_real_points(
         form,
         point,
         msolve="true" if program else "",
+        # the folder of msolve, where Macaulay2 looks for it
         program="" if program is None else quoted(f"{program.program.parent}/"),
     )
     primes = primes_for(
@@ -542,10 +550,11 @@ def _points_by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[
     try:
         arrays = [numpy.array([list(map(_float, row)) for row in rows]) for rows in matrices]
         combination: Any = sum(random.random() * array for array in arrays)
-        vectors = numpy.linalg.eig(combination)[1]
-        inverse = numpy.linalg.pinv(vectors)
+        vectors = numpy.linalg.eig(combination)[1]  # the columns are eigenvectors
+        inverse = numpy.linalg.pinv(vectors)  # of multiple points they may be no basis
     except (OverflowError, numpy.linalg.LinAlgError):
         return []
+    # a list for each coordinate, with its value at each point
     diagonals = [numpy.diagonal(inverse @ array @ vectors) for array in arrays]
     points = zip(*diagonals, strict=True)
     return [[Fraction(float(x.real)) for x in point] for point in points if _may_be_real(point)]

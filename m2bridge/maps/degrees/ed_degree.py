@@ -315,7 +315,7 @@ def _point_facts(result: EDDegree) -> list[tuple[str, object]]:
     at_point = result.at_point
     if at_point is None:
         return []
-    number = str(at_point.count.points)
+    number = str(at_point.count.points)  # None if the points are not isolated
     if at_point.count.points is None:
         number = f"not isolated: they have dimension {at_point.count.critical_dimension}"
     primes = ", ".join(map(str, at_point.primes))
@@ -569,10 +569,12 @@ def _add_generic(
 ) -> EDDegree:
     """Return the result with the ED degree for a general quadratic form.
 
-    This number is by a theorem of the family if there is one, else counted for a random form.
+    For a cone this number is the sum of its polar degrees, which a theorem of the family may give;
+    else it is counted for a random form.
     """
     theorem = None if model is None else model.polar_theorem()
-    if theorem is not None:
+    # of an affine variety the theorem is about the closure, whose sum can be larger (_add_closure)
+    if theorem is not None and not theorem.closure:
         number = sum(theorem.degrees)
         return replace(result, generic_ed_degree=number, generic_known=theorem.known)
     counted = _check_count(variety.count(form=None))

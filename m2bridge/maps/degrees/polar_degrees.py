@@ -3,6 +3,9 @@
 By a theorem of the family, where it has one; else Macaulay2 counts modulo random primes, with
 random numbers: points of the source in general slices, which need free parameters, or the bidegree
 of the conormal variety, which needs the ideal. What each means is in docs/polar-degrees.md.
+
+``PolarDegrees`` are the result. Its field ``theorem`` has the numbers and the method in words, also
+where they are counted. It is ``unfinished`` where a limit left only some numbers, or one prime.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -136,7 +139,8 @@ def polar_degrees(
 
 
 def _by_quicker_method(model: Model) -> PolarDegrees:
-    """Return the polar degrees by slices or by the conormal variety, whichever ends first.
+    """Return the polar degrees by slices or by the conormal variety: by the first that ends in the
+    time that it has.
 
     Slices have a short time, then the conormal variety; then slices take as long as they need.
     Which of the two is quicker is not seen from the map: slices have few variables where the
@@ -147,9 +151,10 @@ def _by_quicker_method(model: Model) -> PolarDegrees:
     for compute, seconds in methods:
         # a limit, or a method that is not available, leaves the case to the next one
         with suppress(TimeLimitError, MemoryLimitError, TooLargeError, MethodUnavailableError):
-            with share(0.3), limited(seconds):
+            with share(0.3), limited(seconds):  # the shorter of both
                 degrees = compute(model)
             if not degrees.unfinished:
+                # the seconds of the whole computation, not of this method only
                 return replace(degrees, seconds=clock().seconds)
     return _by_random_slices(model)
 
@@ -256,8 +261,9 @@ def _agreed_by_random_primes(
         except (TimeLimitError, MemoryLimitError) as limit:
             return _agreed_before_limit(outcomes, limit)
         outcome = outcomes[prime]
+        # a limit was reached while counting, and the outcome has some of the numbers
         if isinstance(outcome, PolarDegrees) and outcome.unfinished:
-            return _agreed_before_limit(outcomes, None)
+            return _agreed_before_limit(outcomes, limit=None)
         agreeing = deciding_primes(
             _comparable_values(outcomes), clock().seconds - begin, cheap_seconds
         )
@@ -301,8 +307,9 @@ def _common_outcome(
     if not isinstance(outcome, PolarDegrees):
         raise outcome
     method_text = f"{outcome.theorem.known}, {modulo_primes(primes, outcomes)}"
-    theorem = replace(outcome.theorem, known=method_text)
-    return replace(outcome, theorem=theorem, primes=primes, seconds=clock().seconds)
+    # the numbers of all primes that agree, with the method and the primes in words
+    numbers = replace(outcome.theorem, known=method_text)
+    return replace(outcome, theorem=numbers, primes=primes, seconds=clock().seconds)
 
 
 def _agreed_before_limit(
@@ -325,21 +332,21 @@ def _agreed_before_limit(
         The limit, if no prime gives numbers or they give different ones.
     """
     finished = dict(outcomes)
-    unfinished = str(limit)
     if limit is None:
-        last, outcome = finished.popitem()  # the last outcome is not finished
-        assert isinstance(outcome, PolarDegrees)
+        last_prime, last_outcome = finished.popitem()  # it has some of the numbers
+        assert isinstance(last_outcome, PolarDegrees)
         if not finished:
-            return _common_outcome(outcomes, (last,))
-        unfinished = outcome.unfinished
-        limit = TimeLimitError(unfinished)  # raised below if no prime gives the result
-    agreeing = leading_primes(_comparable_values(finished), MIN_AGREEING_PRIMES) if finished else ()
+            return _common_outcome(outcomes, (last_prime,))
+        limit = TimeLimitError(last_outcome.unfinished)
+    if not finished:
+        raise limit
+    agreeing = leading_primes(_comparable_values(finished), MIN_AGREEING_PRIMES)
     if agreeing:
         return _common_outcome(finished, agreeing)
-    if len(finished) != 1:
+    if len(finished) > 1:  # they do not agree
         raise limit
-    # one prime gives an unfinished result
-    return replace(_common_outcome(finished, tuple(finished)), unfinished=unfinished)
+    only_outcome = _common_outcome(finished, tuple(finished))
+    return replace(only_outcome, unfinished=str(limit))
 
 
 def _by_conormal(

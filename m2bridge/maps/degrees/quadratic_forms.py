@@ -90,7 +90,8 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
         matrix = _identity(size)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         matrix = tuple(read_numbers(row, "quadratic", size) for row in value)
-        if matrix != tuple(zip(*matrix, strict=True)):
+        columns = tuple(zip(*matrix, strict=True))
+        if matrix != columns:
             raise InvalidCaseError("quadratic", f"must be a symmetric {size} × {size} matrix")
     else:
         matrix = _matrix_of(element(ring, value), size)
@@ -127,7 +128,10 @@ def _matrix_of(polynomial: Any, size: int) -> FormRows:
     rows = [[Fraction(0)] * size for _ in range(size)]
     for monomial, coefficient in polynomial.terms():
         # the monomial is x_i x_j; the index i is listed twice for x_i^2
-        i, j = (index for index, exponent in enumerate(monomial) for _ in range(exponent))
+        indices: list[int] = []
+        for index, exponent in enumerate(monomial):
+            indices += [index] * exponent
+        i, j = indices
         # half of the coefficient at each of the two places; for i = j they are one place
         rows[i][j] += fraction(coefficient) / 2
         rows[j][i] += fraction(coefficient) / 2

@@ -2,6 +2,8 @@
 
 Slices are cut out in the space of the parameters, so that no equation of the image is needed; each
 point of the image is counted as often as its fibre has points, by which the numbers are divided.
+``forms`` are a map whose images are homogeneous coordinates of the projective variety. Of its
+parameters some remain variables, the ``spanning`` ones; all others become random numbers.
 """
 
 import secrets
@@ -11,7 +13,7 @@ from math import comb
 import flint
 
 from m2bridge.algebra.differential import jacobian_at
-from m2bridge.algebra.linear_algebra import pivot_columns
+from m2bridge.algebra.linear_algebra import IntegerVector, pivot_columns
 from m2bridge.algebra.numbers import random_primes
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.convert import m2_syntax
@@ -131,12 +133,14 @@ def parametrizes_cone(parametrization: PolynomialMap) -> bool:
     There are such weights w if the equations ⟨w, e⟩ = 1, for the exponents e of all monomials, have
     a solution over QQ: if a column of ones does not increase the rank of the matrix of the e.
     """
-    exponents = {monomial for image in parametrization.images for monomial in image.monoms()}
-    if not exponents:
+    exponents: set[IntegerVector] = set()
+    for image in parametrization.images:
+        exponents.update(image.monoms())
+    if not exponents:  # all images are zero
         return True
-    with_ones = [[*monomial, 1] for monomial in sorted(exponents)]
-    rank = flint.fmpz_mat([row[:-1] for row in with_ones]).rank()
-    return bool(flint.fmpz_mat(with_ones).rank() == rank)
+    rank = flint.fmpz_mat(list(map(list, exponents))).rank()
+    rank_with_ones = flint.fmpz_mat([[*monomial, 1] for monomial in exponents]).rank()
+    return bool(rank_with_ones == rank)
 
 
 def _spanning_parameters(forms: PolynomialMap) -> list[int]:
@@ -179,6 +183,7 @@ def slices_script(forms: PolynomialMap, spanning: Sequence[int], title: str) -> 
     title : str
     """
     names = m2_syntax.all_to_macaulay2(forms.source.variables)
+    # what replaces each parameter in the program: itself, or a random number
     values = []
     for j, name in enumerate(names):
         values.append(f"sub({name}, sourceRing)" if j in spanning else "randomNumber()")
@@ -189,7 +194,7 @@ def slices_script(forms: PolynomialMap, spanning: Sequence[int], title: str) -> 
         "values": m2_syntax.sequence(values),
         "images": m2_syntax.sequence(m2_syntax.polynomial(image, names) for image in forms.images),
     }
-    return render("polar_slices", ("wire",), template_values)
+    return render("polar_slices", libraries=("wire",), values=template_values)
 
 
 def _degrees_from_counts(answer: Answer, dimension: int) -> tuple[int, ...]:
@@ -203,8 +208,10 @@ def _degrees_from_counts(answer: Answer, dimension: int) -> tuple[int, ...]:
     MethodUnavailableError
         If a number is negative or not divisible: then the points are not isolated.
     """
+    # the answer has a field polar_i for each δ_i, in this order, until a limit
     names = [f"polar_{i}" for i in range(dimension, -1, -1)]
     counts = [answer.integer(name) for name in names if name in answer]
+    # the fibre is counted first: without it there are no counts to be divided
     fibre = answer.integer("fibre") if "fibre" in answer else 1
     if fibre < 1 or any(value < 0 or value % fibre for value in counts):
         raise MethodUnavailableError(

@@ -7,6 +7,9 @@ variety along its orbit, polar degrees are sums over faces. Euler obstructions f
 larger faces and from volumes of what a face cuts off from the semigroup of a larger one; they are 1
 along orbits where the variety is smooth.
 
+A face is the set of the numbers of the points on it. A point p is given by the vector (1, p), in a
+basis of the lattice that these vectors generate: linear forms on them are affine ones on points.
+
 Coefficients and repeated monomials do not matter, as linear embeddings keep polar degrees. The map
 need not be birational.
 
@@ -89,8 +92,8 @@ def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     >>> toric_polar_degrees([(0,), (2,), (3,)])
     (3, 3)
     """
-    # only the lattice that the points generate matters, since the torus that acts is its torus
-    # the vectors (1, a), in a basis of that lattice, which has n + 1 elements
+    # The vectors (1, a), in a basis of the lattice that they generate, which has n + 1 elements.
+    # Only this lattice matters, since the torus that acts is its torus.
     vectors = lattice_coordinates([(1, *point) for point in points])
     n = len(vectors[0]) - 1
     if len(vectors) == n + 1:
@@ -139,12 +142,13 @@ def euler_obstructions(
     pairs = 0
     # pairs are counted before anything is computed, which takes time for each
     for face in check_deadline_in(singular):
-        larger_than[face] = [other for other in dimensions if face < other]
+        larger_than[face] = [other for other in dimensions if face < other]  # as sets
         pairs += len(larger_than[face])
         if pairs > MAX_PAIRS:
             raise TooLargeError(f"a toric variety with more than {MAX_PAIRS} pairs of orbits")
-    obstructions = dict.fromkeys(dimensions, 1)
-    # from facets, where the variety may not be normal, down to the vertices
+    obstructions = dict.fromkeys(dimensions, 1)  # right for smooth orbits
+    # larger faces first, whose obstructions are used: from facets, along which the variety can be
+    # singular if it is not normal, down to the vertices
     for face in sorted(singular, key=lambda face: -dimensions[face]):
         total = 0
         for larger in check_deadline_in(larger_than[face]):
@@ -167,12 +171,10 @@ def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) 
     # the lattice height of each point over each facet
     heights: dict[Face, IntegerVector] = {}
     for facet in check_deadline_in(face for face in dimensions if dimensions[face] == n - 1):
-        points = [vectors[i] for i in sorted(facet)]
-        # the one integer linear form, up to sign, that is zero on the facet
-        (form,) = lattice_basis(list(zip(*points, strict=True)))
-        # the form is primitive, and has one sign on all points, so its absolute value is the height
-        products = (sum(a * b for a, b in zip(form, v, strict=True)) for v in vectors)
-        heights[facet] = tuple(map(abs, products))
+        # the one primitive integer linear form, up to sign, that is zero on the facet
+        (form,) = _forms_zero_on([vectors[i] for i in sorted(facet)])
+        # the form has one sign on all points, so that its absolute value is the height
+        heights[facet] = tuple(abs(_value_at(form, vector)) for vector in vectors)
     smooth = set()
     for face in check_deadline_in(dimensions):
         # the heights of all points, over each facet that contains the face
@@ -198,18 +200,33 @@ def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) ->
     Gelfand, Kapranov, Zelevinsky, *Discriminants, Resultants, and Multidimensional Determinants*,
     Chapter 5, Theorem 3.16.
     """
+    # the vectors of the points on G, in a basis of the lattice that they generate
     numbers = sorted(larger)
     in_lattice = lattice_coordinates([vectors[i] for i in numbers])
     vector_of = dict(zip(numbers, in_lattice, strict=True))
     on_face = [vector_of[i] for i in sorted(face)]
-    # a basis of the integer linear forms that are zero on the face: coordinates of the quotient
-    forms = lattice_basis(list(zip(*on_face, strict=True)))
+    # the values of these forms are coordinates of the quotient by the face
+    forms = _forms_zero_on(on_face)
     quotient = set()
     for i in larger - face:
-        values = (sum(a * b for a, b in zip(form, vector_of[i], strict=True)) for form in forms)
-        quotient.add(tuple(values))
+        quotient.add(tuple(_value_at(form, vector_of[i]) for form in forms))
     # the index is not 1 where the variety is not normal
     return _index_in_span(on_face) * _cut_off_volume(tuple(sorted(quotient)))
+
+
+def _forms_zero_on(vectors: Sequence[IntegerVector]) -> list[IntegerVector]:
+    """Return a basis of the integer linear forms, by their coefficients, that are zero on vectors.
+
+    ``[(1, 0, 2)] -> [(0, 1, 0), (2, 0, -1)]``, up to the choice of the basis.
+    """
+    # a form u is zero on all of them if Σ u_j a_j = 0, where a_j has the entries j of the vectors
+    columns = list(zip(*vectors, strict=True))
+    return lattice_basis(columns)
+
+
+def _value_at(form: IntegerVector, vector: IntegerVector) -> int:
+    """Return the value of a linear form, given by its coefficients, at a vector."""
+    return sum(a * b for a, b in zip(form, vector, strict=True))
 
 
 @lru_cache(maxsize=1000)

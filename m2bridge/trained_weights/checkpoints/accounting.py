@@ -3,6 +3,12 @@
 An array that belongs to a layer and is not understood is refused: what is proved of a layer is
 proved of all of it. Everything else that a file has is listed, with the reason why it changes
 nothing of what is said.
+
+Names are seen as paths: in ``layers.0.attn.q_proj.weight`` the *module* of attention is
+``layers.0.attn.``, and ``layers.0.`` is the *block* around it, in which MLPs and norms stand beside
+the module. A layer has ``parts``, the arrays of its matrices by their letters. The *kind* of an
+array is what its name says of it, such as ``norms`` or ``MLPs``. ``NAMES`` are the tables of
+regular expressions in ``names.toml``.
 """
 
 from __future__ import annotations
@@ -88,15 +94,19 @@ class ArrayUse:
 def array_uses(
     available: Mapping[str, Tensor], layers: Sequence[LayerTensors], options: StoredOptions
 ) -> tuple[ArrayUse, ...]:
-    """Return for each array of a file, in its order, what it is used for, or why it is left out."""
+    """Return for each array of a file, in its order, what it is used for, or why it is left out.
+
+    ``available`` are all arrays of the file by their names, and ``layers`` those that were read.
+    """
+    # By the name of an array what it is, as ["Q of layer 1"].
     roles: dict[str, list[str]] = {}
     for number, layer in enumerate(layers, 1):
         for name, role in _roles(layer):
             roles.setdefault(name, []).append(f"{role} of layer {number}")
-    norms = [layer.norm for layer in layers if layer.norm is not None]
-    of_norms_after = file_names(
-        part for norm in norms if norm.place == "post" for part in norm.tensors()
-    )
+    of_norms_after: set[str] = set()
+    for layer in layers:
+        if layer.norm is not None and layer.norm.place == "post":
+            of_norms_after |= file_names(layer.norm.tensors())
     uses = []
     for name, part in available.items():
         used_for = "; ".join(roles.get(name, ()))
@@ -116,6 +126,7 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
     ``Q``, ``bias of O``, or ``Q, K and V`` where these are one array.
     """
     for parts, role in ((layer.parts, "{}"), (layer.biases, "bias of {}")):
+        # One array may be several matrices, and one matrix may be made from several arrays.
         letters_by_name: dict[str, list[str]] = {}
         for letter, part in parts.items():
             for name in sorted(part.file_names):
@@ -161,20 +172,23 @@ def _extra_kinds() -> Iterable[tuple[str, str]]:
 
 
 def left_out(available: Iterable[str], layers: Iterable[LayerTensors]) -> tuple[str, ...]:
-    """Return of what kinds the arrays are about which no answer is, each with the number of arrays,
-    as ``MLPs (4)``; for an array of no known kind its name in quotation marks.
+    """Return the kinds of the arrays that no answer is about, each with the number of its arrays,
+    as ``MLPs (4)``; and each array of no known kind by its name in quotation marks.
 
     ``available`` are the names of all arrays.
     """
     used = file_names(part for layer in layers for part in layer.analysed_tensors())
-    others = [(name, kinds_of(name)) for name in available if name not in used]
     counts: Counter[str] = Counter()
-    # A name of its own is in quotation marks, and needs no number.
-    for name, kinds in others:
+    for name in available:
+        if name in used:
+            continue
+        kinds = kinds_of(name)
         counts[kinds[0] if kinds else f"'{visible(name)}'"] += 1
     found = []
     for kind, number in counts.items():
-        found.append(kind if kind.startswith("'") else f"{kind} ({number})")
+        # Quotation marks are around the name of one array, which needs no number.
+        is_name = kind.startswith("'")
+        found.append(kind if is_name else f"{kind} ({number})")
     return tuple(found)
 
 
@@ -187,6 +201,10 @@ def check_accounted(
 ) -> None:
     """Check that each array that belongs to a layer is read, or is one that changes nothing of what
     is said, and that no layer of attention is missed.
+
+    By its name an array belongs to a layer if it is in its module or in that of one of its
+    matrices, or beside its matrices; and, in the block around the module, if it is a factor of the
+    outputs, or of a kind that makes the layer another function.
 
     Parameters
     ----------
@@ -205,7 +223,9 @@ def check_accounted(
         If an array that belongs to a layer is not understood, or a layer is missed.
     """
     leave_out = options.ignored
-    used = file_names(part for layer in (*layers, *known) for part in layer.all_tensors())
+    used: set[str] = set()
+    for layer in (*layers, *known):
+        used |= file_names(layer.all_tensors())
     others = [name for name in available if name not in used and not leave_out.fullmatch(name)]
     for layer in layers:
         modules = modules_of(layer)
@@ -216,7 +236,6 @@ def check_accounted(
         for name in others:
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             is_in_block = name.startswith(blocks)
-            # An array beside the module of attention may be a factor of its outputs.
             is_factor = is_in_block and re.search(NAMES["factors"], name) is not None
             changes_layer = is_in_block and _is_not_in_model(name, options)
             is_sibling = _is_sibling(name, module_of_siblings, options)
@@ -259,7 +278,8 @@ def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
     """
     found = set()
     for module in modules:
-        # A module ends with a dot or a slash; other beginnings of names have no block around them.
+        # Without the last word of the path, and with the dot or slash before it. A module ends with
+        # a dot or a slash; other beginnings of names have no block around them.
         block = re.sub(r"[^./]+[./]$", "", module) if module[-1] in "./" else ""
         # Where one module of attention is around another one, both are in the block.
         while re.search(NAMES["attention"], block):
@@ -282,11 +302,12 @@ def _check_no_layer_is_missed(
     InvalidCaseError
         If one is: there would be another layer, of which nothing is said.
     """
-    # Of layers of texts, those of images beside them are left out.
+    # Where some layers are of texts, only these were read, and those of images are left out.
     is_of_texts = not all(re.search(NAMES["images"], layer.name) for layer in layers)
     for name in names:
         if len(available[name].shape) < 2 or not re.search(NAMES["matrices_of_attention"], name):
             continue
+        # Such as a mask, which is no matrix of weights.
         is_beside = any(re.search(part, name) for _, part in _extra_kinds())
         is_of_images = is_of_texts and re.search(NAMES["images"], name) is not None
         if kinds_of(name) or is_beside or is_of_images:
@@ -310,7 +331,9 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
         matrix = re.fullmatch(r"(.*[./])(weight|kernel)(:0)?", name)
         if matrix:
             found.add(matrix[1])
-        # nn.MultiheadAttention has these names, and may stand alone, without a module around it.
+        # nn.MultiheadAttention has arrays of these names, and beside them ``bias_k`` and
+        # ``bias_v``, or one bias for three matrices; it may stand alone, without a module around
+        # it.
         if name.endswith("in_proj_weight"):
             found.add(name.removesuffix("in_proj_weight") + "bias_")
         if name.endswith("q_proj_weight"):
@@ -338,8 +361,8 @@ def common_module(layer: LayerTensors) -> str:
 
 
 def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
-    """Return whether an array stands beside the matrices of a layer, is of no kind that a block of
-    layers has, and may change the layer.
+    """Return whether an array is a *sibling* of the matrices of a layer: it stands in the same
+    module, has no known kind, and may change the layer, as it is not left out by the options.
 
     ``module`` is what the names of all matrices begin with; if it is empty, no array is a sibling.
     """

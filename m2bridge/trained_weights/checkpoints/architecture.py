@@ -5,6 +5,11 @@ Models are known by their ``model_type``, in the table ``architectures.toml``; a
 texts has its model of texts as ``text_config``. A file ``params.json`` of Meta or Mistral has keys
 of its own. A model that is not in the table is not guessed: :func:`read_architecture` returns
 ``None``.
+
+``model`` is a row of the table: the norm of a model, its place, and words or keys of the
+configuration for what else differs from model to model. ``text`` is the part of a configuration
+that is about the model of texts. *Groups* are the heads of keys and values, which several heads
+share where there are fewer of them than of queries.
 """
 
 from __future__ import annotations
@@ -80,27 +85,30 @@ class Architecture:
 
 
 def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
-    """Return what this content of ``config.json`` or ``params.json`` says; ``None`` if its model is
-    not in the table, or its numbers of heads contradict each other.
+    """Return what this content of ``config.json`` or ``params.json`` says of the layers of
+    attention; ``None`` if its model is not in the table, or its numbers of heads contradict each
+    other.
     """
     model, text = _model(config)
     if model is None:
         return None
-    # Layers of a model with ``each`` have numbers of heads of their own.
+    # Layers of a model with ``each`` = true have numbers of heads of their own.
     heads = None if model.get("each", False) else number_in(text, "heads")
     place = model["norm_place"]
     if place not in ("before", "after"):
-        # It is the key of the configuration whose value says whether norms are before layers.
+        # Then the table has a key of the configuration, whose value is true for norms before
+        # layers.
         is_before = text.get(place, model.get("before_by_default", True))
         place = "before" if is_before else "after"
-    # True, False, or the key of the configuration that says it.
+    # The table says True, False, or the key of the configuration that says it.
     rotary = model.get("rotary", False)
     if rotary == "position_embedding_type":
         rotary = text.get(rotary) == "rotary"
     elif isinstance(rotary, str):
-        # Such a key, as ``alibi``, says that there are other positions.
+        # The key, as ``alibi``, says that there are other positions in place of rotations.
         rotary = not text.get(rotary, False)
     groups = None if heads is None else _groups(text, model.get("groups"), heads)
+    # Equally many heads share each key.
     if heads is not None and (groups is None or heads % groups):
         return None
     return Architecture(
@@ -159,8 +167,9 @@ def _cut(
     """Return how one array with Q, K and V is cut, where the names of arrays do not say it; empty
     if the model does not say it either.
 
-    ``model`` is the row of the table, ``text`` the configuration of the model of texts, and
-    ``groups`` the number of heads of keys and values.
+    ``model`` is the row of the table, ``text`` the configuration of the model of texts, ``groups``
+    the number of heads of keys and values, and ``heads`` that of queries. The cut is ``q-k-v``, all
+    of Q, then of K, then of V; or ``by-head``, for each head its q, its k and its v.
     """
     if model.get("groups") == "chatglm":
         shares_keys = groups is not None and heads is not None and groups < heads
@@ -180,6 +189,7 @@ def architecture_by_names(names: Iterable[str]) -> Architecture | None:
     """
     present = list(names)
     for row in ARCHITECTURES["by_names"]:
+        # A row has expressions of which each fits some name, and others that fit none.
         if not all(_fits(expression, present) for expression in row["names"]):
             continue
         if any(_fits(expression, present) for expression in row.get("without", ())):
@@ -210,6 +220,7 @@ def known_architecture(config: Mapping[str, Any], names: Iterable[str]) -> Archi
     """
     text = text_model(config)
     names_model = any("model_type" in part for part in (config, text))
+    # A file params.json names no model, but has keys by which it is known.
     if names_model or _has(text, ARCHITECTURES["parameters"]["keys"]):
         return read_architecture(config)
     return architecture_by_names(names)
@@ -225,6 +236,7 @@ def what_changes_scores(config: Mapping[str, Any]) -> str:
     tokens than in the model here: ``'key' in config.json …``; empty if there is none.
     """
     for part in _parts(config):
+        # A row has keys, and the reason why a model with one of them set is another one.
         for row in ARCHITECTURES["changes"]:
             for key in row["keys"]:
                 if part.get(key) not in (None, False, 0):
@@ -284,8 +296,8 @@ def text_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def number_in(config: Mapping[str, Any], size: str) -> int | None:
-    """Return a size, ``heads``, ``groups``, ``head_size`` or ``width``, under its usual keys;
-    ``None`` where nothing is said, or two numbers are.
+    """Return a size, ``heads``, ``groups``, ``head_size``, ``layers`` or ``width``, under its usual
+    keys, as ``n_head`` for ``heads``; ``None`` where nothing is said, or two different numbers are.
     """
     # Numbers under further keys, of other parts of the model, which have to be the same if they are
     # there.
@@ -299,14 +311,15 @@ def number_in(config: Mapping[str, Any], size: str) -> int | None:
 
 
 def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
-    """Return the row of the table, ``None`` if the model is not in it, and the part of the
-    configuration that speaks of the model of texts.
+    """Return the row of the table for the model of a configuration, ``None`` if it is not in the
+    table, and the part of the configuration that is about the model of texts.
     """
     models: Mapping[str, Any] = ARCHITECTURES["models"]
     text = text_model(config)
     parameters = ARCHITECTURES["parameters"]
     if "model_type" not in text and _has(text, parameters["keys"]):
-        # Keys and values of few dimensions that are multiplied up are another layer.
+        # This is a params.json. With ``kv_lora_rank`` keys and values are products of two matrices
+        # each, which is another layer.
         is_other = any("lora_rank" in key for key in text)
         return (None if is_other else models[parameters["model_type"]]), text
     for part in (text, config):

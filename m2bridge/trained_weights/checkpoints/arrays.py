@@ -1,7 +1,8 @@
 """Arrays with a name, which are read one by one, and their entries as exact numbers.
 
 A file is described first, so it may hold more than fits into memory. Each floating-point number is
-a dyadic rational.
+a dyadic rational. The *kind* of an array is the type of its entries, such as ``float32``, or
+``exact`` for integers and fractions, which are objects of Python in an array of NumPy.
 """
 
 from __future__ import annotations
@@ -123,7 +124,12 @@ def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
     first = parts[0]
 
     def read() -> Any:
-        return numpy.stack([as_array(part.name, part.read())[0] for part in parts])
+        """Return the array of all parts."""
+        arrays = []
+        for part in parts:
+            array, _kind = as_array(part.name, part.read())
+            arrays.append(array)
+        return numpy.stack(arrays)
 
     return Tensor(name, (len(parts), *first.shape), first.kind, read, sources=tuple(parts))
 
@@ -229,10 +235,11 @@ def modular(array: Any) -> Any:
         entries = [_residue(number) for number in array.flat]
         return numpy.array(entries, dtype=numpy.int64).reshape(array.shape)
     whole, exponent = dyadic(array)
-    # The prime is 2^31 − 1, modulo which 2^31 is 1: 2^e depends on e modulo 31 only. Residues of
-    # 31 bits, shifted by at most 30, fit into 64 bits.
-    shifted = whole % LARGE_PRIME << exponent % 31
-    return shifted % LARGE_PRIME
+    # The entries are whole·2^exponent. The prime is 2^31 − 1, modulo which 2^31 is 1: so 2^e
+    # depends on e modulo 31 only. Residues of 31 bits, shifted by at most 30, fit into 64 bits.
+    residues = whole % LARGE_PRIME
+    shifts = exponent % 31
+    return (residues << shifts) % LARGE_PRIME
 
 
 def _residue(number: Any) -> int:

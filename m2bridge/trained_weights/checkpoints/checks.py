@@ -1,6 +1,11 @@
 """What has to be known of layers that were found in a file; what is not is refused.
 
 Each check raises InvalidCaseError with what was seen and the option that settles it.
+
+A layer, ``LayerTensors``, has its matrices as ``parts`` by the letters Q, K, V, O, or A, V, O; they
+have the shape (out, in), or three indices with the heads first. It ``is_stacked`` if one array has
+Q, K and V; ``is_one_head`` if its names or shapes are those of one head, when nothing else is said;
+``own_heads`` is the number of heads that an array beside it shows, or ``None``.
 """
 
 from __future__ import annotations
@@ -45,6 +50,7 @@ def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool
             )
         named = f"'{visible(query.name):.120}' is {query.size_text}"
         key = layer.parts["K"]
+        # K has fewer rows than Q where several heads have the same keys.
         is_shared = not layer.is_stacked and key.shape[:1] < query.shape[:1]
         if is_shared:
             named += f", '{visible(key.name):.120}' is {key.size_text}, as heads share their keys"
@@ -83,8 +89,9 @@ _NUMBERED = re.compile(r"(.*\blayers\.)(\d+)(\.1\.)")
 def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
     """Check that no layer of x-transformers follows another one, with no MLP between them.
 
-    In decoders with cross-attention each second one of two such layers has the keys of other
-    tokens, under the same names.
+    All modules are numbered in one list there: ``layers.0.1.`` is a layer, ``layers.1.1.`` an MLP
+    or another layer. In decoders with cross-attention the second one of two layers with numbers n −
+    1 and n has the keys of other tokens, under the same names.
 
     Raises
     ------
@@ -99,8 +106,8 @@ def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
         # A text ``assumed`` says that by its names alone the tokens of the keys are the same.
         if layer.assumed == "" or match is None or query is None:
             continue
-        numbers = numbers_in_list.setdefault(match[1], set())
-        number = int(match[2])
+        name_of_list, number = match[1], int(match[2])
+        numbers = numbers_in_list.setdefault(name_of_list, set())
         if number - 1 in numbers:
             raise InvalidCaseError(
                 "ignore",
@@ -152,7 +159,8 @@ def check_norms(layers: Iterable[LayerTensors]) -> None:
 
 
 def check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> None:
-    """Check that it is seen whether the norms of a whole model multiply by γ or by 1 + γ.
+    """Check that the names of arrays show whether the norms of a whole model multiply by γ, as in
+    LLaMA, or by 1 + γ, as in Gemma, which has the same names of norms.
 
     ``available`` are the names of all arrays, some of which show it.
 

@@ -1,4 +1,8 @@
-"""What ``config.json``, or ``params.json``, beside a file of weights says."""
+"""What ``config.json``, or ``params.json``, beside a file of weights says.
+
+The content of either is a mapping from keys to values; of a model of images and texts, the model of
+texts has a part of its own, ``text_config``.
+"""
 
 from __future__ import annotations
 
@@ -58,6 +62,7 @@ def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
     # A file params.json, without ``model_type``, has no key for it: its models have rotations.
     if "model_type" not in content and architecture is not None and architecture.rotary:
         return True
+    # Keys of the configuration, and of its part about texts, that begin as ``rope_theta`` does.
     text = content.get("text_config")
     keys = [*content, *(text if isinstance(text, dict) else ())]
     return any(key.startswith(tuple(usual["keys"])) for key in keys)

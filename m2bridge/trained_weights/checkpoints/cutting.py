@@ -71,12 +71,14 @@ def split_in_thirds(stacked: Any, output: Any, heads: int, part: Tensor) -> dict
         raise InvalidCaseError(
             "heads", f"{named}: {heads} heads do not divide the {rows_of_Q} rows of Q"
         )
-    end_of_K = (rows + rows_of_Q) // 2
+    # K and V have half of the other rows each.
+    end_of_K = rows_of_Q + (rows - rows_of_Q) // 2
     return {"Q": stacked[:rows_of_Q], "K": stacked[rows_of_Q:end_of_K], "V": stacked[end_of_K:]}
 
 
 def split_alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[str, Any]:
-    """Return Q, K, V by these letters, of a matrix in which their rows alternate.
+    """Return Q, K, V by these letters, each with the rows of all heads, of a matrix in which their
+    rows alternate.
 
     Parameters
     ----------
@@ -95,6 +97,7 @@ def split_alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[st
         in_parts = stacked.reshape(PARTS_OF_CUT[cut], 3, -1, columns)
         parts = {"Q": in_parts[:, 0], "K": in_parts[:, 2], "V": in_parts[:, 1]}
     elif cut == "by-row":
+        # Three rows in turn are those of Q, K and V.
         threes = stacked.reshape(-1, 3, columns)
         parts = {letter: threes[:, place] for place, letter in enumerate("QKV")}
     else:
@@ -129,14 +132,15 @@ def cut_into_heads(arrays: Mapping[str, Any], count: int | None) -> Iterator[dic
             "weights",
             f"{shapes_in_words(arrays)}: give matrices, or all with the heads as first index",
         )
+    # By the first index of each array.
     counts = {len(array) for array in arrays.values()}
-    if len(counts) > 1 or count not in (None, *counts):
+    head_count = min(counts)
+    if len(counts) > 1 or count not in (None, head_count):
         raise InvalidCaseError(
             "heads",
             f"{shapes_in_words(arrays)}: the first number is that of the heads in all of them",
         )
-    # The one number of heads.
-    for h in range(*counts):
+    for h in range(head_count):
         yield {letter: array[h] for letter, array in arrays.items()}
 
 
@@ -161,9 +165,11 @@ def _with_heads_first(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, Any]:
-    """Return arrays with the heads as first index, of matrices with the rows of all heads.
+    """Return arrays with the heads as first index, Q: (heads, a, d), …, of matrices with the rows
+    of all heads, Q: (heads·a, d), …, by their letters.
 
-    With fewer keys and values than queries, each is repeated for as many heads in a row.
+    With fewer keys and values than queries, each key and value is repeated for all heads that share
+    it, which stand in a row.
 
     Raises
     ------
@@ -207,8 +213,9 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
 def heads_sharing_a_key(arrays: Mapping[str, Any]) -> int:
     """Return the number of heads in a row that have the same K and V; 1 if none share them.
 
-    ``arrays`` are the matrices of all heads by their letters: a key has as many rows as a query, or
-    they are counted by the first index.
+    ``arrays`` are Q and K of all heads, or A, by their letters: Q of shape (heads·a, d) and K of
+    shape (keys·a, d), or (heads, a, d) and (keys, a, d). So the quotient of their first sizes is
+    the number of heads for each key.
     """
     if "A" in arrays:
         return 1

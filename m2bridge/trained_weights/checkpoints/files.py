@@ -1,7 +1,8 @@
 """The named arrays of numbers in files, in folders of files, and in Python.
 
-What belongs together is read together: the files that an index names, and all shards of a model.
-Families know which of the weights an array is.
+What belongs together is read together: the files that an index names, and all *shards* of a model,
+the several files into which it is divided, as ``model-00001-of-00002.safetensors``. A ``Tensor`` is
+an array with its name and shape; its entries are read when they are needed.
 """
 
 from __future__ import annotations
@@ -102,8 +103,8 @@ def _arrays_of_files(files: Sequence[Path]) -> dict[str, Tensor]:
 
 
 def _of_one_model(files: Sequence[Path]) -> list[Path]:
-    """Return the files of a folder that are one model: without a second copy of it under other
-    names, and without adapters. All of its shards are among them.
+    """Return those ``files`` of a folder that are one model: without a second copy of it under
+    other names, and without adapters. If one shard of the model is among them, all are.
 
     Raises
     ------
@@ -273,6 +274,7 @@ def _with_name_in_errors(path: Path, read: Callable[[], Any]) -> Any:
     ConversionError in one line with the name of the file.
     """
     try:
+        # In a process that may read some folders only, errors do not quote what is in files.
         with unquoted():
             return read()
     except _UNREADABLE as reason:

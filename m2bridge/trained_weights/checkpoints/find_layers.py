@@ -2,6 +2,11 @@
 
 What is not understood is refused: an array that belongs to a layer, and a number of heads, sides or
 a cut that neither names nor shapes nor the configuration say.
+
+A layer, ``LayerTensors``, has its matrices as ``parts`` by the letters Q, K, V, O, their biases,
+and the norm beside it; *sides* are whether matrices have the shape (out, in) or (in, out), and a
+*cut* is how one array is divided into Q, K and V. What a user *says* of both wins. ``NAMES`` are
+the tables of regular expressions in ``names.toml``.
 """
 
 from __future__ import annotations
@@ -72,7 +77,8 @@ def find_layers(
     matrices : dict
         Matrices that are given by their letters K, Q, V, A, O; ``None`` for those that are not.
     names : dict
-        Given names: see :func:`~.names.named_layers`.
+        Given names of arrays by the options ``query``, ``key``, ``value``, ``stacked`` and
+        ``output``; ``None`` for those that are not given.
     heads : int or None
         The number of heads that is given.
     options : StoredOptions or None
@@ -86,7 +92,8 @@ def find_layers(
     """
     options = options or StoredOptions()
     said = stored_as(options.layout)
-    if heads is not None and (not isinstance(heads, int) or isinstance(heads, bool) or heads < 1):
+    is_number = isinstance(heads, int) and not isinstance(heads, bool)
+    if heads is not None and (not is_number or heads < 1):
         raise InvalidCaseError("heads", f"must be at least 1, not {heads!r:.60}")
     given = {letter: array for letter, array in matrices.items() if array is not None}
     if (source is None) == (not given):
@@ -94,19 +101,8 @@ def find_layers(
     if given:
         return [given_layer(given)], {}, heads
     available = tensors(source)
-    # The arrays that are weights: without copies and ignored ones, with an adapter and with scales.
-    weights = available
-    if options.adapter is not None:
-        weights = merged(available, options.adapter)
-    weights = without_copies(weights)
-    ignored = options.ignored
-    weights = {name: part for name, part in weights.items() if not ignored.fullmatch(name)}
     has_names = any(names.values())
-    # Arrays of an adapter that was merged are no longer under names that are refused.
-    reason = "" if has_names else refused_form(weights)
-    if reason:
-        raise InvalidCaseError("weights", reason)
-    weights = dequantized(weights)
+    weights = _weights_among(available, options, has_names=has_names)
     config = configuration(source) if isinstance(source, str | Path) else {}
     if has_names:
         layers = named_layers(weights, names, said)
@@ -119,9 +115,10 @@ def find_layers(
             "no usual names are in it: say query, key and value, or stacked; it holds"
             f" {listed(available)}",
         )
-    # A layer whose names are given may lack what is usually read beside them, as its output matrix:
-    # these arrays are understood.
+    # Where only some names are given, arrays with usual names beside them, as an output matrix, are
+    # not read, but they are understood, and so not refused.
     usual = usual_layers(weights, said) if has_names else []
+    # Names that a user gives are taken at their word.
     if not has_names:
         check_outputs(layers, known_architecture(config, weights))
         check_no_bare_integers(layers)
@@ -131,9 +128,11 @@ def find_layers(
     check_accounted(layers, weights, options, known=usual)
     architecture = read_architecture(config)
     layers = with_norms_beside(layers, weights, said=options.norm, architecture=architecture)
+    # Without config.json and option, names have to say what norms are.
     if architecture is None and options.norm is None:
         check_norms(layers)
         check_factors(layers, weights)
+    # The number of heads: that of the option, else of config.json, else of an array beside a layer.
     if heads is None:
         heads = number_in(text_model(config), "heads")
         check_sizes(config, layers)
@@ -148,10 +147,36 @@ def find_layers(
     return layers, available, heads
 
 
+def _weights_among(
+    available: Mapping[str, Tensor], options: StoredOptions, *, has_names: bool
+) -> Mapping[str, Tensor]:
+    """Return the arrays that are weights, by their names: changed by the adapter if one is given,
+    without copies and ignored arrays, and with integers multiplied by their scales.
+
+    ``has_names`` is whether a user gives names of matrices; then no form is refused by its names.
+
+    Raises
+    ------
+    InvalidCaseError
+        If arrays have a form that is not read, such as blocks of few bits.
+    """
+    weights = available
+    if options.adapter is not None:
+        weights = merged(available, options.adapter)
+    weights = without_copies(weights)
+    ignored = options.ignored
+    weights = {name: part for name, part in weights.items() if not ignored.fullmatch(name)}
+    # Arrays of an adapter that was merged are no longer under names that are refused.
+    reason = "" if has_names else refused_form(weights)
+    if reason:
+        raise InvalidCaseError("weights", reason)
+    return dequantized(weights)
+
+
 def _layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
-    """Return the layers of a model of texts, if there are some, without those of images or sounds
-    beside them, which may have other numbers of heads. Else return those of the encoder of
-    images, without layers that stand behind it; else all.
+    """Return those of the layers that are of a model of texts, as layers of images or sounds beside
+    them may have other numbers of heads. If there are none, return those of the encoder of images,
+    without the layers that stand behind it; if there are none of these either, all.
     """
     behind = NAMES["behind_images"]
     not_behind = [layer for layer in layers if not re.search(behind, layer.name)]
@@ -164,11 +189,12 @@ def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
     relative positions of T5 and Swin.
     """
     expressions = NAMES["counts_heads"].values()
-    return {
-        name: part
-        for name, part in available.items()
-        if len(part.shape) == 2 and any(re.search(expression, name) for expression in expressions)
-    }
+    found = {}
+    for name, part in available.items():
+        has_name = any(re.search(expression, name) for expression in expressions)
+        if has_name and len(part.shape) == 2:
+            found[name] = part
+    return found
 
 
 def _with_its_heads(

@@ -1,6 +1,8 @@
 """The arrays of one file: formats of NumPy, safetensors, PyTorch and JSON.
 
-Nothing is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``.
+Nothing is unpickled: arrays of objects are refused, and PyTorch reads by ``weights_only=True``. A
+``Tensor`` has a name, a shape, a type, and a function ``read`` that returns its entries, so that a
+file is described without its entries being read.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from m2bridge.convert import (
 )
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.errors import ConversionError
-from m2bridge.loading import library
+from m2bridge.limits import library
 from m2bridge.reading import openable, opened
 from m2bridge.trained_weights.checkpoints.arrays import Tensor, itself, tensor, torch_kind
 
@@ -91,12 +93,14 @@ def _read_header(stream: Any) -> tuple[tuple[int, ...], Any]:
     version = start[6]
     if version not in (1, 2, 3):
         raise ConversionError(f"its format has the version {version}; versions 1 to 3 are read")
+    # The length of the header is in 2 bytes, or 4, before it.
     size = stream.read(2 if version == 1 else 4)
     length = int.from_bytes(size, "little")
     if length > MAX_NPY_HEADER_BYTES:
         raise ConversionError(
             f"its header has {length} bytes; at most {MAX_NPY_HEADER_BYTES} are read"
         )
+    # NumPy reads from the length on.
     content = io.BytesIO(size + stream.read(length))
     read = numpy.lib.format.read_array_header_1_0
     if version > 1:
@@ -138,8 +142,10 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
             for name in file.keys():  # noqa: SIM118  (no mapping)
                 part = file.get_slice(name)
                 kind = part.get_dtype()
+                # Other types are refused only where their array is needed.
                 read = partial(_refuse, name, kind)
                 if kind in _READ_OF_SAFETENSORS:
+                    # F16 is called float16, and BF16 bfloat16.
                     kind = kind.replace("BF", "bfloat").replace("F", "float")
                     read = partial(load, name)
                 yield Tensor(name, tuple(part.get_shape()), kind, read)

@@ -3,6 +3,11 @@
 The table is ``names.toml``. A user may say how arrays are stored, which wins over the table; else
 shapes decide where they can, then names. Arrays come out as of the shape (out, in), or with the
 heads as their first index.
+
+A linear map with the shape (out, in) has a row for each output and a column for each entry of a
+token; with (in, out) it is the transpose. Of three indices, ``heads a d`` stands for the head, its
+a rows, and the d entries of a token. ``parts`` are the matrices of a layer by the letters Q, K, V,
+KV, A, O; where one array holds Q, K and V, all three letters have it: they are *stacked*.
 """
 
 from __future__ import annotations
@@ -96,7 +101,9 @@ class StoredAs:
     index_orders: tuple[str, str] | None = None
 
     def applied(self, layout: Layout) -> Layout:
-        """Return the layout with what a user says in place of what the table says."""
+        """Return the layout with what a user says in place of what the table says. A cut that is
+        said leaves nothing open: then there are no words on how models differ in it.
+        """
         return replace(
             layout,
             columns=layout.columns if self.is_in_out is None else self.is_in_out,
@@ -211,16 +218,12 @@ def oriented(
     query = parts.get("Q")
     stacked = query is not None and "K" in parts and query.name == parts["K"].name
     if stacked and query is not None and len(query.shape) == 2:
-        # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
-        has_columns = layout.columns if layout.columns_said else in_out_by_shape(query)
-        if has_columns is None:
-            has_columns = _in_out_by_output(query, parts.get("O"))
-        if has_columns is None:
-            has_columns = _has_columns(query, layout)
         # The output matrix is stored as the others are: a square one does not show it.
-        if has_columns:
+        if _stacked_has_columns(query, parts.get("O"), layout):
             return {letter: _transposed(part) for letter, part in parts.items()}
         return dict(parts)
+    # The order of three indices of Q, K and V, and that of O: as the layout or the name of Q says.
+    # One array (3, ·, ·) with Q, K and V has the three as its first index, and A has no such order.
     orders = layout.index_orders
     if orders is None and query is not None:
         orders = _OF_KERNELS if KERNEL.search(query.name) else ORDERS["heads-a-d"]
@@ -235,28 +238,47 @@ def oriented(
     return found
 
 
+def _stacked_has_columns(stacked: Tensor, output: Tensor | None, layout: Layout) -> bool:
+    """Return whether one matrix with Q, K and V has the shape (in, out): as a user says it, else by
+    its shape, else by that of O, ``output``, else by its name.
+    """
+    if layout.columns_said:
+        return bool(layout.columns)
+    # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
+    for shown in (in_out_by_shape(stacked), _in_out_by_output(stacked, output)):
+        if shown is not None:
+            return shown
+    return _has_columns(stacked, layout)
+
+
 def _has_columns(part: Tensor, layout: Layout) -> bool:
     """Return whether an array has the shape (in, out), by its layout or its name."""
+    # ``kernel`` is the name of matrices (in, out) in Flax, Keras and TensorFlow.
     is_kernel = KERNEL.search(part.name) is not None
     if layout.columns is None:
         return is_kernel
     if layout.columns_said:
         return layout.columns
-    # The kernels of GPT-2 in Flax are transposed twice, by the model and by Flax: (out, in).
+    # By the table, all ``weight`` of GPT-2 are (in, out). Its ``kernel`` in Flax is transposed
+    # twice, by the model and by Flax: (out, in).
     return layout.columns is not is_kernel
 
 
 def _in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
-    """Return whether one matrix with Q, K and V has the shape (in, out), a row for each entry of a
-    token, by the side that is as long as those of a square output matrix O.
+    """Return whether one matrix with Q, K and V, ``stacked``, has the shape (in, out).
 
-    ``None`` if O is missing or not square, or if no side or both sides are as long.
+    A square output matrix O shows ``in``, the number of entries of a token. If ``stacked`` has so
+    many rows, and not so many columns, its shape is (in, out); if it has so many columns, and not
+    so many rows, (out, in). Else, and if O is missing or not square, ``None`` is returned.
     """
     if output is None or len(output.shape) != 2 or output.shape[0] != output.shape[1]:
         return None
     width = output.shape[0]
-    rows_fit, columns_fit = stacked.shape[0] == width, stacked.shape[1] == width
-    return None if rows_fit is columns_fit else rows_fit
+    rows_fit = stacked.shape[0] == width
+    columns_fit = stacked.shape[1] == width
+    if rows_fit is columns_fit:
+        return None
+    return rows_fit
 
 
 def _transposed(part: Tensor) -> Tensor:
@@ -277,7 +299,7 @@ def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str])
     Parameters
     ----------
     query : Tensor
-        Q, with the heads as its first index if there are three.
+        Q as it is stored, with the heads as its first index if it has three.
     bias : Tensor or None
         That of Q.
     orders : pair of str
@@ -288,15 +310,18 @@ def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str])
     InvalidCaseError
         If neither says it.
     """
-    # XLNet has the same indices for O as for Q, K and V.
+    # Names of kernels have one order. So have those of XLNet, where O has the indices of Q, K and
+    # V.
     is_said_by_name = orders == _OF_KERNELS or orders[0] == orders[1]
     if len(query.shape) != 3 or is_said_by_name:
         return orders
+    # The middle and the last index are a and d, or d and a.
     heads, middle, last = query.shape
     if bias is not None and middle != last:
         for order, size in (("heads-a-d", middle), ("heads-d-a", last)):
             if bias.shape == (heads, size):
                 return ORDERS[order]
+    # By the expected order: a, the rows of a head, and d, the entries of a token.
     rows, width = (middle, last) if orders == ORDERS["heads-a-d"] else (last, middle)
     # A head with more rows than tokens have entries is rare: then the indices may be exchanged.
     if rows <= width:
@@ -343,8 +368,10 @@ def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
         )
     half = both.shape[0] // 2
     shape = (half, *both.shape[1:])
+    # The rows 0, …, half − 1 are those of K, the others those of V.
     for place, letter in enumerate("KV"):
-        part = both.changed(itemgetter(slice(place * half, (place + 1) * half)), shape)
+        own_rows = slice(place * half, (place + 1) * half)
+        part = both.changed(itemgetter(own_rows), shape)
         found[letter] = replace(part, name=f"{both.name} ({letter})")
     return found
 

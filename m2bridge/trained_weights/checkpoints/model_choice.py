@@ -102,8 +102,10 @@ class ModelChoice:
 
         Parameters
         ----------
+        config : mapping
+            The content of config.json, empty if there is none.
         names : iterable of str
-            Those of all arrays, which say it where there is no config.json.
+            The names of all arrays, by which the model is known where there is no config.json.
         has_norms : bool
             Whether layers have the arrays of a norm.
         kind : str or None
@@ -150,6 +152,9 @@ class ModelChoice:
             )
         # A norm without arrays has γ = 1; an option says another norm, or none.
         is_of_ones = norm is None and not architecture.norm_has_arrays
+        norm_of_ones = ""
+        if is_of_ones and architecture.norm is not None:
+            norm_of_ones = architecture.norm
         rotates_all = architecture.rotary and not _rotates_a_part(architecture, config)
         return cls(
             name=architecture.name,
@@ -163,7 +168,7 @@ class ModelChoice:
             by_names=architecture.by_names,
             window=attention_window(config),
             tied_embeddings=architecture.tied_embeddings,
-            norm_of_ones=architecture.norm or "" if is_of_ones else "",
+            norm_of_ones=norm_of_ones,
             layers=number_of_layers(config),
             epsilon=norm_epsilon(config),
         )

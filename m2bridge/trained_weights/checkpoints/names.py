@@ -6,6 +6,11 @@ A bias has the name of its matrix, with ``bias`` in place of ``weight``, ``b_Q``
 * Of which kind some norms are, and where they stand: see ``norm_names``.
 * One array with Q, K and V does not show how they are cut: names are cut as their models cut them,
   others as the option ``layout`` says.
+
+``available`` are all arrays of a file by their names. A *layout* is a row of the table of usual
+names: by the letters Q, K, V, A, O names such as ``*q_proj.weight``, in which ``*``, the *star*,
+stands for what the names of the arrays of one layer have in common, as ``layers.0.attn.``. Q, K and
+V are *stacked* if one array holds all three.
 """
 
 from __future__ import annotations
@@ -40,11 +45,15 @@ def _by_usual_name(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the arrays by their usual names: with dots for slashes, and ``weight`` for ``kernel``.
 
     The heads that have arrays of their own are put together: ``heads.#.query.weight`` has them as
-    its first index. Keras counts modules at the end of their names, from the second one on; these
-    numbers are put in front of the names of modules.
+    its first index. Keras counts modules at the end of their names, from the second one on, as
+    ``multi_head_attention_1``; these numbers are put in front of the names of modules.
     """
     found = {}
-    counted_modules = {match[1] for match in map(_COUNTED.search, available) if match}
+    # The names of modules that are counted so, without their numbers.
+    counted_modules = set()
+    for name in available:
+        if match := _COUNTED.search(name):
+            counted_modules.add(match[1])
     for name, part in available.items():
         # TensorFlow's names end with the number of an output.
         usual = re.sub(r":0$", "", name.replace("/", "."))
@@ -58,7 +67,7 @@ def _by_usual_name(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 _COUNTED = re.compile(r"(multi_head_attention)_(\d+)[./]")
-"""The modules that Keras counts."""
+"""The modules that Keras counts: their name without the number, and the number."""
 
 
 def _with_number_first(name: str, counted: Iterable[str]) -> str:
@@ -66,14 +75,17 @@ def _with_number_first(name: str, counted: Iterable[str]) -> str:
     ``multi_head_attention_1/…``; other names are returned as they are.
 
     ``counted`` are the names of modules that have numbers elsewhere in the file; the first module
-    with such a name has no number, and gets 0.
+    with such a name has no number, and gets 0: ``0.multi_head_attention.…``.
     """
     if match := _COUNTED.search(name):
+        module, number = match.groups()
         before, after = name[: match.start()], name[match.end() :]
-        return f"{before}{match[2]}.{match[1]}.{after}"
+        return f"{before}{number}.{module}.{after}"
     for module in counted:
+        # The name of the module, at the beginning or behind a separator.
         if match := re.search(rf"(^|[./_]){module}\.", name):
-            place = match.start() + len(match[1])
+            separator = match[1]
+            place = match.start() + len(separator)
             return f"{name[:place]}0.{name[place:]}"
     return name
 
@@ -108,12 +120,15 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
     names = layout.names
     first_name = next(iter(names.values()))
     pattern = re.compile(re.escape(first_name).replace(r"\*", "(.*)", 1))
-    matches = map(pattern.fullmatch, available)
-    for match in filter(None, matches):
-        # A name without * has no group.
+    for name_in_file in available:
+        match = pattern.fullmatch(name_in_file)
+        if match is None:
+            continue
+        # The text of *; a name without * has no group, and the star is empty.
         star = "".join(match.groups())
         if not re.search(layout.star, star):
             continue
+        # An array that has to be there too, by which models of the same names are told apart.
         if layout.beside and layout.beside.replace("*", star) not in available:
             continue
         if _is_of_other_tokens(star, available):
@@ -157,23 +172,26 @@ def _is_of_other_tokens(star: str, available: Collection[str]) -> bool:
     """Return whether a layer has a norm for the tokens of its keys alone, which are others than
     those of its queries then.
 
-    ``star`` is what the names of its arrays begin with. The norm stands in its module, or in the
-    one around it.
+    ``star`` is what the names of its arrays begin with, as ``layers.0.attn.``. The norm stands in
+    this module, or in the one around it, ``layers.0.``.
     """
     around = re.sub(r"[^.]+\.$", "", star)
-    names: list[str] = NAMES["other_tokens_beside"]
-    return any(f"{module}{name}" in available for module in (star, around) for name in names)
+    for name in NAMES["other_tokens_beside"]:
+        if f"{star}{name}" in available or f"{around}{name}" in available:
+            return True
+    return False
 
 
 def _as_rows_are_cut(
     layer: LayerTensors, layout: Layout, stored: Tensor, available: Mapping[str, Tensor]
 ) -> LayerTensors:
-    """Return a layer with names of GPT-2, and with the cut ``unknown`` where models with these
-    names and this shape cut one array in different ways.
+    """Return a layer with names of GPT-2, its cut set to ``unknown`` if models with these names and
+    this shape cut one array with Q, K and V in different ways.
 
     GPT-2 itself has the shape (d, 3d). One array (3d, d) may be of nanoGPT, which has all of Q
     first, or of StarCoder, which goes by heads. A mask of four indices beside it, or a norm without
-    β, is of nanoGPT; names of Flax are of GPT-2.
+    β, is of nanoGPT; names of Flax are of GPT-2. In these cases, and for other shapes, the cut of
+    the layout is right, and the layer is returned as it is.
 
     Parameters
     ----------
@@ -181,13 +199,17 @@ def _as_rows_are_cut(
     layout : Layout
         Its ``as_rows`` says how models with arrays (3d, d) differ.
     stored : Tensor
-        The array with Q, K and V as it is in the file.
+        The array with Q, K and V as it is in the file, before it is transposed.
+    available : dict
+        All arrays by their names.
     """
-    mask = available.get(stored.name.replace("/", ".").removesuffix("c_attn.weight") + "bias")
+    # Beside ``attn.c_attn.weight`` the mask is called ``attn.bias``.
+    module = stored.name.replace("/", ".").removesuffix("c_attn.weight")
+    mask = available.get(f"{module}bias")
     has_mask = mask is not None and len(mask.shape) == 4
     has_no_beta = layer.norm is not None and layer.norm.beta is None
     is_of_flax = KERNEL.search(stored.name) is not None
-    # Shapes that do not show it are not those of such an array either.
+    # Whether the shape is (3d, d).
     has_rows = in_out_by_shape(stored) is False
     if not has_rows or is_of_flax or has_mask or has_no_beta:
         return layer
@@ -209,7 +231,8 @@ def _biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[s
 def _unusual_biases(
     biases: Mapping[str, Tensor], parts: Mapping[str, Tensor]
 ) -> Mapping[str, Tensor]:
-    """Return biases with names that a layout says, so that they can be cut as the matrices are.
+    """Return biases with names that a layout says, by their letters, in the form in which they can
+    be cut as the matrices are: stacked if the matrices are, and one by one if not.
 
     Beside one array with Q, K and V the biases of Q and V, as BEiT has them, are put together with
     zeros for K, which has none: one tensor for Q and V. One bias beside three matrices, as PyTorch
@@ -228,9 +251,11 @@ def _unusual_biases(
     query, value = biases["Q"], biases["V"]
 
     def read() -> Any:
+        """Return the biases of Q, then zeros for K, then those of V."""
         first, last = query.array(), value.array()
         return numpy.concatenate([first, numpy.zeros_like(first), last])
 
+    # Three vectors as one; other shapes do not change, and are refused where the bias is read.
     shape = (3 * query.shape[0],) if len(query.shape) == 1 else query.shape
     both = Tensor(f"{query.name}, {value.name}", shape, query.kind, read, sources=(query, value))
     return {"Q": both, "V": both}
@@ -245,7 +270,8 @@ def _thirds(bias: Tensor) -> dict[str, Tensor]:
     length = bias.shape[0] // 3
     found = {}
     for place, letter in enumerate("QKV"):
-        part = bias.changed(itemgetter(slice(place * length, (place + 1) * length)), (length,))
+        own_entries = slice(place * length, (place + 1) * length)
+        part = bias.changed(itemgetter(own_entries), (length,))
         found[letter] = replace(part, name=f"{bias.name} ({letter})")
     return found
 
@@ -255,6 +281,7 @@ def _bias_name(name: str, letter: str) -> str:
     layer by ``letter``: ``q.bias`` for ``q.weight``, ``b_Q`` for ``W_Q``, ``Q_bias`` for ``Q``;
     empty for other names.
     """
+    # ``weight`` or ``kernel`` as the last word, in TensorFlow with the number of an output.
     if match := re.search(r"(?<![^._/])(weight|kernel)(:0)?$", name):
         return f"{name[: match.start()]}bias{match[2] or ''}"
     if name.endswith(f"W_{letter}"):
@@ -271,6 +298,8 @@ def named_layers(
 
     Parameters
     ----------
+    available : dict
+        All arrays by their names.
     names : dict
         The options ``query``, ``key`` and ``value``, or ``stacked`` of one array with all three,
         and perhaps ``output``, with the names, in which ``*`` stands for what differs from layer to
@@ -301,9 +330,11 @@ def named_layers(
     if "output" in given:
         letters["O"] = given["output"]
     layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
+    # All that is given was found in each layer, O too, which a layer may lack if it is not given.
     if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
         _check_each_is_in_a_layer(available, given, layers)
         return sorted(map(_as_its_shape_says, layers), key=_order)
+    # Else say which name fits no array, or that they fit arrays of different layers.
     for option, name in given.items():
         if not any(map(_expression(name, available).fullmatch, available)):
             raise InvalidCaseError(option, f"there is no '{name}'; there are {listed(available)}")
@@ -381,7 +412,9 @@ def _layout_of_given(
     said : StoredAs
         What a user says, which wins.
     """
-    given = Layout(names=letters, cut="unknown", star=f"^{_star_of(letters['Q'], available)}$")
+    # The expression has to fit all of the text that * stands for.
+    star = f"^{_star_of(letters['Q'], available)}$"
+    given = Layout(names=letters, cut="unknown", star=star)
     # Only one array with Q, K and V has a cut.
     is_stacked = letters["Q"] == letters.get("K")
     known = _known_layout(letters, available) if is_stacked else None
@@ -397,19 +430,29 @@ def _known_layout(letters: Mapping[str, str], available: Collection[str]) -> Lay
     """Return the layout of one array with Q, K and V by its given name; ``None`` if the table has
     none with such names, or several that are cut differently.
 
-    As for names that are found, the first row of the table that fits counts: with the name of O
-    where that is given, else one row for each name that O may have.
+    As for names that are found, the first row of the table that fits counts. If the name of O is
+    given, a row fits if it has this name. Else each name that O has in the table may be that of the
+    model, and the first rows for all of these names have to be cut alike.
+
+    Parameters
+    ----------
+    letters : dict
+        The given names by the letters Q, K, V and perhaps O.
+    available : collection of str
+        The names of all arrays.
     """
     pattern = _expression(letters["Q"], available)
     stacked_names = [name for name in available if pattern.fullmatch(name)]
-    # The first fitting row by the name of O in it, or, if that is given, the first of all under "".
+    # The first fitting row by the name of O in it; if that is given, the first of all under "".
     first_fitting: dict[str, Layout] = {}
     for layout in LAYOUTS:
+        if not _are_names_of(stacked_names, layout):
+            continue
         usual_output = layout.names.get("O", "")
-        output = letters.get("O", usual_output)
-        has_output = output.endswith(usual_output.removeprefix("*"))
-        if has_output and _are_names_of(stacked_names, layout):
-            first_fitting.setdefault("" if "O" in letters else usual_output, layout)
+        if "O" not in letters:
+            first_fitting.setdefault(usual_output, layout)
+        elif letters["O"].endswith(usual_output.removeprefix("*")):
+            first_fitting.setdefault("", layout)
     cuts = {layout.cut for layout in first_fitting.values()}
     if len(cuts) != 1:
         return None
@@ -450,16 +493,16 @@ def usual_layers(
 ) -> list[LayerTensors]:
     """Return the layers with usual names, in their order; none where there are no such names.
 
-    ``said`` is how arrays are stored, as a user says it.
-
-    An array belongs to one layer, and to one role in it unless Q, K and V are stacked. Where the
-    names fit several layouts, those with an output matrix come before all others, and then the
-    first in the table. A file with no such names and one array may be Q, K and V in one.
+    ``said`` is how arrays are stored, as a user says it: it wins over the table. An array belongs
+    to one layer, and to one role in it unless Q, K and V are stacked. Where the names fit several
+    layouts, those with an output matrix come before all others, and then the first in the table. A
+    file with no such names and one array may be Q, K and V in one.
     """
     layers: dict[str, LayerTensors] = {}
     used: set[str] = set()
     named = _by_usual_name(available)
     layouts = [(said or StoredAs()).applied(layout) for layout in LAYOUTS]
+    # First the layers with an output matrix, then those without one.
     for with_output in (True, False):
         for layout in layouts:
             # Arrays that belong to no layer yet.
@@ -467,7 +510,7 @@ def usual_layers(
             for layer in _layers(free, layout):
                 if ("O" in layer.parts) is not with_output or layer.name in layers:
                     continue
-                # The name of a matrix has that of its module in it.
+                # The name of a matrix has that of its module in it, as ``cross_attn.v_proj``.
                 if "attention to other tokens" in kinds_of(layer.parts["V"].name):
                     continue
                 layers[layer.name] = layer
@@ -501,8 +544,12 @@ def _layer_of_single_array(part: Tensor, said: StoredAs) -> list[LayerTensors]:
 def _order(layer: LayerTensors) -> list[Any]:
     """Return what layers are sorted by: their names, with numbers in them by their values, so that
     ``layers.2.`` comes before ``layers.10.``.
+
+    It is a list of pairs of a number, 0 for a text, and the text: of ``layers.2.`` the list
+    [(0, "layers."), (2, "2"), (0, ".")].
     """
-    return [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", layer.name)]
+    pieces = re.split(r"(\d+)", layer.name)
+    return [(int(piece) if piece.isdigit() else 0, piece) for piece in pieces]
 
 
 def alike(layers: Iterable[LayerTensors]) -> bool:

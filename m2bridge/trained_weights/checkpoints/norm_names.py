@@ -9,6 +9,11 @@ What names do not say:
 * ``input_layernorm`` without a bias is taken for an RMSNorm, as in LLaMA; Cohere's is a LayerNorm.
 * Gemma's has the factors 1 + γ, under the same names: ``config.json`` beside the file tells it, or
   a user.
+
+A *row* of the table of norms in ``names.toml`` has the names of a query matrix and of γ, in which
+``*``, the *star*, stands for the same text, as ``layers.0.``; the place of the norm; and, where
+models with these names differ, what tells them apart or is assumed. ``available`` are all arrays of
+a file by their names.
 """
 
 from __future__ import annotations
@@ -64,14 +69,16 @@ def _is_row_of(row: Mapping[str, Any], star: str, available: Mapping[str, Tensor
 def _norm_of_row(
     row: Mapping[str, Any], star: str, gamma: str, available: Mapping[str, Tensor]
 ) -> NormTensors:
-    """Return the norm as a row of the table of norms says, with the question ``asks`` where the row
-    leaves open its place or its kind.
+    """Return the norm as a row of the table of norms says. Where the row leaves open its place or
+    its kind, the clause ``asks`` of the norm says what a user has to say.
 
     ``gamma`` is the name of γ, and ``star`` what ``*`` in the row stands for.
     """
     beta = beta_beside(gamma, available)
+    # A norm with β is a LayerNorm.
     is_rms = beta is None and row.get("rms", False)
-    # In the table the place is ``pre``, ``post``, ``asked``, or that of all norms of the model.
+    # In the table the place is ``pre``, before the layer, ``post``, after it, ``asked``, or ``of
+    # the model``: then all norms of the model have one place, which its last norm shows.
     place = row["place"]
     if place == "of the model":
         is_after = _ends_without_norm(star, available)
@@ -80,9 +87,12 @@ def _norm_of_row(
     if place == "asked":
         asks = "stands before the layer in some models and after it in others: say that it is layer"
         asks += " or rms, before the layer, or none, after it"
-    # After a layer both kinds are treated alike, but for what is said beside.
+    # Without β a norm may be of either kind. Of one after a layer it does not have to be known, as
+    # it changes nothing of what the layer determines.
     elif beta is None and not is_rms and place != "post" and _may_be_rms(row, star, available):
         asks = "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
+    # What the row takes for granted where only the name says it, empty if nothing.
+    assumption = "assumed_without_beta" if beta is None else "assumed"
     return NormTensors(
         kind="rms" if is_rms else "layer",
         gamma=available[gamma],
@@ -90,7 +100,7 @@ def _norm_of_row(
         place="post" if place == "post" else "pre",
         adds_one="adds_one" in row,
         asks=asks,
-        assumed=row.get("assumed" if beta else "assumed_without_beta", ""),
+        assumed=row.get(assumption, ""),
     )
 
 
@@ -129,13 +139,13 @@ def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | No
     """Return whether the model of a layer has no norm at its end, so that its norms stand after
     layers; ``None`` if that is not seen.
 
-    ``layer`` is the beginning of the names of its arrays, ``encoder.layers.0.``. It is not seen of
-    a layer without the embeddings of its model. Fairseq's wav2vec 2.0, which has positions by
-    convolutions (``pos_conv``), has its last norm where others have it even with norms after
-    layers.
+    ``layer`` is the beginning of the names of its arrays, ``encoder.layers.0.``. Models with norms
+    before their layers have one more at their end (OPT, Whisper, mBART, ESM); BART and the OPT of
+    350 million weights have none, and norms after their layers.
 
-    Models with norms before their layers have one there (OPT, Whisper, mBART, ESM); BART and the
-    OPT of 350 million weights have none, and norms after their layers.
+    It is not seen of a layer in a file without the embeddings of its model, which may lack the norm
+    too. Nor is it of Fairseq's wav2vec 2.0, which has positions by convolutions (``pos_conv``): it
+    has a norm of this name whatever the place of the others.
     """
     model = re.sub(r"layers\.\d+\.$", "", layer)
     if any(name.startswith(f"{model}pos_conv") for name in available):

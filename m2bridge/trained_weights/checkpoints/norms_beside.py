@@ -3,6 +3,9 @@
 A layer without its norm, or with a norm of ones, is another layer. So a norm that stands beside the
 module of a layer, of which no norm is known, is asked for; where an option or ``config.json`` says
 that there is a norm before the layer, it is that one if there is one alone.
+
+The *module* of a layer is what the names of its arrays begin with, as ``layers.0.attn.``, and the
+*block* is the module around that, ``layers.0.``. γ are the factors of a norm, and β is its shift.
 """
 
 from __future__ import annotations
@@ -91,8 +94,8 @@ def _kind_of_norm(said: str | None, architecture: Architecture | None) -> str | 
 
 
 def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:
-    """Yield the arrays in the block of a layer that are γ of a norm of its tokens, by their names
-    and sizes.
+    """Yield the arrays in the block of a layer that are taken for γ of a norm of its tokens: by
+    their names, and as they have as many entries as tokens have.
     """
     modules = modules_of(layer)
     blocks = blocks_around(modules)
@@ -150,8 +153,11 @@ def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
 def _with_norm(
     layer: LayerTensors, gammas: Sequence[Tensor], available: Mapping[str, Tensor], kind: str | None
 ) -> LayerTensors:
-    """Return the layer with the one norm before it that has γ of ``gammas``; without any γ, the
-    layer as it is. ``kind`` is that of :func:`_kind_of_norm`.
+    """Return the layer with the norm before it whose γ is the one of ``gammas``; without any γ, the
+    layer as it is.
+
+    ``kind`` is ``layer`` or ``rms``, with 1 at the end if the norm multiplies by 1 + γ; ``None`` if
+    it is not known that there is a norm before the layer.
 
     Raises
     ------

@@ -77,7 +77,7 @@ def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
             raise InvalidCaseError(
                 "weights", f"'{visible(name):.60}' has no matrix of integers with as many rows"
             )
-        # The arrays beside the integers, which are used up.
+        # The arrays beside the integers that are no weights of their own, and are removed.
         others = [scales]
         order = available.get(f"{module}weight_format")
         if order is not None:
@@ -96,13 +96,15 @@ def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
-    """Return the integers times the scales of their rows, divided by 127, as fractions.
+    """Return the integers times the scales of their rows, divided by 127, as fractions: a scale is
+    the largest absolute value of the row, which the integer 127 stands for.
 
-    ``others`` are the scales, and perhaps what says the order of the integers.
+    ``others`` are the scales, and perhaps the array that says the order of the integers.
     """
     scales = others[0]
 
     def read() -> Any:
+        """Return the products as an array of fractions."""
         check_few_fractions(weight)
         scale = as_fractions(scales.array()) / 127
         return as_fractions(weight.array()) * scale[:, None]
@@ -170,6 +172,7 @@ def merged(available: Mapping[str, Tensor], path: Any) -> dict[str, Tensor]:
     adapter = _adapter(Path(path))
     found = dict(available)
     used = set()
+    # ``down`` is A, of shape (r, in), and ``up`` is B, of shape (out, r).
     for name, down in adapter.arrays.items():
         match = re.fullmatch(r"(.*)\.lora_A(\.default)?\.weight", name)
         if not match:
@@ -193,8 +196,9 @@ def merged(available: Mapping[str, Tensor], path: Any) -> dict[str, Tensor]:
 
 
 def _changed_by(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
-    """Return the matrix of a module, whose name may have a prefix more or less, as GPT-2's has;
-    ``None`` if there is none, or several have such names.
+    """Return the matrix ``weight`` of a module; its name in the file may have a prefix more or less
+    than in the adapter, as ``transformer.`` for GPT-2. ``None`` if there is none, or several have
+    such names.
     """
     name = f"{module}.weight"
     if name in available:
@@ -278,6 +282,7 @@ def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Ten
     factor = adapter.factor(down.shape[0], down.name)
 
     def read() -> Any:
+        """Return W + factor·B·A as an array of fractions."""
         check_few_fractions(weight)
         product = numpy.dot(as_fractions(up.array()), as_fractions(down.array())) * factor
         return as_fractions(weight.array()) + (product.T if adapter.columns else product)

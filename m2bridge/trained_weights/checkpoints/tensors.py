@@ -4,6 +4,12 @@ Tokens are columns here. A linear layer of PyTorch acts on rows, x Wᵀ with W o
 W_q, W_k, W_v are Q, K, V as they are stored; head h has the rows h·a, …, of each, and the columns
 h·v, … of the output matrix O, so that its values are O_h V_h. Biases are cut as the rows of their
 matrices. How tensors are called in files is in ``names``.
+
+A *part* of a layer is one of its matrices, by its letter; a ``Tensor`` is an array with a name and
+a shape, whose entries are read when ``array()`` is called. Where Q, K and V are *stacked*, one
+array has the rows of all three, and its *cut* is the order of these rows: ``q-k-v``, all of Q, then
+of K, then of V; or they alternate, from head to head (``by-head``) or otherwise. Heads may share a
+key and a value; a *group* is then all heads with the same.
 """
 
 from __future__ import annotations
@@ -167,6 +173,7 @@ class NormTensors:
         """Return the norm, read now, of tokens with ``width`` entries; InvalidCaseError if γ or β
         has another length.
         """
+        # For errors: what the entries are for, and how to do without the norm.
         advice = "say that norm is none" if self.place == "pre" else ""
         needed = _NeededVector(
             "norm", "one for each coordinate of the tokens that it acts on", advice
@@ -230,9 +237,10 @@ class LayerTensors:
         """Whether Q, K and V are one array: their letters have the same tensor."""
         return "K" in self.parts and self.parts["K"].name == self.parts["V"].name
 
-    def of(self, *, biases: bool, norm: str | None) -> LayerTensors:
-        """Return the layer with or without its biases, and with the norm that the option ``norm``
-        says, or that of the file where it is ``None``.
+    def with_options(self, *, biases: bool, norm: str | None) -> LayerTensors:
+        """Return the layer as the options of a user say: with or without its biases; and with its
+        norm before the layer (``layer``, ``rms``, or ``rms1``, which multiplies by 1 + γ), without
+        a norm before it (``none``), or as the file has it (``None``).
 
         The norm's β is one of the biases. What is left out is not read. A norm after the layer
         stays, unless the option says that it is before.
@@ -245,14 +253,16 @@ class LayerTensors:
                 # What the option says is not taken for granted.
                 own = replace(own, assumed="")
         elif own is not None and own.place == "pre":
+            # By the option no norm is before the layer.
             own = None
         if own is not None and not biases:
             own = replace(own, beta=None)
         return replace(self, biases=self.biases if biases else {}, norm=own)
 
     def analysed_tensors(self) -> Iterator[Tensor]:
-        """Yield the tensors of the matrices, of the biases, and of γ and β of a norm before the
-        layer: those about which answers are. One array with Q, K and V is yielded three times.
+        """Yield the tensors that determine the results on a layer: those of the matrices, of the
+        biases, and of γ and β of a norm before it. One array with Q, K and V is yielded three
+        times.
         """
         yield from self.parts.values()
         yield from self.biases.values()
@@ -299,7 +309,8 @@ class LayerTensors:
         """
         count = self.own_heads or count
         arrays = self._arrays()
-        # First Q, K and V as arrays of their own, each of all heads; then the matrices of each.
+        # First Q, K and V as arrays of their own, each of all heads; then the matrices of each
+        # head.
         separate = self._separate(arrays, arrays.get("O"), count)
         cut = list(cut_into_heads(separate, count))
         for matrices in cut:
@@ -351,14 +362,14 @@ class LayerTensors:
     def _separate(
         self, arrays: Mapping[str, Any], output: Any, count: int | None
     ) -> dict[str, Any]:
-        """Return the arrays by their letters, where Q, K and V are one array with the rows of each
-        in an array of its own.
+        """Return the arrays by their letters; where Q, K and V are one array, each as an array of
+        its own with the rows of all heads.
 
         Parameters
         ----------
         arrays : dict
-            The arrays of the layer by their letters, or single columns with as many rows, in which
-            biases stand.
+            The arrays of the layer by their letters; or biases by these letters, each as a matrix
+            of one column, which is cut as the matrix of this letter is.
         output : array or None
             O, whose columns show how many rows Q has; ``None`` if there is no O.
         count : int or None
@@ -416,6 +427,7 @@ class LayerTensors:
                 f"{named}: {rows} is not the number of rows of {heads} queries and"
                 f" {groups} keys and values",
             )
+        # An array that is cut ``by-quarter`` or ``by-eighth`` has 4 or 8 parts; any other has 1.
         parts = PARTS_OF_CUT.get(self.cut, 1)
         if heads % parts:
             raise InvalidCaseError(
@@ -456,13 +468,15 @@ class LayerTensors:
             rows_of_Q = output.shape[1]
             size = rows_of_Q // heads
             # The rows that are not those of Q are those of keys and values, ``size`` for each. A
-            # wrong number is refused where the rows are counted.
-            seen = max((rows - rows_of_Q) // (2 * size), 1) if size else 1
-            if self.key_value_heads in (None, seen):
-                return seen
+            # wrong number is refused by the caller, which counts the rows.
+            groups = 1
+            if size:
+                groups = max((rows - rows_of_Q) // (2 * size), 1)
+            if self.key_value_heads in (None, groups):
+                return groups
             raise InvalidCaseError(
                 "heads",
-                f"'{visible(self.parts['Q'].name):.60}' has keys and values for {seen} heads, and"
+                f"'{visible(self.parts['Q'].name):.60}' has keys and values for {groups} heads, and"
                 f" config.json says {self.key_value_heads}",
             )
         if self.key_value_heads is None and rows == 3 * columns:
@@ -482,8 +496,9 @@ class LayerTensors:
         given = {letter: bias for letter, bias in self.biases.items() if letter != "O"}
         if not given:
             return {}
-        # A bias is cut as a column beside the matrix is. For a bias that is missing the first
-        # column of its matrix stands in, as all three are needed; it is not returned.
+        # A bias is cut as a column beside the matrix would be: (rows, 1), or (heads, rows, 1). For
+        # a bias that is missing the first column of its matrix stands in, as all three are needed;
+        # it is not returned.
         columns = {letter: array[..., :1] for letter, array in arrays.items() if letter != "O"}
         for letter, bias in given.items():
             entries = _bias_of(self.parts[letter]).read(bias, arrays[letter].shape[:-1])

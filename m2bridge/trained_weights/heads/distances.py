@@ -1,6 +1,11 @@
 """How near heads are to lower ranks and to the singular locus, in numbers and in sentences.
 
-All of it is numerical, and changes no exact result.
+All of it is numerical, and changes no exact result. Distances are relative: changes of A by ε‖A‖
+and of V by ε‖V‖ are at distance ε; A is KᵀQ, and V stands for OV where there is an output matrix.
+In lightning attention the *parts* of the singular locus have names, as ``rk A ≤ 3``. In softmax
+attention no singular functions are known, and the matrices A and V of one rank less than the
+largest ones, α and β, are in their place. A distance that rounding does not distinguish from 0 is
+``None``, or 0.0 where heads are sorted by it.
 """
 
 from __future__ import annotations
@@ -63,7 +68,8 @@ def spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[f
 
 class LowerRankMatrices(NamedTuple):
     """The matrices of lower rank near a head, and their distance; ``None`` if
-    rounding hides it."""
+    rounding hides it.
+    """
 
     name: str
     distance: float | None

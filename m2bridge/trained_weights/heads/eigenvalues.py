@@ -43,9 +43,12 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
         lower, _, weight, vector = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
         whole = weight * M + (1 - weight) * N
         v = basis @ vector
+        # The largest eigenvalue on the subspace: that of the whole is at least this.
         value = float(v @ whole @ v)
+        # The error of an eigenvalue is about the square of the residual of its eigenvector.
         if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):
             break
+        # The next vectors of the subspace, each orthogonal to those before it.
         for _ in range(_KRYLOV_STEPS):
             v = whole @ v
             for _ in range(2):  # once is not orthogonal enough
@@ -76,7 +79,8 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
     λM + (1 − λ)N, 0 ≤ λ ≤ 1, the λ of the upper bound, and its unit eigenvector.
 
     The largest eigenvalue is a convex function of λ, and tangents of a convex function are below
-    it: where those at both ends of an interval meet is a lower bound. The next λ is that place.
+    it: the height at which those at both ends of an interval cross is a lower bound. The next λ,
+    ``weight``, is the place where they cross; it becomes an end of the interval.
     """
     left, right = _Tangent.at(0.0, M, N), _Tangent.at(1.0, M, N)
     best = min(left, right, key=lambda tangent: tangent.value)
@@ -85,6 +89,8 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
         # The function grows, or falls, on the whole interval: the least value is at an end.
         if left.slope >= 0 or right.slope <= 0:
             return best.value, best.value, best.weight, best.vector
+        # The λ with left.value + left.slope·(λ − left.weight) = right.value + right.slope·(λ −
+        # right.weight).
         crossing = right.value - left.value + left.slope * left.weight - right.slope * right.weight
         weight = crossing / (left.slope - right.slope)
         # Rounding may take it out of the interval.

@@ -1,7 +1,11 @@
 """The function of a single head at its weights: its orbit, and what follows from the orbit.
 
-The orbit is named by the triple (r, s, m) of ``Ranks.numbers``: r = rk A, s = rk V, and m, the
-dimension of the intersection of the column space of A with the row space of V. The statements are
+A head has K and Q, of which A = KᵀQ is the product, or A alone; and V, or O and V, where OV stands
+for V in all that follows. Tokens have d coordinates, outputs d'. α and β are the largest ranks that
+A and V may have in the model. The orbit is named by the triple (r, s, m) of ``Ranks.numbers``:
+r = rk A, s = rk V, and m, the dimension of the intersection of the column space of A with the row
+space of V. The differential is that of the map from the weights of the head to its function;
+weights are *regular* where its rank is the dimension of all functions. The statements are
 those of docs/weights-mathematics.md. Layers and networks are in ``networks/``.
 """
 
@@ -29,8 +33,8 @@ they save.
 
 @cache
 def _thread_pools() -> Any:
-    """Return what sets the number of threads of the libraries of linear algebra in this process,
-    which are looked for once.
+    """Return the controller of threadpoolctl, whose ``limit`` sets how many threads the libraries
+    of linear algebra use. It is made once, as it searches this process for these libraries.
     """
     from threadpoolctl import ThreadpoolController  # slow to import
 
@@ -46,8 +50,12 @@ class HeadWeights:
     layer, head : int
         Counted from 1.
     shape : HeadShape
+        The sizes d, d', a and v, the largest ranks α and β, and whether there is softmax.
     ranks : Ranks
+        The triple (r, s, m), whether it is proved (else r and s are lower bounds), and the ranks of
+        the single matrices by their letters.
     numerical : Numerical
+        Singular values, effective ranks and distances, in floating point.
     types : HeadTypes or None
         The type of the weights; ``None`` where K and Q are not given, or with biases or a norm.
     """
@@ -67,8 +75,9 @@ class HeadWeights:
         Parameters
         ----------
         head : ReducedHead
+            The head, with its matrices on the coordinates of tokens that it sees.
         a : int or None
-            The largest rank of A where A, not K and Q, is given.
+            The largest rank of A where A, not K and Q, is given; ``None`` for d.
         softmax : bool
             Whether scores are normalized by softmax.
         tolerance : float or None
@@ -284,7 +293,8 @@ class HeadWeights:
         if self.ranks.numbers == (1, 1, 0):
             classes = "A = kqᵀ, V = hvᵀ, and A = vqᵀ, V = hkᵀ"
             return f"two classes of weights up to {scaling}: {classes}"
-        # The tangent vectors of the fibre of A = v qᵀ, V = h vᵀ are (−m qᵀ, h mᵀ), m in K^d / v.
+        # The fibre of A = v qᵀ, V = h vᵀ modulo scaling is one point, with the tangent vectors
+        # (−m qᵀ, h mᵀ) for the vectors m modulo v: d − 1 dimensions, and so the length d.
         length = ""
         if self.ranks.numbers == (1, 1, 1) and self.shape.d > 1:
             length = f"; the fibre is one point of length {self.shape.d}, and not reduced"
@@ -359,12 +369,13 @@ def sum_or_none(numbers: Iterable[int | None]) -> int | None:
 
 
 def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
-    """Return whether KᵀQ for K and Q near the given ones takes all values near A of rank ≤ α, and
-    OV all values near OV of rank ≤ β; ``None`` if it is not known.
+    """Return whether changes of K and Q reach all matrices of rank ≤ α near A = KᵀQ, and changes of
+    O and V all of rank ≤ β near OV; ``None`` if it is not known.
 
-    That is so where a product has the largest rank, α or β. Else it is so where the differential
-    of the product has as its rank the dimension of the matrices of at most this rank. Then the
-    weights are a regular point unless their function is critical (docs/weights-mathematics.md).
+    That is so for a product that has the largest rank, α or β. Of a product of smaller rank it is
+    so if the rank of its differential is the dimension of the set of all matrices of rank ≤ α, or ≤
+    β. Then the weights are a regular point unless their function is critical
+    (docs/weights-mathematics.md).
     """
     if not ranks.proved:
         return None
@@ -379,8 +390,8 @@ def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
         if rank_of_differential is None:
             # The other product may still show that the answer is no.
             are_onto = None
-        # Where A is given, both factors count as of full rank, which those of an A of smaller rank
-        # than α never have: then too the two numbers differ.
+        # Where A is given, its factors count as of full rank, and the number is too large for the
+        # factors of an A of smaller rank than α: the two numbers differ, and False is right.
         elif rank_of_differential != determinantal_dimension(rows, columns, largest_rank):
             return False
     return are_onto

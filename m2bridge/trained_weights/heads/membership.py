@@ -102,10 +102,13 @@ TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals t
 def exact_weights(
     model: LayerSizes, given: Mapping[str, Any], weights: Sequence[Any] | None
 ) -> tuple[MatrixPair, str]:
-    """Return A and V as exact matrices, and a remark about the numbers, perhaps empty.
+    """Return A and V as exact matrices of SymPy, and a remark, perhaps empty: that floats are taken
+    exactly, or that A has a larger rank than the model allows.
 
     Parameters
     ----------
+    model : LayerSizes
+        The sizes d, d' and a that the matrices must have.
     given : dict
         Matrices by the letters K, Q, A, V; ``None`` for those that are not given.
     weights : sequence, optional
@@ -122,6 +125,7 @@ def exact_weights(
     if not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
         names = "AV" if len(weights) == 2 else "KQV"
         letters = dict(zip(names, weights, strict=True))
+    # The matrices are read as a layer, with the number 1, of one head.
     (head,) = given_layer(letters).heads(1, 1)
     arrays = head.matrices
     shape = HeadShape.of(arrays, model.a, softmax=False)
@@ -131,6 +135,8 @@ def exact_weights(
     remarks = []
     exact = {}
     for letter, array in arrays.items():
+        # An array of floats has a type of floats; a mixed one has objects, with fractions for
+        # floats.
         if array.dtype != object or _has_floats(letters[letter]):
             remarks = [TAKEN]
         entries = [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
@@ -138,6 +144,7 @@ def exact_weights(
     if "K" in exact:
         return (exact["K"].T * exact["Q"], exact["V"]), "; ".join(remarks)
     rank = rank_of(integers(arrays["A"]))
+    # The model allows ranks up to α = min(a, d).
     if rank > model.alpha:
         distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
         remarks.append(rank_words(rank, model.a, model.d, distance, precision(arrays["A"])))
@@ -145,5 +152,5 @@ def exact_weights(
 
 
 def _has_floats(matrix: Any) -> bool:
-    """Whether some entries are floats: among other numbers an array has fractions for them."""
+    """Return whether some entries of a matrix, as it was given, are floats."""
     return any(isinstance(entry, float) for entry in numpy.array(matrix, dtype=object).flat)

@@ -1,7 +1,8 @@
 """Heads that are replaced by ones of lower rank: their distances, and how much outputs change.
 
 All of it is numerical. The bounds hold for all tokens up to a given norm
-(docs/weights-mathematics.md, Changes of outputs).
+(docs/weights-mathematics.md, Changes of outputs). A = KᵀQ, and V stands for OV where there is an
+output matrix; α and β are the largest ranks that A and V may have.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ class LowRankChange:
     Parameters
     ----------
     layer, head : int
+        Counted from 1.
     rank : int
         The rank to which A and V are truncated: rk A and rk V are at most this afterwards.
     distance_A, distance_V : float or None
@@ -44,22 +46,27 @@ class LowRankChange:
     @classmethod
     def of(cls, head: HeadWeights, rank: int, *, of_A: bool = True, of_V: bool = True) -> Self:
         """Return by how much the outputs change if a head is truncated to a rank: A, if ``of_A``,
-        and V, if ``of_V``.
+        and V, if ``of_V``. The distances are those of A and of V in any case.
         """
         numbers = head.numerical
         # The first singular value that is cut off is the norm of the change of a matrix.
         norm_of_A, change_of_A = _largest_and_next(numbers.singular_values_A, rank)
         norm_of_V, change_of_V = _largest_and_next(numbers.singular_values_V, rank)
         norm = _norm_of_coordinates(head)
+        # A score is xᵀAy and a value Vx, for tokens x and y of at most this norm.
         change_of_scores = change_of_A * norm**2 if of_A else 0.0
         change_of_values = change_of_V * norm if of_V else 0.0
+        largest_value = norm_of_V * norm
+        # An output is a sum of values times weights of tokens. A product changes by at most the
+        # change of one factor times the other, added for both factors.
         if head.shape.softmax:
-            # Where scores change by at most ε, the weights of tokens change by 2·tanh(ε/2) in sum.
-            # A factor of scores, such as 1/√a, makes ε smaller.
-            change = change_of_values + 2 * norm_of_V * norm * tanh(change_of_scores / 2)
+            # The weights have the sum 1. Where scores change by at most ε, the weights change by
+            # 2·tanh(ε/2) in sum. A factor of scores, such as 1/√a, makes ε smaller.
+            change = change_of_values + largest_value * (2 * tanh(change_of_scores / 2))
         else:
+            # The weights are the scores.
             largest_score = norm_of_A * norm**2
-            change = change_of_values * largest_score + norm_of_V * norm * change_of_scores
+            change = change_of_values * largest_score + largest_value * change_of_scores
         return cls(
             layer=head.layer,
             head=head.head,
@@ -122,7 +129,7 @@ def _distance(distances: Sequence[float | None], rank: int) -> float | None:
 
 
 def _rounded_up(number: float) -> float:
-    """Return a number that is not negative with two digits, rounded up."""
+    """Return a number that is not negative with two digits, rounded up: 0.1231 -> 0.13."""
     if not number:
         return 0.0
     unit = 10.0 ** (floor(log10(number)) - 1)
@@ -153,7 +160,7 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
     """Return the sentence on the heads nearest to a lower rank, and what replacing them changes.
 
     It names the nearest head, and those that are at most twice as far from the same rank, together
-    at most :data:`_MAX_NAMED`. With rotary positions A is another matrix for each difference of
+    at most :data:`_MAX_NAMED` = 3. With rotary positions A is another matrix for each difference of
     places, and the sentence is about V alone.
     """
     letters = "V" if rotary else "AV"
@@ -172,6 +179,7 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
     ]
     change = max(found.change for found in changes)
     norm = max(found.token_norm for found in changes)
+    # Head 5 of layer 2 is written as 2.5.
     *others, last = (f"{head.layer}.{head.head}" for head in named)
     names = f"{', '.join(others)} and {last}" if others else last
     which = f"Heads {names} are" if others else f"Head {names} is"

@@ -1,5 +1,11 @@
 """Exact ranks of A = KᵀQ and OV from their factors, whose entries are dyadic rationals.
 
+The matrices of a head are in a dict by the letters K and Q, both a × d, or A, d × d, in their
+place; V, v × d; and O, d' × v. Without O the values are V itself, which is d' × d, and ``v`` is
+``None``. Tokens have d coordinates and outputs d' (``d_out``). Where tokens get a coordinate 1 for
+biases, or a norm takes coordinates away, K, Q and V are the matrices on the coordinates that are
+seen. *The prime* is ``LARGE_PRIME`` = 2147483647.
+
 The product of two matrices of floating-point numbers, rounded, has full rank. A rank modulo a prime
 is a lower bound, and is the rank where it attains the number of rows or columns, as it does for
 almost all weights. Where it does not, ranks are computed over QQ.
@@ -45,7 +51,8 @@ def residues(array: Any) -> flint.nmod_mat:
     InvalidCaseError
         If the prime divides a denominator.
     """
-    check(2e-7 * array.size)  # seconds an entry, as measured
+    # An entry takes 2e-7 seconds, as measured: TimeLimitError if so much time is not left.
+    check(2e-7 * array.size)
     entries = array.modular() if isinstance(array, LazyProduct) else modular(array)
     return flint.nmod_mat(*array.shape, entries.ravel().tolist(), LARGE_PRIME)
 
@@ -128,9 +135,10 @@ def _rank(matrix: flint.fmpz_mat) -> int | None:
     # The rank over QQ is found modulo one prime of 61 bits after the other, until their product is
     # longer than a minor that would have to vanish, of one row more than the rank: that minor has
     # about as many bits as its rows have together.
-    bits = (rank + 1) * max(int(entry).bit_length() for entry in matrix.entries())
-    price = elimination_price(matrix.nrows(), matrix.ncols()) * (1 + bits / 61)
-    if price >= _MOST_SECONDS:
+    bits_of_minor = (rank + 1) * max(int(entry).bit_length() for entry in matrix.entries())
+    primes = 1 + bits_of_minor / 61
+    seconds_for_a_prime = elimination_price(matrix.nrows(), matrix.ncols())
+    if primes * seconds_for_a_prime >= _MOST_SECONDS:
         return None
     return rank_of(matrix)
 
@@ -210,8 +218,8 @@ class HeadShape:
         return self.d if self.coordinates is None else self.coordinates.queries
 
     def unseen(self, letter: str) -> list[tuple[str, int]]:
-        """Return the columns of K, Q or V, by its ``letter``, that do not change the function, its
-        bias counted as one: pairs of the name of a symmetry and a number of columns.
+        """Return how many columns of K, Q or V, as ``letter`` says, do not change the function; a
+        bias is one more column. The columns are in pairs of the name of a symmetry and a number.
         """
         if self.coordinates is None:
             return []
@@ -221,9 +229,9 @@ class HeadShape:
                 found.append((name, columns))
         return found
 
-    def given(self, letter: str) -> int:
-        """Return the number of columns of K, Q or V as they are in the file, by its letter; a bias
-        is one more column.
+    def columns_in_file(self, letter: str) -> int:
+        """Return the number of columns that K, Q or V, as ``letter`` says, has in the file: those
+        that are seen, and those that do not change the function. A bias is one more column.
         """
         seen = self.queries if letter == "Q" else self.d
         return seen + sum(size for _, size in self.unseen(letter))
@@ -245,8 +253,8 @@ class HeadShape:
 
     @property
     def parameters(self) -> int:
-        """The number of entries of K and Q (or A) and of V (and O), with biases."""
-        columns_of_K, columns_of_Q, columns_of_V = map(self.given, "KQV")
+        """The number of entries of K and Q (or A) and of V (and O), with biases as columns."""
+        columns_of_K, columns_of_Q, columns_of_V = map(self.columns_in_file, "KQV")
         attention = columns_of_K * columns_of_Q
         if self.has_factors:
             attention = self.a * (columns_of_K + columns_of_Q)
@@ -320,7 +328,8 @@ class HeadShape:
             for letter in "KQ":
                 found += [(name, self.a * columns) for name, columns in self.unseen(letter)]
         elif self.coordinates is not None:
-            hidden = self.given("K") * self.given("Q") - self.d * self.queries
+            entries_in_file = self.columns_in_file("K") * self.columns_in_file("Q")
+            hidden = entries_in_file - self.d * self.queries
             found.append(("A on tokens that do not occur", hidden))
         return [(name, size) for name, size in found if size]
 
@@ -336,6 +345,7 @@ class HeadShape:
         are singular at rank 1 if d ≥ 3.
         """
         d = self.d
+        # For d = 1 the functions are AV·x²y, with a number A and any vector V: the whole space.
         if d == 1:
             return False
         is_zero = r == 0 or s == 0
@@ -345,7 +355,14 @@ class HeadShape:
             return self.dimension < coordinates
         if self.alpha == self.beta == 1:
             return m == 1 and d >= 3
-        return r == s == 1 or r < self.alpha < d or s < self.beta < self.most_V
+        # Of rank one, A = k qᵀ, V = h vᵀ, has the fibre of two points (k and v exchanged), or of
+        # one that is not reduced (k = v).
+        if r == s == 1:
+            return True
+        # A determinantal variety that is not the whole space is singular at smaller ranks.
+        A_is_singular = r < self.alpha < d
+        V_is_singular = s < self.beta < self.most_V
+        return A_is_singular or V_is_singular
 
     def is_boundary(self, r: int, s: int, m: int) -> bool:
         """Return whether a function of lightning attention in the orbit (r, s, m) is a boundary
@@ -397,29 +414,33 @@ class Ranks(NamedTuple):
 def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     """Return the ranks of a head, by its matrices K and Q, or A, and V, and perhaps O.
 
-    L = Aᵀ and U = V, or OV, are products of one or two factors. The ranks of L, U and of L on top
-    of U are computed modulo the prime, of a few columns first; and over QQ where those modulo the
-    prime are not proved.
+    L = Aᵀ and U = V, or OV, are products of one or two factors. The ranks of L, of U, and of L on
+    top of U (``both``) are computed modulo the prime, where they are lower bounds. They are proved
+    if they attain upper bounds: the sizes of the factors, and d and r + s for ``both``. A few of
+    the d columns are tried first, then all. Else the ranks are computed over QQ.
     """
     d = matrices["V"].shape[1]
     by_letter = {letter: exact_rank(array) for letter, array in matrices.items()}
     factors_of_L, factors_of_U = factors(matrices)
-    # The left factors are Qᵀ and O, if there are two.
+    # Where there are two factors, the left ones are Qᵀ and O.
     factors_of_L = _without_injective_left(factors_of_L, rank=by_letter.get("Q"))
     factors_of_U = _without_injective_left(factors_of_U, rank=by_letter.get("O"))
     most_A, most_V = map(_smallest_size, (factors_of_L, factors_of_U))
-    for columns in (min(d, most_A + most_V) + _SPARE, d):
-        L, U = (_product(part, columns, residues) for part in (factors_of_L, factors_of_U))
+    few_columns = min(d, most_A + most_V) + _SPARE
+    for columns in (few_columns, d):
+        L = _product(factors_of_L, columns, residues)
+        U = _product(factors_of_U, columns, residues)
         r, s, both = (int(matrix.rank()) for matrix in (L, U, _stacked(L, U)))
-        # Ranks modulo a prime are lower bounds; these are upper bounds.
-        if (r, s, both) == (most_A, most_V, min(d, r + s)):
+        upper_bounds = (most_A, most_V, min(d, r + s))
+        if (r, s, both) == upper_bounds:
             return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", by_letter=by_letter)
     try:
-        L, U = (_product(part, d, integers) for part in (factors_of_L, factors_of_U))
+        L, U = _product(factors_of_L, d, integers), _product(factors_of_U, d, integers)
         exact = [_rank(matrix) for matrix in (L, U, _stacked(L, U))]
     except TimeLimitError:
         exact = []
     proved = [rank for rank in exact if rank is not None]
+    # Without all three over QQ, r and s modulo the prime are left, as lower bounds.
     if len(proved) < 3:
         return Ranks.of(r, s, both, method="", by_letter=by_letter)
     return Ranks.of(*proved, method="over QQ", by_letter=by_letter)
@@ -444,12 +465,14 @@ def _without_injective_left(product: list[Any], rank: int | None) -> list[Any]:
 
 
 def _product(product: list[Any], columns: int, convert: Callable[[Any], Any]) -> Any:
-    """Return the first columns of the product of one or two factors.
+    """Return the first ``columns`` columns of the product of one or two factors, ``product``.
 
     ``convert`` takes an array to a matrix over the ring in which they are multiplied.
     """
     *left, right = product
-    return reduce(mul, map(convert, (*left, right[:, :columns])))
+    # The first columns of the product are made of the first columns of its right factor.
+    chosen_factors = [*left, right[:, :columns]]
+    return reduce(mul, map(convert, chosen_factors))
 
 
 def _stacked(L: Any, U: Any) -> Any:

@@ -5,6 +5,9 @@ decompositions of the factors. Errors are bounded by the norm of the rounding (W
 and only digits that this supports are kept. Distances are relative: a locus is at distance ε if
 changes of A and of V by at most ε‖A‖ and ε‖V‖, in the norm of Frobenius, reach it, and no smaller
 ones do. The proofs are in ``docs/weights-mathematics.md``.
+
+V stands for OV where there is an output matrix O. α and β are the largest ranks that A and V may
+have. A ``Measured`` quantity is a pair of a number and a bound for its error.
 """
 
 from __future__ import annotations
@@ -25,15 +28,11 @@ from m2bridge.trained_weights.heads.token_space import ReducedHead
 _MAX_DIGITS = 6
 """The largest number of digits that are kept."""
 _CANCELLED = 1e-8
-"""A product whose norm is a smaller part of that of its factors is computed exactly, unless
-that takes more than ``_MAX_EXACT_PRODUCTS`` multiplications.
-"""
+"""A product whose norm is a smaller part of that of its factors is computed exactly if small."""
 _MAX_EXACT_PRODUCTS = 2**15
 """The largest number of multiplications of fractions in a product that is computed exactly."""
 _ROUNDINGS = 4
-"""A rounded product of rank a is at a distance to rank a of about this number of roundings for each
-row and column.
-"""
+"""A rounded product of rank a is about so many roundings in each row and column from rank a."""
 
 Measured = tuple[float, float]
 """A number, and a bound for its error."""
@@ -49,7 +48,10 @@ def rounded(value: float, error: float) -> float | None:
     """
     if value == 0 and error == 0:
         return 0.0
-    if not (isfinite(value) and isfinite(error)) or abs(value) <= 2 * error:
+    if not (isfinite(value) and isfinite(error)):
+        return None
+    # The exact number is not 0 beyond one error; within two errors no digit would be right.
+    if abs(value) <= 2 * error:
         return None
     digits = _MAX_DIGITS
     if error:
@@ -92,6 +94,7 @@ def precision(array: Any) -> float:
 
     Integers alone tell nothing of the type, and count as float64.
     """
+    # Entries times a power of two, so that none is beyond the exponents of float32.
     scaled, _ = _scaled(array)
     is_single = (scaled == scaled.astype("float32")).all()
     has_fractions = (array % 1).any()
@@ -281,6 +284,7 @@ def _scaled(array: Any) -> tuple[Any, int]:
         largest = max(map(abs, array.flat))
         shift = 0
         if largest:
+            # A fraction whose terms have m and n bits is less than 2^(m − n + 1).
             bits = int(largest.numerator).bit_length() - int(largest.denominator).bit_length()
             shift = bits + 1
         scaled = [float(Fraction(entry) / Fraction(2) ** shift) for entry in array.flat]
@@ -329,11 +333,12 @@ class Pair:
         if smaller.shape[1] > larger.shape[1]:
             smaller, larger = larger, smaller
         _, cosines, right_vectors = numpy.linalg.svd(larger.T @ smaller)
-        directions = smaller @ right_vectors.T
+        directions = smaller @ right_vectors.T  # the principal vectors
         sines = numpy.linalg.norm(directions - larger @ (larger.T @ directions), axis=0)
         # There are as many angles as the smaller space has dimensions.
         cosines = numpy.append(cosines, numpy.zeros(len(sines)))[: len(sines)]
-        # The space of leading vectors turns by about the error divided by the last value in it.
+        # By rounding, the space of leading vectors turns by about the error divided by the last
+        # value in it; the factors 4 and 8 are for the steps above.
         turn = self.A.error / self.A.values[rank_A - 1]
         turn += self.V.error / self.V.values[rank_V - 1]
         error = 4 * turn + 8 * EPSILON
@@ -361,6 +366,7 @@ class Pair:
         lower, upper = least_largest_eigenvalue(M, N)
         # The square of the distance.
         squared = max(1.0 - upper, 0.0)
+        # Errors of the products, of the singular vectors, and of the least largest eigenvalue.
         error = len(M) * EPSILON + 2 * self.error + (upper - lower)
         if squared == 0.0:
             return 0.0, sqrt(error)
@@ -385,6 +391,7 @@ class Pair:
         value = sqrt(square_of_change / (s.sum() * t.sum() + VA.sum()))
         if value == 0:
             return 0.0, 0.0
+        # Truncations may change more than the matrices, by these factors.
         gaps = _instability(S, rank_A) + _instability(T, rank_V)
         return value, 4 * self.error * (1 + gaps)
 
@@ -443,12 +450,14 @@ class Numerical:
     def of(
         cls, head: ReducedHead, shape: HeadShape, ranks: Ranks, tolerance: float | None
     ) -> Numerical:
-        """Compute the singular values of a head, and what follows from them.
+        """Compute the singular values of A and V of a head, and what follows from them.
 
         Parameters
         ----------
         head : ReducedHead
+            The head, with its matrices on the coordinates of tokens that it sees.
         shape : HeadShape
+            Its sizes d, d', a, v, and α and β, the largest ranks of A and V.
         ranks : Ranks
             Its exact ranks, or lower bounds for them.
         tolerance : float or None
@@ -571,7 +580,10 @@ def _parts_but_zero(
     if alpha == beta == 1:
         if shape.d >= 3 and boundary is not None:
             # The forms k of A = k qᵀ and v of V = h vᵀ become one. The distance is the sine of half
-            # the angle θ between them, so that 1 − cos θ is twice its square.
+            # the angle θ between them, so that 1 − cos θ is twice its square. The function is the
+            # quadratic form k·v, with eigenvalues (cos θ ± 1)/2, times q and h; of these two the
+            # square of one form keeps the larger, and the change is the smaller, divided by the
+            # norm of both.
             distance, error = boundary
             one_minus_cosine = 2 * distance**2
             one_plus_cosine = 2 - one_minus_cosine

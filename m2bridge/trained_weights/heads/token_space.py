@@ -1,5 +1,12 @@
 """The coordinates of the tokens that a layer sees: a bias is one more, LayerNorm one less.
 
+The matrices of a head are in dicts by the letters K, Q, A, V and O; W is any of K, Q, V, and b its
+bias. γ and β are the factors and the shift of a norm before the layer, ∘ is the product entry by
+entry. *The constant* of W is Wβ + b, which W adds whatever the token is: one more column of W, by
+which it acts on the coordinate 1 of tokens (x, 1). *The basis* is that of the space of all γ∘x.
+Functions that compute exactly take ``convert``, which takes an array to residues modulo ``prime``,
+or to fractions where ``prime`` is ``None``.
+
 (K | b) acts on the token (x, 1). Behind LayerNorm, tokens are γ∘x + β with x of sum zero, in any
 direction and of any length up to √d, as a small number is added to the variance: so K acts as
 K·diag(γ) on the hyperplane Σx_i = 0, with the bias Kβ + b. Exactly, the basis of the hyperplane is
@@ -147,11 +154,11 @@ class Tokens:
         """Return the first columns of the matrix W·diag(γ) on a basis of the space of all γ∘x, as
         fractions; ``matrix`` is W.
         """
-        return self._on_basis(matrix, columns, as_fractions, None)
+        return self._on_basis(matrix, columns, as_fractions, prime=None)
 
     def _on_basis(self, matrix: Any, columns: int, convert: Any, prime: int | None) -> Any:
-        """Return the first columns of W·diag(γ), for the matrix W, on the basis e_i, or e_i − e_d
-        of the hyperplane.
+        """Return the first columns of W·diag(γ), for the matrix W, on the basis of all e_i with
+        γ_i ≠ 0, or, on the hyperplane Σx_i = 0, on the basis e_i − e_d for i < d.
 
         ``convert`` takes entries to residues modulo the prime, or to fractions if ``prime`` is
         ``None``.
@@ -159,12 +166,15 @@ class Tokens:
         chosen = self.active[:columns]
         found = self._scaled(matrix, chosen, convert, prime)
         if self.on_hyperplane:
+            # On the hyperplane all coordinates are active, and the last one is d.
             found = found - self._scaled(matrix, self.active[-1:], convert, prime)
         return found if prime is None else found % prime
 
     def _scaled(self, matrix: Any, chosen: Any, convert: Any, prime: int | None) -> Any:
-        """Return those columns of W·diag(γ) whose indices are ``chosen``; see
-        :meth:`_on_basis`.
+        """Return those columns of W·diag(γ), for the matrix W, whose indices are ``chosen``.
+
+        ``convert`` takes entries to residues modulo the prime, or to fractions if ``prime`` is
+        ``None``.
         """
         found = convert(matrix[:, chosen])
         if self.gamma is not None:
@@ -172,8 +182,11 @@ class Tokens:
         return found if prime is None else found % prime
 
     def constant(self, matrix: Any, bias: Any, convert: Any, prime: int | None) -> Any:
-        """Return Wβ + b for the matrix W and its bias b, modulo a prime or as fractions: see
-        :meth:`_on_basis`. A bias that is ``None`` counts as 0, and so does β.
+        """Return the vector Wβ + b for the matrix W and its bias b. A bias that is ``None`` counts
+        as 0, and so does β.
+
+        ``convert`` takes entries to residues modulo the prime, or to fractions if ``prime`` is
+        ``None``.
         """
         found = convert(numpy.zeros(matrix.shape[0]))
         if self.beta is not None:
@@ -187,8 +200,9 @@ class Tokens:
 
     def numeric(self, matrix: Any, bias: Any, with_constant: bool) -> tuple[Any, float]:
         """Return W·diag(γ), for the matrix W, on an orthonormal basis of the space of tokens x,
-        rounded, and a bound for the norm of its error.
+        in floating point, and a bound for the norm of its error.
 
+        Behind a LayerNorm this space is the hyperplane Σx_i = 0, else it is all of ℝ^d.
         With ``with_constant`` there is one more column Wβ + b, for the bias b of W; ``None`` is 0.
 
         Raises
@@ -220,7 +234,9 @@ class Tokens:
             size += float(numpy.linalg.norm(last))
         if not numpy.isfinite(found).all():
             raise InvalidCaseError("weights", "products with the norm are beyond double precision")
-        return found, _ROUNDINGS * sqrt(self.width) * 2.0**-52 * size
+        # Each of the d terms of an entry is rounded a few times, by 2^−52 of its size.
+        error = _ROUNDINGS * sqrt(self.width) * 2.0**-52 * size
+        return found, error
 
 
 def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
@@ -318,7 +334,7 @@ class LazyProduct:
 
     def exact(self) -> Any:
         """Return the entries as fractions."""
-        return self._entries(as_fractions, None)
+        return self._entries(as_fractions, prime=None)
 
     def _entries(self, convert: Any, prime: int | None) -> Any:
         """Return the array of all entries: W·diag(γ) on the basis of the tokens, and Wβ + b as the
@@ -411,23 +427,27 @@ def norm_before(head: HeadArrays, norm: str | None) -> Norm | None:
     It is that of the file where the option ``norm`` is ``None``. The options ``layer`` and ``rms``
     say its kind, with γ = 1 where the file has no norm; ``none`` leaves it out.
     """
-    found = head.norm
+    in_file = head.norm
     kind: Any = norm
-    if found is None and norm in ("layer", "rms"):
+    if in_file is None and norm in ("layer", "rms"):
+        # γ = ``None`` stands for 1, β = ``None`` for 0.
         return Norm(kind=kind, gamma=None, beta=None, name="", place="pre")
-    if found is None or not is_before(found.name, found.place, norm):
+    # The norm of the file may stand after the layer, or the option may leave it out.
+    if in_file is None or not is_before(in_file.name, in_file.place, norm):
         return None
     if norm is None:
-        kind = found.kind
-    return replace(found, place="pre", kind=kind)
+        kind = in_file.kind
+    return replace(in_file, place="pre", kind=kind)
 
 
 def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> ReducedHead:
-    """Return a head on the coordinates of its tokens.
+    """Return a head on the coordinates of its tokens: K, Q, V (or A) act on the basis of the space
+    of all γ∘x, and on a coordinate 1 if there are biases that are seen.
 
     Parameters
     ----------
     head : HeadArrays
+        A head with the arrays, the biases and the norm that the file has for it.
     softmax : bool
         Whether scores are normalized by softmax, in which some biases have no effect.
     biases : bool
@@ -461,7 +481,7 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
     matrices = {}
     for letter, matrix in head.matrices.items():
         if letter == "A":
-            # A = KᵀQ has the columns of K as its rows.
+            # The columns of A = KᵀQ are those of Q, and its rows are the columns of K.
             on_queries = _on_tokens(matrix, tokens, has_constant="Q" in with_one)
             on_both = _on_tokens(on_queries.T, tokens, has_constant="K" in with_one).T
             matrices[letter] = on_both
@@ -514,8 +534,10 @@ def _round_on_both_sides(
     ``rows_have_constant`` and ``columns_have_constant`` say whether there is a row, and a column,
     for the coordinate 1.
     """
-    on_columns, first_error = tokens.numeric(A, None, with_constant=columns_have_constant)
-    on_both, second_error = tokens.numeric(on_columns.T, None, with_constant=rows_have_constant)
+    on_columns, first_error = tokens.numeric(A, bias=None, with_constant=columns_have_constant)
+    on_both, second_error = tokens.numeric(
+        on_columns.T, bias=None, with_constant=rows_have_constant
+    )
     # The second step multiplies the first error by diag(γ), and by β for the constant.
     bound_of_factor = 1.0
     if tokens.gamma is not None:
@@ -532,6 +554,8 @@ def _unseen_columns(
     change the function of a head: ``letter``, the name of a symmetry, and a number of columns.
 
     ``has_bias`` is whether W has a bias, and ``has_constant`` whether W acts on the coordinate 1.
+    For example, K with a bias in softmax attention without a norm has one such column, its bias,
+    under the name :data:`KEY_BIAS`.
     """
     # The columns of (W | b), less the coordinates on which it acts.
     hidden = tokens.width + has_bias - tokens.linear - has_constant

@@ -1,7 +1,11 @@
 """The type of the weights of a head, and whether training by a squared loss stops at such weights.
 
-A type is named by ranks. The theorem about them is docs/training.md#theorem-exposed, for a layer
-with this one head; the ranks are exact, or effective: what floating-point numbers are near to.
+A *type* is named by the ranks of K, Q, V, perhaps O, and A = KᵀQ, and by m, the dimension of the
+intersection of the column space of A and the row space of V. A type is *exposed* if the targets for
+which some of its weights are critical points of the loss contain an open set. Its weights are then
+*saddles* if for almost all of these targets the Hessian takes both signs. The theorem about them is
+docs/training.md#theorem-exposed, for a layer with this one head; the ranks are exact, or effective:
+what floating-point numbers are near to.
 """
 
 from __future__ import annotations
@@ -63,15 +67,19 @@ class HeadType:
             return cls(ranks=ranks, exposed=None, saddle=False)
         kind = _weight_type(by_letter, numbers, shape)
         sizes = LayerSizes(shape.d, shape.d_out, shape.a)
-        exposed, saddle = kind.is_exposed(sizes), kind.is_saddle(sizes, shape.v)
+        exposed = kind.is_exposed(sizes)
+        saddle = kind.is_saddle(sizes, shape.v)
         return cls(ranks=ranks, exposed=exposed, saddle=saddle, zero=is_zero)
 
 
 def _weight_type(
     by_letter: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape
 ) -> WeightType:
-    """Return the type of weights of a head, by the ranks of its matrices and the triple (r, s, m):
-    see :meth:`HeadType.of`.
+    """Return the type of weights of a head.
+
+    ``by_letter`` has the ranks of K, Q, V and, if it is given, O; ``numbers`` is the triple r = rk
+    A, s = rk V (or OV), and m, the dimension of the intersection of the column space of A and the
+    row space of V; ``shape`` has d, and whether scores are normalized by softmax.
     """
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
 
@@ -106,8 +114,11 @@ class HeadTypes:
         """Return the types of a head by its matrices K, Q, V and perhaps O; ``None`` where A is
         given in place of K and Q, and with biases or a norm, which the theorem leaves out.
 
-        For the effective type, the intersection of the column space of A and the row space of V
-        has as many dimensions as there are principal angles up to the tolerance.
+        ``shape`` has the sizes of the head, ``ranks`` its exact ranks as far as they are proved,
+        and ``numerical`` its effective ranks of A and V, their tolerance, and the principal angles
+        between the column space of A and the row space of V. For the effective type, the
+        intersection of these two spaces has as many dimensions as there are principal angles up to
+        the tolerance.
         """
         if not shape.factored or shape.coordinates is not None:
             return None
@@ -121,7 +132,8 @@ class HeadTypes:
         # An angle that rounding does not distinguish from 0, None, counts as 0.
         angles = [0.0 if angle is None else angle for angle in numerical.principal_angles]
         small_angles = sum(angle <= tolerance for angle in angles)
-        # Two subspaces of dimensions r and s meet in r + s − d dimensions at least.
+        # Two subspaces of dimensions r and s meet in r + s − d dimensions at least, and in r or s
+        # at most.
         m = min(max(small_angles, r + s - shape.d, 0), r, s)
         effective = HeadType.of(effective_ranks, (r, s, m), shape)
         exact = None

@@ -3,7 +3,8 @@
 It compares the dimension of the functions with the rank of the differential at the weights. These
 are found in ``network`` for layers of matrices alone, in ``symmetries`` for softmax with biases, in
 ``grouped_layer`` for lightning attention with shared keys or rotary positions, and in
-``network_with_norms`` for several layers with biases or norms.
+``network_with_norms`` for several layers with biases or norms. Weights are a *regular point* where
+this rank is the dimension.
 """
 
 from __future__ import annotations
@@ -120,8 +121,12 @@ class NetworkAtWeights:
         return f"the rank of the differential is at least {self.rank}{method}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values for ``json.dumps``."""
+        """Return the values for ``json.dumps``: those of the model and of the symmetries, and the
+        bounds for dimension and rank. A text that is empty, or a bound that is not known, is
+        ``None``.
+        """
         reason = self.reason or self.dimension.because or None
+        # Why it is not decided whether the weights are a regular point, or how it was.
         note = self._undecided() if self.regular is None else self.note
         found = {
             **(self.model.to_json() if self.model else {}),

@@ -9,6 +9,13 @@ Lightning attention without norms is a polynomial, and its differential has a ra
 Roots and exponentials are enclosed in balls, and a determinant whose ball does not contain 0 is a
 minor that is not 0. Both ranks are lower bounds for that at the weights, which attain it but for
 unlucky random tokens.
+
+Tokens, outputs and *covectors* (linear forms on tokens or outputs) are matrices with a column for
+each token. A ``NumberSystem`` constructs matrices over a ring, such as residues or balls, and has
+the normalization of scores; ``read`` takes the fractions of a layer to numbers of it, and ``draw``
+returns a random one. ``skip`` says whether each layer adds its input to its output. A *gradient* is
+the list of the derivatives, by all parameters, of a linear form of the outputs at some tokens: the
+span of gradients is the row space of the differential.
 """
 
 from __future__ import annotations
@@ -95,8 +102,9 @@ class AffineLayer:
         """The number of parameters; those of K and V that heads share are counted once."""
         number = len(self.output_bias)
         for place, head in enumerate(self.heads):
+            is_first_of_group = place % self.sharing == 0
             for letter, rows in head.items():
-                if letter not in "KV" or place % self.sharing == 0:
+                if letter not in "KV" or is_first_of_group:
                     number += len(rows) * len(rows[0])
         return number
 
@@ -113,6 +121,7 @@ class AffineLayer:
         for number, head in enumerate(self.heads):
             matrices = {}
             for letter, rows in head.items():
+                # K and V of a group of heads are those of the first of them.
                 if letter in "KV" and number % self.sharing:
                     matrices[letter] = heads[-1][letter]
                 else:
@@ -166,6 +175,7 @@ class _Layer:
         coordinates = d + layer.has_constant
         gamma = layer.gamma or (1,) * d
         beta = layer.beta or (0,) * d
+        # diag(γ), and β as a column for each token.
         scale = [[gamma[i] * (i == j) for j in range(d)] for i in range(d)]
         shift = [[entry] * TOKENS for entry in beta]
         if layer.has_constant:
@@ -183,6 +193,7 @@ class _Layer:
         given = [{x: matrix(rows) for x, rows in head.items()} for head in layer.heads]
         for head in given:
             head.update({x: head[x] * pad for x, pad in padding.items()})
+        # As a network of one layer, which has A and OV of each head.
         point = NetworkWeights([given])
         (heads,) = point.network()
         bias = None
@@ -199,7 +210,12 @@ class _Layer:
         )
 
     def rotated(self, numbers: NumberSystem, draw: Draw) -> _Layer:
-        """Return the layer with RᵀK in place of K, for a random R: see :class:`AffineLayer`."""
+        """Return the layer with RᵀK in place of K, for a random R, so that A = KᵀRQ; the layer as
+        it is without rotary positions.
+
+        R is a random complex number x + iy on each of the a/2 planes in which rotations turn keys
+        and queries: the matrix of rows (x, −y) and (y, x) on the coordinates i and i + a/2.
+        """
         if not self.layer.rotary:
             return self
         a = len(self.layer.heads[0]["K"])
@@ -224,7 +240,7 @@ class _Layer:
         Parameters
         ----------
         covectors : tuple of HeadMatrices
-            The gradient by A and OV of each head.
+            The gradient by A and by OV of each head, from which those by K, Q, O, V follow.
         G : matrix
             The gradient by the outputs of the layer, with a column for each token.
         ones : matrix
@@ -234,6 +250,7 @@ class _Layer:
         entries: list[Any] = []
         sharing = self.layer.sharing
         for start in range(0, len(heads), sharing):
+            # Heads in a row that share K and V.
             group = heads[start : start + sharing]
             for x in group[0]:
                 parts = [head[x] for head in group]
@@ -241,10 +258,10 @@ class _Layer:
                 if x in "KV":
                     parts = [reduce(add, parts)]
                 for part in parts:
-                    # The matrix of the point is RᵀK: its gradient is multiplied by R.
+                    # It was differentiated by RᵀK; the gradient by K is R times that.
                     if x == "K" and self.rotation is not None:
                         part = self.rotation * part
-                    # W·(1 | 0) was differentiated in place of W.
+                    # It was differentiated by W·(1 | 0); that by W is this times (1 | 0)ᵀ.
                     if x in self.padding:
                         part = part * self.padding[x].transpose()
                     entries += part.entries()
@@ -257,7 +274,8 @@ def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> 
     """Return the rank of the differential of lightning attention without norms modulo the prime,
     at random tokens, which is the rank at the weights, or less.
 
-    ``upper`` is an upper bound, at which nothing more is computed.
+    ``skip`` says whether layers have skip connections. ``upper`` is an upper bound for the rank: a
+    few more gradients than that are computed.
     """
     numbers = Residues(LARGE_PRIME)
     rows = gradients_of(layers, skip=skip, numbers=numbers, read=_residue, draw=random_residues())
@@ -283,7 +301,7 @@ def _rational(number: Any) -> Any:
 
 def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
     """Return the number of random gradients that are proved to be independent, at most ``upper``:
-    a lower bound for the rank of the differential. ``numbers`` are balls of FLINT.
+    a lower bound for the rank of the differential, computed with ``numbers``, balls of FLINT.
 
     ``upper`` random gradients are rows, whose columns are replaced by as many random combinations
     of columns. If the determinant of this square matrix is not 0, the gradients are independent;
@@ -292,6 +310,7 @@ def rank_in_balls(numbers: Reals, skip: bool, layers: Sequence[AffineLayer], upp
     """
     if not upper:
         return 0
+    # Bits of the balls: with more of them, a ball around a number that is not 0 is without 0.
     for precision in PRECISIONS:
         with flint.ctx.workprec(precision):
             square = _random_minor(layers, numbers, skip=skip, size=upper)
@@ -323,6 +342,7 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
     A ball is a number with a bound for its error; one that does not contain 0 is proved not to be
     0. A few rows without a pivot end it: random gradients are independent as long as any are.
     """
+    # Pairs of the place of the pivot in a row, and the row, divided by its pivot.
     reduced: list[tuple[int, list[Any]]] = []
     dependent = 0
     for row in check_deadline_in(rows):
@@ -330,6 +350,7 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
         for place, reduced_row in reduced:
             factor = row[place]
             row = [x - factor * y for x, y in zip(row, reduced_row, strict=True)]
+        # The entry whose ball is farthest from 0.
         pivot = max(range(len(row)), key=lambda i: row[i].abs_lower())
         if row[pivot].contains(0):
             dependent += 1
@@ -367,9 +388,9 @@ def gradients_of(
     skip : bool
         Whether each layer adds its input to its output.
     numbers : NumberSystem
-        The numbers with which is computed.
+        The ring over which gradients are computed, with its matrices.
     read : callable
-        Takes the fractions of the layers to these numbers.
+        Takes the fractions of the layers to numbers of this ring.
     draw : callable
         Returns a random number.
     placed_at : callable
@@ -381,6 +402,7 @@ def gradients_of(
         # Each gradient has random rotations of its own.
         rotated = [layer.rotated(numbers, draw) for layer in layers_over_numbers]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
+        # Forwards: what each layer computes at the tokens X that reach it.
         values = []
         for layer in rotated:
             at_X = _layer_at(layer, X, numbers, read(layer.layer.epsilon))
@@ -388,19 +410,33 @@ def gradients_of(
             X = at_X.outputs + X if skip else at_X.outputs
         # The linear form on the outputs of a layer, with a column for each token.
         G = random_matrix(numbers, len(X.table()), TOKENS, draw)
+        # Backwards: for each layer the derivatives by its parameters, the last layer first.
         by_layer = []
         for layer, at_X in zip(reversed(rotated), reversed(values), strict=True):
-            by_heads, by_coordinates = [], []
-            for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
-                by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
-                by_heads.append(by_head)
-                by_coordinates.append(by_Y)
-            by_layer.append(layer.flattened(tuple(by_heads), G, ones))
-            # Y = scale·N(X) + shift, and the derivatives by Y of all heads are added.
-            by_norm = layer.scale.transpose() * reduce(add, by_coordinates)
-            by_X = at_X.norm.pullback(by_norm, numbers)
+            by_heads, by_X = _pulled_back(layer, at_X, G, numbers)
+            by_layer.append(layer.flattened(by_heads, G, ones))
             G = by_X + G if skip else by_X
         yield list(chain(*reversed(by_layer)))
+
+
+def _pulled_back(
+    layer: _Layer, at_X: _LayerAt, G: MatrixLike, numbers: NumberSystem
+) -> tuple[tuple[HeadMatrices, ...], MatrixLike]:
+    """Return the derivatives of a linear form on the outputs of a layer: by A and OV of each head,
+    and by the tokens X before the layer.
+
+    ``G`` is the linear form, with a column for each token, and ``at_X`` is what the layer computes
+    at X.
+    """
+    by_heads, by_coordinates = [], []
+    # A head has the outputs V·Y·sigma, with its normalized scores sigma of Y.
+    for head, sigma in zip(layer.heads, at_X.sigmas, strict=True):
+        by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
+        by_heads.append(by_head)
+        by_coordinates.append(by_Y)
+    # Y = scale·N(X) + shift, and the derivatives by Y of all heads are added.
+    by_norm = layer.scale.transpose() * reduce(add, by_coordinates)
+    return tuple(by_heads), at_X.norm.pullback(by_norm, numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,12 +478,14 @@ class _Norm:
         """Return the linear form on the tokens before the norm, of one on those behind it: both
         matrices with a column for each token.
 
-        The derivative of c/s with s² = |c|²/d + ε is (1 − ĉĉᵀ/d)/s, where ĉ = c/s.
+        A token c, less its mean for LayerNorm, becomes ĉ = c/s with s² = |c|²/d + ε, and the
+        derivative of c/s by c is (1 − ĉĉᵀ/d)/s.
         """
         if not self.kind:
             return G
         columns = []
         pairs = zip(self.tokens.transpose().table(), G.transpose().table(), strict=True)
+        # x is ĉ, g the linear form on it, and ``inverse`` is 1/s.
         for (x, g), inverse in zip(pairs, self.inverses, strict=True):
             products = [entry * other for entry, other in zip(x, g, strict=True)]
             along = reduce(add, products) / len(x)
@@ -485,7 +523,10 @@ class _LayerAt:
 
 
 def _layer_at(layer: _Layer, X: MatrixLike, numbers: NumberSystem, epsilon: Any) -> _LayerAt:
-    """Return what a layer computes at the tokens X; its norm adds ``epsilon`` to the variance."""
+    """Return what a layer computes at the tokens X, as columns: its norm, the coordinates Y behind
+    it, the normalized scores of each head, and the outputs. The norm adds ``epsilon`` to the
+    variance.
+    """
     norm = _Norm.of(layer.layer.norm, X, numbers, epsilon)
     Y = layer.scale * norm.tokens + layer.shift
     sigmas = [numbers.normalized(Y.transpose() * head.A * Y) for head in layer.heads]

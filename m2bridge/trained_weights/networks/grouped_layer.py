@@ -3,6 +3,12 @@
 Its dimension is enclosed: above are the parameters less the symmetries of the groups of heads,
 below the rank of the differential, at these weights or at random ones. Proofs are in
 ``docs/weights-mathematics.md`` (Heads that share keys and values).
+
+``shapes`` are the sizes of the heads of the layer, which are equal: tokens have d coordinates, and
+outputs d'. ``around``, a ``NormAndOutputBias``, is what the layer has in addition to its heads: the
+norm before it, an output bias, and how many heads in a row share K and V (``sharing``). ``heads``
+are the results on each head, such as its ranks, and ``reduced`` the same heads with their matrices
+K, Q, V, O on the coordinates of tokens that they see.
 """
 
 from __future__ import annotations
@@ -61,9 +67,7 @@ def bounded_by_ranks(
     shapes: Sequence[HeadShape], around: NormAndOutputBias, ranks: DifferentialRanks = NO_RANKS
 ) -> NetworkAtWeights:
     """Return what is known of a layer of lightning attention by the number of its parameters, its
-    symmetries, and the ranks of its differential.
-
-    ``shapes`` are the sizes of its heads, and ``around`` says what it has in addition to them.
+    symmetries, and the ranks of its differential, as far as they are computed.
     """
     groups = head_groups(shapes, around)
     named: Counter[str] = Counter()
@@ -74,7 +78,8 @@ def bounded_by_ranks(
     most = parameters - named.total()
     first = shapes[0]
     if not around.rotary:
-        # The function of the heads is one tensor for each output, symmetric in two places.
+        # The function of the heads is one tensor for each output, symmetric in two places: the
+        # dimension is at most that of all such functions.
         dimension_of_all = _entries_of_tensors(first)
         # With a coordinate 1 of tokens, an output bias is a function of this kind itself.
         if not _has_one(first):
@@ -85,6 +90,7 @@ def bounded_by_ranks(
         if rank is not None:
             because = f"the rank of the differential {ranks.method}"
             dimension = intersect_bounds(dimension, Bounds.at_least(rank, because))
+    # The ``method`` says how ranks were computed, or why they were not.
     is_computed = ranks.at_weights is not None
     symmetries = Symmetries(
         parameters=parameters,
@@ -108,7 +114,9 @@ def bounded_by_ranks(
 def layer_without_weights(
     shapes: Sequence[HeadShape], around: NormAndOutputBias, options: AnalysisOptions
 ) -> NetworkAtWeights:
-    """Return what is known of a layer with these heads, whatever its weights are."""
+    """Return what is known of a layer with these heads, whatever its weights are: of softmax by
+    theorems, of lightning attention by bounds from numbers of parameters and from symmetries.
+    """
     if is_affine_softmax(shapes[0], around):
         return softmax_layer(shapes, around)
     if around.is_grouped:
@@ -157,11 +165,14 @@ def _ranks(
 ) -> DifferentialRanks:
     """Return the ranks of the differential of the layer, or why they are not computed."""
     bounds = bounded_by_ranks([head.shape for head in heads], around)
+    # Upper bounds for the rank, at any weights and at these.
     most = bounds.most_dimension
     most_here = _most_rank_of_groups(heads, reduced, around)
     first = heads[0].shape
     try:
         check_size(bounds.parameters)
+        # The coordinate 1 of tokens is none of the entries that enter. Derivatives do not depend on
+        # the output bias, which may be 0, and the norm is in the coordinates already.
         layer = AffineLayer(
             width=first.d - _has_one(first),
             heads=tuple(_residues_of_rows(head) for head in reduced),
@@ -172,6 +183,7 @@ def _ranks(
             sharing=around.sharing,
             rotary=around.rotary,
         )
+        # At these weights, and, where that is less than ``most``, at random ones.
         rank, generic, method = differential_ranks(
             [layer],
             skip=False,
@@ -200,11 +212,15 @@ def _most_rank_of_groups(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> int | None:
     """Return an upper bound for the rank of the differential at the weights, ``None`` if it is not
-    known: the rank of the products A_h and V_h, less a dimension for each rescaling (λA_h, V_h/λ),
-    which moves every head but those with A_h = 0 and V_h = 0.
+    known.
+
+    It is the rank of the map from weights to all A_h and V_h, less a dimension for each rescaling
+    (λA_h, V_h/λ), which does not change the function; and the entries of the output bias. A
+    rescaling moves every head but those with A_h = 0 and V_h = 0.
     """
     groups = head_groups([head.shape for head in heads], around)
     products = ranks_of_groups(groups, heads, reduced).upper
+    # Without proved ranks it is not known which heads a rescaling moves.
     if products is None or not all(head.ranks.proved for head in heads):
         return None
     rescaled = sum(head.ranks.r > 0 or head.ranks.s > 0 for head in heads)

@@ -1,6 +1,10 @@
 """Groups of symmetries by name: connected ones with their dimensions, finite ones with orders.
 
-They are compared with the redundant directions of parameters (:class:`Symmetries`).
+They are compared with the redundant directions of parameters (:class:`Symmetries`): a *redundant
+direction* of generic weights is one in which the function does not change, and there are as many as
+parameters less the dimension of the functions. *Listed* symmetries are those that have a name here;
+*others* are redundant directions that no listed symmetry explains. The *dimension* of a group is
+that of its orbits on generic weights.
 """
 
 from __future__ import annotations
@@ -87,11 +91,12 @@ class FiniteGroup:
 
     def to_json(self) -> dict[str, Any]:
         """Return the values for ``json.dumps``; the order is ``None`` where it is too long."""
+        has_few_digits = self.order.bit_length() <= _MOST_BITS
         return {
             "name": self.name,
             "dimension": 0,
             "group": self.symbol,
-            "order": self.order if self.order.bit_length() <= _MOST_BITS else None,
+            "order": self.order if has_few_digits else None,
             "order_formula": self.formula,
         }
 
@@ -247,6 +252,7 @@ class Symmetries:
                 "without an output matrix the outputs of its heads are concatenated, so the"
                 " function of each is known"
             )
+        # A lower bound for the number of them, which may be the number.
         redundant = plural(self.redundant.value, "redundant direction")
         if self.redundant.exact is None:
             redundant = f"at least {redundant}"
@@ -254,6 +260,7 @@ class Symmetries:
         if self.listed.exact is None:
             listed = f"at most {listed}"
         if self.others:
+            # What no listed symmetry explains, at least; ``unnamed`` is the exact number if known.
             further = f"at least {self.redundant.value - int(self.listed.most)} of them are"
             if self.unnamed is not None:
                 verb = "is" if self.unnamed == 1 else "are"

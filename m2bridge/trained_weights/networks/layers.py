@@ -2,6 +2,13 @@
 
 Every result on a layer or a network is a ``NetworkAtWeights``. Weights are read layer by layer,
 whenever matrices are needed, as all of them may not fit into memory.
+
+``layers`` are the tensors of the layers of the file, with the numbers 1, 2, …. ``found`` has the
+results on their heads, such as sizes (``shape``) and ranks; and, by the number of a layer, what is
+``around`` its heads: norms and output bias. ``alone`` has, by the number of a layer, what is known
+of it without the others. *Reduced* heads have their matrices K, Q, V, A, O on the coordinates of
+tokens that they see; *residues* are those modulo a prime. A head ``is_outside`` if its A has a
+larger rank than the model allows.
 """
 
 from __future__ import annotations
@@ -61,10 +68,11 @@ class AnalysedHeads:
     Parameters
     ----------
     heads : list of HeadWeights
+        In their order, layer by layer.
     around : dict
         What a layer has in addition to the matrices of its heads, by its number from 1 on.
     unfinished : str
-        Why heads are missing, or empty.
+        Why heads are missing, or that the ranks of some are not proved; else empty.
     """
 
     heads: list[HeadWeights]
@@ -79,8 +87,8 @@ class AnalysedHeads:
 def find_heads(
     layers: Sequence[LayerTensors], options: AnalysisOptions, a: int | None, tolerance: float | None
 ) -> AnalysedHeads:
-    """Return the results on all heads, or those that the time suffices for, and why others are
-    missing.
+    """Return the results on all heads, or on those for which the time suffices; with why others are
+    missing, or ranks are not proved.
 
     Parameters
     ----------
@@ -163,6 +171,7 @@ def _analyse_layer(
         return softmax_layer(shapes, around, at_weights)
     if around.is_grouped:
         return grouped_layer(heads, list(options.reduced_heads(number, layer)), around)
+    # A skip connection around one layer adds a fixed function, which changes nothing of this.
     if _is_differentiated(shapes):
         return _analyse_network({number: layer}, found, replace(options, skip=False))
     return symmetries_of_layer(shapes, options, _extra_parameters([number], found))
@@ -185,6 +194,8 @@ def find_behind_norms(
         around = found.around[number]
         shapes = [head.shape for head in found.of(number)]
         first = shapes[0]
+        # Layers without such a norm, and those of which nothing would be left, or whose outputs are
+        # concatenated and not added.
         if not around.hides_mean or own.symmetries.side_by_side or first.d_out == 1:
             continue
         # The dimension of the layer of one output less is not computed.
@@ -206,16 +217,23 @@ def _dimension_without_mean(
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
     known = layer_without_weights(shapes, around, options).dimension
+    # Of softmax with biases or shared keys no rank adds anything.
     if is_affine_softmax(shapes[0], around):
         return known.exact
-    if known.exact is None and sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS:
+
+    def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
+        """Yield, for the one layer, the matrices of its heads with these letters, without mean."""
+        yield _matrices_without_mean(layer, number, options, letters)
+
+    is_small = sum(shape.parameters for shape in shapes) <= _MAX_LAYER_PARAMETERS
+    if known.exact is None and is_small:
+        # The rank of the differential may be a better lower bound.
         network = at_weights(
             network_model([shapes], replace(options, skip=False)),
             [shapes],
+            # Not known of the weights without the mean, for which no ranks of heads are computed.
             regular=False,
-            matrices=lambda letters: iter(
-                [_matrices_without_mean(layer, number, options, letters)]
-            ),
+            matrices=matrices,
             extra=around.extra_parameters(),
         )
         known = network.dimension
@@ -225,8 +243,9 @@ def _dimension_without_mean(
 def _matrices_without_mean(
     layer: LayerTensors, number: int, options: AnalysisOptions, letters: str
 ) -> list[dict[str, Any]]:
-    """Return for each head of a layer the matrices with these ``letters``, modulo the prime, of the
-    layer whose outputs are the differences to the last one.
+    """Return for each head of a layer the matrices with these ``letters``, modulo the prime, by
+    these letters; with the last row of O, or of V without O, subtracted from its other rows, so
+    that outputs are the differences to the last one.
     """
     heads = []
     for head in options.reduced_heads(number, layer):
@@ -251,10 +270,14 @@ def _are_separate(heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]) 
 def _rank_of_products(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> Bounds:
-    """Return bounds for the rank of the differential of the map from weights to all A and V."""
+    """Return bounds for the rank of the differential of the map from the weights of a layer of
+    softmax to A and V of all its heads.
+    """
     if around.is_grouped:
         shapes = [head.shape for head in heads]
         return ranks_of_groups(head_groups(shapes, around), heads, reduced)
+    # Heads that share nothing have weights of their own, so that their ranks are added. A head of
+    # softmax determines A and V: the rank for its function is that for A and V.
     return Bounds(
         sum_or_none(head.least_rank for head in heads),
         sum_or_none(head.most_rank for head in heads),
@@ -270,6 +293,7 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     """
     draw = Random(1).randrange  # the same numbers each time
     first = heads[0].matrices
+    # A = KᵀQ has as many rows as K has columns.
     if "A" in first:
         size_of_x, size_of_y = first["A"].shape
     else:
@@ -293,10 +317,15 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
 
 
 def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
-    """Return whether the outputs of the heads are added, and not concatenated, as they are without
-    an output matrix; an array of V with the heads as its first index has all outputs of each head.
+    """Return whether the outputs of the heads are added, and not concatenated.
+
+    They are added if there is an output matrix, or if V is an array with the heads as its first
+    index, of which each head has all outputs. A matrix V without output matrix has the rows of all
+    heads, each of which has some of the outputs.
     """
-    return len(shapes) == 1 or shapes[0].v is not None or len(layer.parts["V"].shape) == 3
+    has_output_matrix = shapes[0].v is not None
+    V_has_index_of_heads = len(layer.parts["V"].shape) == 3
+    return len(shapes) == 1 or has_output_matrix or V_has_index_of_heads
 
 
 def find_network(
@@ -305,26 +334,20 @@ def find_network(
     options: AnalysisOptions,
     alone: dict[int, NetworkAtWeights],
 ) -> NetworkAtWeights | None:
-    """Return what is known of the network at its weights; ``None`` if layers do not follow one
-    another, or nothing is known of one of them.
+    """Return what is known of the network at its weights; ``None`` if the layers form no network,
+    or nothing is known of one of them.
 
     ``alone`` has what is known of each layer alone, by its number.
     """
     shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
-    # The numbers of entries of the tokens before each layer, and of the outputs.
-    widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes)]
-    if any(head.is_outside for head in found.heads):
-        return None
-    if any(head.shape.width != widths[head.layer - 1] for head in found.heads):
-        return None
-    have_as_many_heads = len({len(layer) for layer in shapes}) == 1
-    if not (have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])):
+    if any(head.is_outside for head in found.heads) or not _form_network(layers, shapes):
         return None
     # By biases or norms a layer is no longer one of its matrices alone.
     has_biases_or_norms = any(layer[0].coordinates is not None for layer in shapes)
     has_biases_or_norms |= not all(around.is_empty for around in found.around.values())
     is_grouped = any(around.is_grouped for around in found.around.values())
     if (has_biases_or_norms or is_grouped) and len(layers) > 1:
+        # What is known of the network is found by what is known of each layer.
         if len(alone) < len(layers):
             return None
         several = []
@@ -340,7 +363,8 @@ def find_network(
                 )
             )
         return layers_in_a_row(several, options)
-    # From here on there is one layer, or there are several of matrices of heads alone.
+    # From here on there is one layer, or there are several of matrices of heads alone. What is
+    # known of one layer by theorems, or by its rank, is what is known of the network.
     if is_grouped and 1 in alone:
         own = alone[1]
         if has_biases_or_norms:
@@ -353,6 +377,21 @@ def find_network(
     if len(layers) == 1 and not skip and 1 in alone and _is_differentiated(shapes[0]):
         return alone[1]  # computed in the same way
     return _analyse_network(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
+
+
+def _form_network(layers: Sequence[LayerTensors], shapes: Sequence[Sequence[HeadShape]]) -> bool:
+    """Return whether layers follow one another: the outputs of each, which are the sums over its
+    heads, are tokens of the next, all have as many heads, and names differ in numbers only.
+
+    ``shapes`` has for each layer the sizes of its heads.
+    """
+    # The numbers of entries of the tokens before each layer.
+    widths = [shapes[0][0].width, *(layer[0].d_out for layer in shapes[:-1])]
+    for width, layer in zip(widths, shapes, strict=True):
+        if any(shape.width != width for shape in layer):
+            return False
+    have_as_many_heads = len({len(layer) for layer in shapes}) == 1
+    return have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])
 
 
 def _is_differentiated(shapes: Sequence[HeadShape]) -> bool:
@@ -369,6 +408,7 @@ def _analyse_network(
     their numbers: several layers without biases and norms, or one with its norm and output bias.
     """
     heads = [head for number in layers for head in found.of(number)]
+    # For each layer those of its heads.
     shapes = [[head.shape for head in found.of(number)] for number in layers]
 
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:

@@ -4,6 +4,14 @@ A single layer may have an output bias. Heads may have an output matrix O, so th
 OV of rank at most v. The functions are then among those of the network without such a bound, and
 bounds for its dimension hold. Ranks are those of weights modulo a prime, lower bounds for those of
 the weights.
+
+Head h of layer k has A = KᵀQ and V (or OV); ``shapes[k][h]`` has its sizes, and β_k, one of
+``betas``, is the largest rank that its V (or OV) may have. ``matrices(letters)`` yields for each
+layer a list with a dict for each head: those of its matrices with these letters, modulo the prime.
+``extra`` is what a layer has in addition to its heads: an output bias, by which constants are
+added, or γ and β of a norm. A rank is that of the differential of the map from weights to
+functions. By Theorem H (docs/deep-attention.md) heads are *separate* under conditions on sizes, or
+on ranks at the weights: then the rank attains its upper bound by the ranks of all A and V.
 """
 
 from __future__ import annotations
@@ -60,10 +68,13 @@ Heads = Sequence[Sequence[Any]]
 def symmetries_of(
     model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> Symmetries:
-    """Return the symmetries of a network, compared with its redundant directions.
+    """Return the symmetries of a network by name, those of its heads, of ``extra``, and changes of
+    base between layers, with all that compares them with its redundant directions.
 
     Parameters
     ----------
+    model : DeepAttention
+        The network of heads alone: its widths, and whether it has skip connections and softmax.
     shapes : sequence of sequence
         For each layer the sizes of its heads, :class:`HeadShape`.
     dimension : Bounds
@@ -77,10 +88,14 @@ def symmetries_of(
     for layer in shapes:
         named.update(_symmetries_of_heads(layer))
     named.update(dict(extra.named))
+    # The dimension of their orbits, which is known exactly.
     on_heads = named.total()
+    # The dimension of the groups of changes of base between layers, and that of their orbits, as
+    # far as it is known.
     between_layers = free = 0
     # A skip connection is the identity, which no other base keeps.
     if not model.skip:
+        # The widths between layers, without those of inputs and outputs.
         for width in model.widths[1:-1]:
             named[f"GL({width}) between layers"] += width**2
             between_layers += width**2
@@ -92,16 +107,18 @@ def symmetries_of(
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds(on_heads + free, on_heads + between_layers),
         finite=extra.finite,
+        # For one layer of softmax it is proved that generic weights have no others.
         complete=model.softmax and model.layers == 1,
     )
 
 
 def _symmetries_of_heads(layer: Sequence[Any]) -> Counter[str]:
     """Return the symmetries of the heads of a layer: by their names the sums of their dimensions
-    over all heads.
+    over all heads. ``layer`` has the sizes of each head, which are equal.
 
-    Where the ranks of A and V are not bounded, the heads can be mixed: V'_h = Σ_g g_gh V_g with the
-    inverse of g on the A_h, of which rescalings are a part.
+    Where the ranks of A and V are not bounded, an invertible H × H matrix g mixes the H heads
+    without a change of Σ_h V_h ⊗ A_h: each V_h becomes Σ_k g_kh V_k, and the inverse of g acts on
+    the A_h. Rescalings (λA_h, V_h/λ) are the diagonal matrices g.
     """
     heads, first = len(layer), layer[0]
     are_mixed = heads > 1 and first.can_be_mixed
@@ -170,8 +187,9 @@ def _dimension_of_extra(
     if not _constants_are_functions_of_heads(model, shapes) or dimension.lower is None:
         return extra.dimension
     first = shapes[0][0]
-    tensors: int = first.d_out * comb(first.d + 1, 2) * first.d
-    return min(extra.dimension, tensors - dimension.lower)
+    # T has d' outputs, is symmetric in its first two places, and linear in the third.
+    dimension_of_tensors: int = first.d_out * comb(first.d + 1, 2) * first.d
+    return min(extra.dimension, dimension_of_tensors - dimension.lower)
 
 
 def _plus(known: Bounds, number: int) -> Bounds:
@@ -192,11 +210,13 @@ def at_weights(
     most_rank: int | None = None,
     most_rank_with_zero_layer: int | None = None,
 ) -> NetworkAtWeights:
-    """Return what is known of a network at given weights.
+    """Return what is known of a network at given weights: its symmetries, the dimension of its
+    functions, and bounds for the rank of the differential at the weights.
 
     Parameters
     ----------
     model : DeepAttention
+        The network without output bias, for two tokens.
     shapes : sequence of sequence
         For each layer the sizes of its heads, :class:`HeadShape`.
     regular : bool
@@ -220,6 +240,7 @@ def at_weights(
     betas = [layer[0].beta for layer in shapes]
     parameters = parameter_count(shapes)
     ranks = bound_by_ranks(model, betas)
+    # Upper bounds alone, of which the least is the value.
     known = intersect_bounds(*model.upper_bounds(0), ranks)
     upper = known.value
     separate = are_separate(model, betas)
@@ -227,7 +248,9 @@ def at_weights(
         model, shapes, matrices, upper, output_bias=extra.dimension, by_theorem=separate and regular
     )
     tokens = found.tokens
+    # With d entries before a layer and d' after it, V alone has ranks up to min(d, d').
     has_bounded_values = betas != [min(d, after) for d, after, _ in model.layer_sizes]
+    # A lower bound for the dimension: the rank at generic weights. By Theorem H it is ``ranks``.
     generic = ranks.value if separate else None
     is_small = model.is_plain or parameters <= MAX_DIFFERENTIATED_PARAMETERS
     is_known = upper in (found.of_heads, generic)
@@ -242,7 +265,10 @@ def at_weights(
             generic = of_map.value if of_map else None
         if model.softmax:
             tokens = ALMOST_ALL_TOKENS
+    # The dimension of the functions of the heads alone.
     known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(found.of_heads))
+    # The sum over heads is too large by what changes of base between layers move in the heads
+    # alone. Where the rank attains its upper bound, nothing is left to find.
     if most_rank is not None and found.of_heads != upper:
         with suppress(TimeLimitError):
             most_rank -= _free_base_changes(model, matrices)
@@ -295,11 +321,14 @@ def _ranks_at_weights(
     output_bias: int,
     by_theorem: bool,
 ) -> _RanksAtWeights:
-    """Return the ranks of the differential at the weights by Theorem H, if it applies, else by
-    gradients.
+    """Return lower bounds for the rank of the differential at the weights, without and with an
+    output bias: by Theorem H, if it applies, else as the rank of gradients. If the case is too
+    large, or the time is over, the note of the result says so.
 
     Parameters
     ----------
+    model, shapes
+        The network of heads alone, and for each layer the sizes of its heads.
     matrices : callable
         Yields for each layer the matrices of each head with these letters, modulo the prime.
     upper : int
@@ -314,7 +343,8 @@ def _ranks_at_weights(
     # In lightning attention more tokens may be 0. Power series are those for t = 2.
     tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS
     try:
-        # The theorem needs ranks of single matrices, where a Jacobian matrix would be too large.
+        # The theorem needs only ranks of single matrices, also where a Jacobian matrix is too
+        # large.
         if by_theorem and model.softmax and separate_at_weights(model, matrices):
             return _RanksAtWeights(of_heads=upper, of_all=upper + output_bias, note=THEOREM)
         if parameters > MAX_DIFFERENTIATED_PARAMETERS:
@@ -322,6 +352,7 @@ def _ranks_at_weights(
             return _RanksAtWeights(note=limit)
         given = list(matrices("KQAVO"))
         rank = _rank(model, given, min(upper, parameters))
+        # An output bias changes what heads do not, unless constants are functions of heads.
         of_all, generic = rank + output_bias, None
         if output_bias and _constants_are_functions_of_heads(model, shapes):
             of_all, generic = _ranks_with_output_bias(given[0], rank, upper, output_bias)
@@ -348,13 +379,15 @@ def _with_output_bias(
     without the output bias, and ``separate`` is whether a theorem shows that the functions of
     generic heads are independent.
     """
+    # The sum is right if constants are independent of what heads do.
     known = _plus(by_heads, _dimension_of_extra(model, shapes, by_heads, extra))
     if found.generic_of_all is not None and found.of_all is not None:
         # The rank at any weights is a lower bound for the dimension.
         largest_rank = max(found.of_all, found.generic_of_all)
         return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(largest_rank))
     if model.heads > 1 and not separate and _constants_are_functions_of_heads(model, shapes):
-        # For separate heads, and for a single one, it is proved that the constants are new.
+        # Only for separate heads, and for a single one, it is proved that the constants are new:
+        # here the lower bound is that without them.
         return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
     return known
 
@@ -362,18 +395,21 @@ def _with_output_bias(
 def _free_base_changes(
     model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
 ) -> int:
-    """Return the dimension of the changes of base between layers, all of which move the functions
-    of the heads at these weights: the sum of the squares of widths between layers, or less.
+    """Return the dimension of the group of those changes of base between layers that are proved to
+    move the functions of the heads at these weights, all but the identity.
 
-    Where the outputs of all heads of a layer span the space of tokens behind it, each change of
-    base of this space changes some of them. With A = 0 a head of lightning attention has no
-    outputs, whatever its values are.
+    Where the outputs of all heads of a layer span the space of tokens behind it, of dimension d,
+    each change of base of this space changes some of them: d² dimensions. With A = 0 a head of
+    lightning attention has no outputs, whatever its values are.
     """
+    # The widths between layers. Skip connections are preserved by no change of base; and ranks of
+    # wide matrices take too long, without which nothing is proved.
     hidden = model.widths[1:-1]
     if model.skip or not hidden or max(hidden) > MAX_WIDTH:
         return 0
     free = 0
     draw = random_residues()
+    # ``after`` is the width behind a layer. The last layer has outputs behind it, and is left out.
     for after, layer in zip(hidden, check_deadline_in(matrices("KQAVO")), strict=False):
         columns: list[Any] = []
         for head in layer:
@@ -401,10 +437,11 @@ def _values(head: Matrices) -> Any:
 
 
 def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
-    """Return the names of the factors of the gauge group, each once, with how often it occurs, as
-    ``GL(2) on K and Q (4 times)``.
+    """Return the names of the factors of the gauge group, which acts on weights and preserves the
+    function: each once, with how often it occurs, as ``GL(2) on K and Q (4 times)``.
     """
     heads = list(chain(*shapes))
+    # One name for each factor, first those of each head.
     factors = [f"GL({head.a}) on K and Q" for head in heads if head.factored]
     factors += [f"GL({head.v}) on O and V" for head in heads if head.v is not None]
     if not model.skip:
@@ -420,21 +457,22 @@ def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
 
 def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int) -> int:
     """Return the rank of the differential modulo the prime, at most ``upper``; for softmax by power
-    series of enough orders.
+    series, of which a few orders may show less than the rank.
 
-    ``layers`` has the matrices of each head of each layer.
+    ``layers`` has for each layer the matrices of each head.
     """
 
-    def in_series(numbers: NumberSystem, head: Matrices) -> Matrices:
-        """Return the matrices of a head over a number system."""
+    def head_over(numbers: NumberSystem, head: Matrices) -> Matrices:
+        """Return the matrices of a head over a number system, such as that of power series."""
         return {letter: numbers.matrix(matrix.table()) for letter, matrix in head.items()}
 
-    def point(numbers: NumberSystem) -> NetworkWeights:
+    def weights_over(numbers: NumberSystem) -> NetworkWeights:
         """Return the weights over a number system."""
-        return NetworkWeights([[in_series(numbers, head) for head in layer] for layer in layers])
+        return NetworkWeights([[head_over(numbers, head) for head in layer] for layer in layers])
 
     if model.softmax:
-        return rank_by_series(model, point, upper)[0]
+        rank, _orders = rank_by_series(model, weights_over, upper)
+        return rank
     gradients = gradients_at(
         NetworkWeights(layers), model, Residues(LARGE_PRIME), model.t, random_residues()
     )
@@ -442,7 +480,7 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
 
 
 def _integers(matrix: Any) -> list[list[int]]:
-    """Return the rows of a matrix modulo the prime, as lists of integers."""
+    """Return the rows of a matrix of FLINT modulo the prime, as lists of integers of Python."""
     return [list(map(int, row)) for row in matrix.table()]
 
 
@@ -463,6 +501,7 @@ def _ranks_with_output_bias(
     outputs : int
         The number of entries of the output bias.
     """
+    # The entries of x: the last column of K, Q and V is for the coordinate 1.
     width = heads[0]["V"].ncols() - 1
     if "A" in heads[0] or not width:
         return rank, None
@@ -473,8 +512,8 @@ def _ranks_with_output_bias(
     )
     random_layer = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
     return (
-        rank_modulo_prime(False, [layer], upper=rank + outputs),
-        rank_modulo_prime(False, [random_layer], upper=most + outputs),
+        rank_modulo_prime(skip=False, layers=[layer], upper=rank + outputs),
+        rank_modulo_prime(skip=False, layers=[random_layer], upper=most + outputs),
     )
 
 
@@ -483,10 +522,10 @@ def separate_at_weights(
 ) -> bool:
     """Return whether the hypotheses of Theorem H are proved to hold at these weights.
 
-    They are, for layers k = 1, …, l: the sum B_k of the value matrices of layer k, plus 1 with skip
-    connections, is onto for k < l and one-to-one for k > 1; and the quadratic forms of the heads of
-    layer k are independent on the tokens that some head of layer k − 1 has as outputs. No value
-    matrix may be zero, which the caller checks.
+    They are, for layers k = 1, …, l: the sum B_k of the matrices V (or OV) of layer k, plus the
+    identity with skip connections, is onto for k < l and one-to-one for k > 1; and the quadratic
+    forms of the heads of layer k are independent on the tokens that some head of layer k − 1 has as
+    outputs. No value matrix may be zero, which the caller checks.
 
     ``matrices`` takes letters, and yields for each layer the matrices of each head with these
     letters, modulo the prime. Full ranks modulo the prime at random tokens prove the hypotheses;
@@ -512,6 +551,7 @@ def separate_at_weights(
     # for each other layer the outputs of each head of the layer before, at random tokens.
     seen_by_layer = [random_tokens(model.widths[0])]
     for k, layer in enumerate(check_deadline_in(matrices(letters)), start=1):
+        # The outputs of one head of the layer before are enough.
         if not any(_are_independent(layer, X) for X in seen_by_layer):
             return False
         if not several_layers:

@@ -3,6 +3,11 @@
 The dimension of such a network is enclosed. Above it is the sum of the dimensions of the layers,
 less that of the symmetries between them; below it the rank of the differential, at these weights or
 at random ones. Proofs are in ``docs/weights-mathematics.md``.
+
+``around`` has the norm before a layer, its output bias, and how many heads in a row share K and V
+(``sharing``); ``absorbs_linear_maps`` says whether K, Q and V can undo a linear change of the
+tokens behind the norm. The layer ``after`` a layer is the next one; its LayerNorm takes the mean of
+the outputs away, so that only the outputs modulo (1, …, 1), of one dimension less, pass it.
 """
 
 from __future__ import annotations
@@ -76,8 +81,11 @@ class AnalysedLayer:
     number : int
         Counted from 1.
     tensors : LayerTensors
+        Its arrays in the file.
     heads : list of HeadWeights
+        The results on its heads, such as their sizes and ranks.
     around : NormAndOutputBias
+        Its norm, its output bias, and whether heads share K and V.
     alone : NetworkAtWeights
         What is known of this layer alone.
     options : AnalysisOptions
@@ -126,10 +134,11 @@ class AnalysedLayer:
 
     @property
     def is_sum_of_heads(self) -> bool:
-        """Whether the upper bound for its dimension is the sum of those of its heads.
-
-        Of heads that share K and V it is the dimension then, as a group of them may have less.
+        """Whether the upper bound for its dimension is the sum of the dimensions of its groups of
+        heads.
         """
+        # A group of heads that share K and V may have less than its bound: only if the dimension of
+        # the layer is known, it is the sum.
         if self.around.is_grouped and self.alone.dimension.exact is None:
             return False
         return self.alone.most_dimension == self.sum_over_heads
@@ -160,19 +169,22 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     shapes = [layer.shapes for layer in layers]
     # This refuses skip connections between layers of different widths.
     model = network_model(shapes, options, width=shapes[0][0].width)
+    # Each layer but the last, as far as its outputs pass the next norm.
     passed = []
+    # Symmetries between layers.
     between = []
     for layer, after in pairwise(layers):
-        # What of the layer passes the next norm.
         narrow = layer
         if after.around.norm == LAYER_NORM and not options.skip:
             narrow = layer.less_one_output()
+            # The directions that change only what the LayerNorm takes away.
             size = layer.sum_over_heads - narrow.sum_over_heads
             is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
             between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if is_free else 0))
         passed.append(narrow)
     acting = list(_symmetries_between(layers, passed, options))
     between += acting
+    # The upper bound of the dimension, and what it is less than the sum over the layers.
     most = sum(layer.alone.most_dimension for layer in [*passed, layers[-1]])
     most -= sum(part.free for part in acting)
     difference = sum(layer.alone.most_dimension for layer in layers) - most
@@ -190,6 +202,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         alone = max(layer.alone.dimension.lower or 0 for layer in layers)
         because = "one layer alone, where the others are zero"
         dimension = intersect_bounds(dimension, Bounds.at_least(alone, because))
+    # Without ranks the method is the reason why they are not computed.
     why = ranks.method if ranks.at_weights is None else ""
     has_norms = any(layer.around.norm for layer in layers)
     return NetworkAtWeights(
@@ -232,6 +245,7 @@ def _with_symmetries(
     """
     named: Counter[str] = Counter()
     finite: list[FiniteGroup] = []
+    # Bounds for the dimension of an orbit of all symmetries: first those of the layers alone.
     least = 0
     for layer in layers:
         finite += finite_symmetries(layer.shapes, layer.around.sharing)
@@ -278,9 +292,12 @@ def _symmetries_between(
             free = size - _rotations(d - span)
             yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
     has_norms = any(layer.around.norm for layer in layers)
-    # A translation of tokens changes the output bias of the layer before them.
+    # A translation of tokens is a change of the output bias of the layer before them: without these
+    # biases there is none.
     if not all(layer.around.output_bias > 0 for layer in layers):
         return
+    # Biases undo it in the next layer; or, with skip connections, all norms take away what is added
+    # along (1, …, 1).
     if not has_norms and all(layer.has_biases for layer in layers[1:]):
         size = sum(hidden)
         name = "translations of tokens between layers, by biases"
@@ -299,7 +316,9 @@ def _rotations(d: int) -> int:
 def _ranks(
     layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions, most: int
 ) -> DifferentialRanks:
-    """Return the ranks of the differential of the network, or why they are not computed.
+    """Return the ranks of the differential of the network: lower bounds at the weights and at
+    random ones, an upper bound at the weights, and ``method``, how they were computed; or
+    ``method`` alone, why they are not computed.
 
     ``acting`` are the symmetries between layers, and ``most`` is an upper bound for the rank at any
     weights.
@@ -323,7 +342,7 @@ def _ranks(
             most=most,
             most_at_weights=most if most_here is None else min(most, most_here),
         )
-        # They are computed in two ways, which have to agree.
+        # This raises ContradictionError if the lower bound exceeds the upper one.
         intersect_bounds(
             Bounds.at_least(rank, method), Bounds.at_most(most_here, "the ranks of the heads")
         )
@@ -335,9 +354,12 @@ def _ranks(
 
 
 def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
-    """Return the layer with its entries as fractions, and biases as last columns of matrices."""
+    """Return the layer as it is differentiated: with its entries as fractions, and with biases as
+    the last columns of K, Q and V.
+    """
     options = layer.options
     heads = []
+    # All heads of a layer have the same norm and output bias.
     norm: Norm | None = None
     output_bias: Any = ()
     for head in layer.tensors.heads(layer.number, options.heads):
@@ -380,17 +402,20 @@ def _most_rank(
     """Return an upper bound for the rank of the differential of the network at these weights, by
     those of the heads, each alone; ``None`` if one of these is not known.
 
-    Symmetries between the layers move the functions of the heads, and not that of the network.
+    It is the sum over the layers, less the dimension of the symmetries between them. ``acting`` are
+    these symmetries.
     """
     most = 0
-    # The last layer has none after it: ``None``.
+    # ``after`` is ``None`` for the last layer.
     for layer, after in zip_longest(layers, layers[1:]):
-        # Parameters that heads share are a part of those that they have each alone.
+        # An upper bound for the rank of this layer: the sum over its heads, also where these share
+        # parameters, and the entries of the constant, if it adds one.
         of_layer = sum_or_none(head.most_rank for head in layer.heads)
         if of_layer is None:
             return None
         if layer.alone.constant:
             of_layer += layer.outputs
+        # These directions change the functions of the heads, and not that of the network.
         moved = 0
         if after is not None and not options.skip:
             moved = _moved_directions(layer, after)
@@ -441,12 +466,13 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
         if takes_mean_away:
             # O + 1·uᵀ changes nothing that passes the norm.
             moved += directions_of_u
+            # Outputs modulo (1, …, 1) are their differences to the last one.
             values = without_last_row(values)
         columns += values.transpose().table()
     span = rank_mod(columns, LARGE_PRIME) if columns else 0
     d = layer.outputs
     if not after.around.norm:
-        return moved + d * span
+        return d * span
     if takes_mean_away:
         d -= 1
         moved += layer.around.output_bias > 0

@@ -62,8 +62,8 @@ class _BadPrimeError(ArithmeticError):
 
 @dataclass(frozen=True, slots=True)
 class _Germ:
-    """A series in ε modulo a prime, cut off after some coefficients, with the operations that a
-    norm needs.
+    """A *germ*: a series in ε modulo a prime, cut off after some coefficients, with the operations
+    that a norm needs.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class _GermMatrix(SeriesMatrix):
 @dataclass(frozen=True, slots=True)
 class _NearZero(PowerSeries):
     """The number system GF(p)[ε]/(ε^length) for layers with softmax or without, at tokens that are
-    equal for ε = 0.
+    equal for ε = 0. It constructs matrices of series, and has the normalization σ of scores.
     """
 
     softmax: bool = True
@@ -154,9 +154,13 @@ class _NearZero(PowerSeries):
         return _GermMatrix([constant], self.length, self.prime)
 
     def near_zero(self, X: SeriesMatrix) -> SeriesMatrix:
-        """Return εX for a matrix X of constants, which has one coefficient."""
+        """Return εX for a matrix X of constants, which has one coefficient: that of ε^0.
+
+        The coefficients of εX are 0 and X; of series of length 1, only the first is kept.
+        """
         (constant,) = X.coefficients
-        return replace(X, coefficients=[constant * 0, constant][: self.length])
+        coefficients = [constant * 0, constant]
+        return replace(X, coefficients=coefficients[: self.length])
 
     def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
         """Return the normalized scores σ(Z) of the matrix Z of ``scores``; Z without softmax.
@@ -172,8 +176,8 @@ class _NearZero(PowerSeries):
         return PowerSeries.normalized(self, SeriesMatrix.of(differences, self.length, self.prime))
 
     def scores_pullback(self, normalized: SeriesMatrix, covector: SeriesMatrix) -> SeriesMatrix:
-        """Return the covector on the scores Z that a ``covector`` on the ``normalized`` scores σ(Z)
-        is pulled back to: the same without softmax.
+        """Return the pullback to the scores Z of a ``covector``, a linear form on the
+        ``normalized`` scores σ(Z): the covector itself without softmax.
         """
         if not self.softmax:
             return covector
@@ -208,15 +212,18 @@ def check_size(parameters: int) -> None:
 def ranks(
     layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, most: int, most_at_weights: int
 ) -> tuple[int, int | None, str]:
-    """Return lower bounds for the rank of the differential, and how they were computed.
+    """Return two lower bounds for the rank of the differential, and how they were computed, in
+    words.
 
-    The first one is for the rank at the weights. The second, for that at random weights behind the
-    same norms, is one for the dimension; it is ``None`` where the first one is enough.
+    The first bound is for the rank at the weights. The second is for the rank at random weights
+    behind the same norms, and so for the dimension of the functions; it is ``None`` where the first
+    one is the largest possible rank.
 
     Parameters
     ----------
     layers : sequence of AffineLayer
     skip, softmax : bool
+        Whether layers add their inputs to their outputs, and whether scores are normalized.
     most, most_at_weights : int
         Upper bounds for the rank at any weights, and at these.
     """
@@ -233,13 +240,16 @@ def ranks(
 def _choose_method(
     layers: Sequence[AffineLayer], *, skip: bool, softmax: bool
 ) -> tuple[Callable[[Sequence[AffineLayer], int], int], str]:
-    """Return the function that computes a lower bound for the rank of the differential, and words
-    for how it does. It is called with the layers and an upper bound for the rank.
+    """Return a function that computes a lower bound for the rank of the differential, and words for
+    how it does. It is called with the layers, or others of the same shapes, and an upper bound for
+    the rank.
     """
+    # Without softmax and norms the functions are polynomials.
     if not (softmax or any(layer.norm for layer in layers)):
         return partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
     if sum(layer.parameters for layer in layers) > MAX_PARAMETERS_IN_BALLS:
         return partial(rank_near_zero, skip, softmax), "modulo a prime, near the token 0"
+    # Each token counts once in the sums of softmax.
     numbers = Balls((1,) * TOKENS) if softmax else Reals()
     return partial(rank_in_balls, numbers, skip), f"in balls of up to {PRECISIONS[-1]} bits"
 
@@ -254,7 +264,8 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
         If there are too many coefficients, or no prime is found with all roots.
     """
     parameters = sum(layer.parameters for layer in layers)
-    # Without skip connections the outputs of lightning attention are of order 3^l for l layers.
+    # Without skip connections the outputs of l layers of lightning attention are of order 3^l, and
+    # series need a coefficient more to see them.
     orders = _FIRST_ORDERS if skip else int(3 ** len(layers)) + 1
     if orders * parameters * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
@@ -265,8 +276,9 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
         return 0
     prime = _prime_with_roots(layers, skip=skip, softmax=softmax)
     rank = 0
+    # Too few coefficients may show less than the rank: their number is doubled.
     for doubling in range(_MAX_DOUBLINGS):
-        length = orders << doubling
+        length = orders * 2**doubling
         rows = _gradients_near_zero(layers, length, prime, skip=skip, softmax=softmax)
         rank = growing_rank(rows, length, upper=upper, prime=prime)
         if rank == upper:
@@ -287,6 +299,7 @@ def _gradients_near_zero(
     _BadPrimeError
         If a norm takes the root of 0, or the prime divides a denominator.
     """
+    # Each token counts once in the sums of softmax.
     numbers = _NearZero(prime, length, (1,) * TOKENS, softmax)
     draw = partial(Random(RANK_POINT_SEED).randrange, prime)
     return gradients_of(
@@ -308,19 +321,22 @@ def _residue(number: Any, *, prime: int) -> int:
 
 
 def _prime_with_roots(layers: Sequence[AffineLayer], *, skip: bool, softmax: bool) -> int:
-    """Return a prime modulo which the constant r_k of the norm of each layer k is a square.
+    """Return a prime modulo which the number r_k, whose root the norm of layer k takes at the token
+    0, is a square for each k.
 
     It is returned only if other primes prove that no new r_k is a square in the field of the roots
-    of those before it: for each of these r_k one modulo which r_k is not a square, and those before
-    it are (docs/weights-mathematics.md, Ranks near the token 0).
+    of those before it: for each of these r_k a prime modulo which r_k is not a square, and those
+    before it are (docs/weights-mathematics.md, Ranks near the token 0).
 
     Raises
     ------
     TooLargeError
         If none is found.
     """
+    # Numbers of layers k, from 0 on: those of which r_k is new, and those of which it is proved.
     to_prove = _new_roots(layers)
     proved: set[int] = set()
+    # The first prime modulo which all r_k are squares, once it is found.
     with_all_roots = None
     prime = LARGE_PRIME
     for _ in check_deadline_in(range(_MAX_PRIMES)):

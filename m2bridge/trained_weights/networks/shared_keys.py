@@ -4,6 +4,11 @@ Heads h = 1, …, m with the same K and V have the matrices A_h = KᵀQ_h and V_
 beside each other are Kᵀ(Q_1 | … | Q_m), one product of rank at most a; all V_h on top of each other
 are one product of rank at most v. A single head is a group with m = 1. Proofs are in
 ``docs/weights-mathematics.md`` (Heads that share keys and values).
+
+K and Q_h have a rows and d columns, as many as tokens have coordinates; Q_h has ``queries``
+columns, d or d + 1, as its bias may be one more. V has v rows, and O_h has d' rows (``d_out``), as
+many as there are outputs. Without output matrices ``v`` is ``None``, and the outputs are those of
+V.
 """
 
 from __future__ import annotations
@@ -36,7 +41,7 @@ class HeadGroup:
     Parameters
     ----------
     shape : HeadShape
-        Of each of the heads.
+        The sizes of each of the heads: d, d', a, v, and α = min(a, d), the largest rank of A.
     heads : int
         m, the number of heads.
     rotary : bool
@@ -56,7 +61,7 @@ class HeadGroup:
     def parameters(self) -> int:
         """The number of entries of K and V, and of the Q and O of all heads."""
         shape, m = self.shape, self.heads
-        columns_of_K, columns_of_Q, columns_of_V = map(shape.given, "KQV")
+        columns_of_K, columns_of_Q, columns_of_V = map(shape.columns_in_file, "KQV")
         # Only a single head has a given A, of as many rows as K has columns.
         attention = columns_of_K * columns_of_Q
         if shape.has_factors:
@@ -69,9 +74,13 @@ class HeadGroup:
         """The number of columns of K that are seen, with its bias where positions are rotary."""
         if not self.rotary:
             return self.shape.d
-        # Rotations differ from place to place, so that softmax sees the bias of K.
-        bias = sum(columns for name, columns in self.shape.unseen("K") if name == KEY_BIAS)
-        return self.shape.d + bias
+        # Rotations differ from place to place, so that softmax sees the bias of K, a column that
+        # counts as unseen for a head alone.
+        bias_columns = 0
+        for name, columns in self.shape.unseen("K"):
+            if name == KEY_BIAS:
+                bias_columns += columns
+        return self.shape.d + bias_columns
 
     @property
     def attention(self) -> int:
@@ -133,8 +142,11 @@ class HeadGroup:
         shape, m = self.shape, self.heads
         if m == 1:
             return True
+        # All A_h beside each other, d × (m·queries), have rank at most a; all V_h on top of each
+        # other, (m·d') × d, have rank at most v. That bounds nothing if a and v are so large.
         any_A = shape.a >= min(shape.d, m * shape.queries) and not self.rotary
-        return any_A and shape.v is not None and shape.v >= min(shape.d, m * shape.d_out)
+        any_V = shape.v is not None and shape.v >= min(shape.d, m * shape.d_out)
+        return any_A and any_V
 
     def redundant(self, *, are_added: bool = True) -> list[tuple[str, int]]:
         """Return the directions of generic weights in which the function does not change, as pairs
@@ -148,9 +160,12 @@ class HeadGroup:
         """
         shape = self.shape
         found = []
+        # Of K and Q, and of O and V: the entries that are seen, less the dimension of all products.
         if shape.has_factors:
             seen = shape.a * (self.keys + self.heads * shape.queries)
             name = "K and Q with the same KᵀQ"
+            # If a bounds the rank of the products, all factors with the same products are one orbit
+            # of GL(a); in the same way of GL(v) for O and V.
             if self.rotary:
                 name = "elements of GL(a) on K and Q that commute with rotations"
             elif shape.a <= min(shape.d, self.heads * shape.queries):
@@ -166,8 +181,10 @@ class HeadGroup:
         if self.heads > 1 and shape.v is not None:
             name = f"GL({self.heads}) that mixes heads with the same K and V"
         found.append((name, self.dimension_of_mixings))
+        # A given A, which only a single head has.
         if not shape.has_factors:
             return [*found, *shape.redundant_columns()]
+        # Each column that does not change the function has an entry in each row of its matrix.
         for letter, rows in (("V", self.rows_of_V), ("K", shape.a), ("Q", shape.a * self.heads)):
             for name, columns in shape.unseen(letter):
                 is_seen_key_bias = name == KEY_BIAS and self.rotary
@@ -185,10 +202,11 @@ class HeadGroup:
         Parameters
         ----------
         heads : sequence of HeadWeights
-            Those of the group.
+            The results on the heads of the group, with the ranks of their single matrices.
         reduced : sequence of ReducedHead
             These heads with their matrices.
         """
+        # K and V are the same for all heads; of Q and O the matrices of all heads count together.
         ranks = {letter: heads[0].ranks.by_letter.get(letter) for letter in "KV"}
         ranks |= {letter: _rank_together(letter, heads, reduced) for letter in "QO"}
         attention = self._rank_of_attention(ranks)
@@ -210,8 +228,9 @@ class HeadGroup:
             is_largest = rank_K == rank_Q == self.shape.a
             return Bounds(self.attention if is_largest else None, self.attention)
         if rank_K is None or rank_Q is None:
-            return Bounds(None, self.attention)
+            return Bounds(lower=None, upper=self.attention)
         rows, columns = self.shape.d, self.heads * self.shape.queries
+        # The image of the differential of a product of factors of these ranks.
         return Bounds.exactly(columns * rank_K + rows * rank_Q - rank_K * rank_Q)
 
     def _rank_of_values(self, ranks: dict[str, int | None]) -> Bounds:
@@ -224,8 +243,9 @@ class HeadGroup:
         if self.shape.v is None:
             return Bounds.exactly(self.values)
         if rank_O is None or rank_V is None:
-            return Bounds(None, self.values)
+            return Bounds(lower=None, upper=self.values)
         rows, columns = self.heads * self.shape.d_out, self.shape.d
+        # The image of the differential of a product of factors of these ranks.
         return Bounds.exactly(columns * rank_O + rows * rank_V - rank_O * rank_V)
 
 
@@ -243,7 +263,7 @@ def _rank_together(
     shape = heads[0].shape
     full_rank = shape.a if letter == "Q" else shape.v
     ranks = [head.ranks.by_letter.get(letter) for head in heads]
-    # One matrix of full rank makes that of all together full, too.
+    # One matrix of full rank makes that of all together full, too; and a single one is all of them.
     if full_rank in ranks or len(ranks) == 1:
         return max((rank for rank in ranks if rank is not None), default=None)
     arrays = []

@@ -3,6 +3,12 @@
 These are heads whose outputs are concatenated, and layers of softmax with biases, shared keys or
 rotary positions, by the lemmas in ``docs/weights-mathematics.md``. Other layers are in ``network``
 and ``grouped_layer``.
+
+Head h has A_h = KᵀQ and V_h, or O_h V_h with a d' × v matrix O_h; ``shapes`` are the sizes d, d',
+a, v of the heads of a layer, which are all equal (``queries``: the number of columns of Q; ``v`` is
+``None`` without O). ``around`` is the ``NormAndOutputBias`` of the layer. The *constant* of a layer
+is what it adds to its outputs whatever the tokens are. Redundant directions are pairs of a name and
+a number of dimensions.
 """
 
 from __future__ import annotations
@@ -74,10 +80,10 @@ class AnalysisOptions:
 
     @classmethod
     def of(cls, choice: ModelChoice, *, heads: int | None, biases: bool, norm: str | None) -> Self:
-        """Return how layers are read as those of a model; the options have the last word, ``norm``
-        if it is not ``None``.
+        """Return how layers are read as those of the model ``choice``, which config.json says or a
+        user. The option ``norm``, if it is not ``None``, is in place of the norm of the model.
         """
-        # The 1 + γ of ``rms1`` is in γ already when layers are read.
+        # ``rms1`` multiplies by 1 + γ, which is put into γ when layers are read.
         if norm == "rms1":
             norm = "rms"
         return cls(
@@ -85,7 +91,9 @@ class AnalysisOptions:
             normalization="softmax" if choice.softmax else "none",
             skip=choice.skip,
             biases=biases,
-            norm=norm or choice.norm_of_ones or None,  # what is empty says nothing
+            # The file has no arrays of a norm with γ = 1: its kind, or empty if there is no such
+            # norm.
+            norm=norm or choice.norm_of_ones or None,
             rotary=choice.rotary,
             epsilon=choice.epsilon or EPSILON,
         )
@@ -146,8 +154,12 @@ class NormAndOutputBias:
 
     @classmethod
     def of(cls, head: HeadArrays, options: AnalysisOptions) -> Self:
-        """Return the norms and the output bias of a layer, by one of its heads."""
+        """Return the norms and the output bias of a layer, and what of the norm before it K, Q and
+        V can undo, by one of its heads, as all have the same; ``head`` is a head as the file has
+        it.
+        """
         norm = norm_before(head, options.norm)
+        # The letters of the matrices that have biases, if these count.
         biases: set[str] = set()
         output_bias = 0
         if options.biases:
@@ -156,11 +168,12 @@ class NormAndOutputBias:
         gamma = beta = 0
         absorbs_linear_maps = norm is not None and norm.is_invertible
         # A change of β adds a constant to keys, queries and values, which biases take away again.
-        # In softmax attention that of the keys does nothing.
+        # In softmax attention that of the keys does nothing; in lightning attention all three count
+        # as having biases if one has.
         absorbed = {"Q", "V"} <= biases if options.softmax else bool(biases)
         if options.biases and norm is not None and norm.beta is not None:
             tokens = Tokens.of(len(norm.beta), norm, options.biases)
-            # Outside of the space of all γ∘x, β is as a bias itself.
+            # Outside of the space of all γ∘x, β acts as a bias itself.
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
             elif norm.beta.any():
@@ -170,6 +183,7 @@ class NormAndOutputBias:
         # Where K, Q and V cannot undo changes of γ, it is taken as it is.
         if absorbs_linear_maps and norm is not None and norm.gamma is not None:
             gamma = len(norm.gamma)
+        # Biases that a user is told to be taken as 0.
         missing = ""
         if biases and not options.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
@@ -250,7 +264,7 @@ def network_model(
 ) -> DeepAttention:
     """Return the network of layers with these heads, without biases and norms, for two tokens.
 
-    ``shapes`` has the sizes of the heads of each layer, which are equal in a layer. Tokens have
+    ``shapes[k][h]`` has the sizes of head h of layer k, which are equal in a layer. Tokens have
     ``width`` entries, or, if it is ``None``, as many coordinates as the first layer sees of them.
     """
     widths = [width or shapes[0][0].d, *(layer[0].d_out for layer in shapes)]
@@ -277,13 +291,15 @@ def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -
     beside each other: the function of each head, or group of heads that share K and V, is known.
     """
     groups = head_groups(shapes, around)
+    # The dimensions of the symmetries, by their names, added over the groups.
     named: Counter[str] = Counter()
     for group in groups:
         named.update(dict(group.redundant(are_added=False)))
     parameters = sum(group.parameters for group in groups)
     dimension = Bounds.exactly(parameters - named.total())
     coordinates = shapes[0].coordinates
-    # With biases or a norm it is not proved then that these symmetries are all.
+    # Rotary positions in lightning attention: with biases or a norm it is not proved that these
+    # symmetries are all.
     if around.rotary and coordinates is not None and not shapes[0].softmax:
         dimension = Bounds.at_most(dimension.upper, "the symmetries of the heads")
     symmetries = Symmetries(
@@ -316,7 +332,9 @@ def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
     (docs/weights-mathematics.md, Heads that share keys and values).
     """
     first = shapes[0]
-    return sharing <= first.alpha * first.queries and len(shapes) <= first.d * first.queries
+    is_group_independent = sharing <= first.alpha * first.queries
+    is_layer_independent = len(shapes) <= first.d * first.queries
+    return is_group_independent and is_layer_independent
 
 
 def finite_symmetries(
@@ -336,11 +354,13 @@ def finite_symmetries(
     first, heads = shapes[0], len(shapes)
     found = []
     is_free = HeadGroup(shape=first, heads=sharing, rotary=False).is_free
-    # Where heads can be mixed, permutations are in GL(H), which is listed already.
+    # Where all H heads can be mixed, permutations are in GL(H), which is listed already. Where
+    # heads share K and V, permutations map groups to groups, unless sharing restricts nothing.
     if heads > 1 and are_added and not (first.can_be_mixed and is_free):
         block = 1 if is_free else sharing
         found.append(FiniteGroup.permutations("permutations of heads", heads, block=block))
-    # Heads that share K and V have the same k, and the same v if V has one row.
+    # The exchanged weights are those of a group, too, only if its heads have one k and one v: they
+    # share K, and so k, and they have one v if V has one row.
     if first.can_be_exchanged and (sharing == 1 or first.v in (None, 1)):
         name = "exchange of k and v in A = k qᵀ, V = h vᵀ"
         found.append(FiniteGroup.exchanges(name, heads // sharing))
@@ -405,7 +425,8 @@ def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
     if not shape.softmax:
         return False
     coordinates = shape.coordinates
-    # A bias of Q is one more coordinate that Q sees and K does not.
+    # ``constants`` is 1 if a constant is added to values, as by a bias of V. A bias of Q is one
+    # more coordinate that Q sees and K does not.
     has_bias = coordinates is not None and (coordinates.constants > 0 or shape.queries > shape.d)
     return has_bias or bool(around.output_bias) or around.is_grouped
 
@@ -415,7 +436,7 @@ def softmax_layer(
 ) -> NetworkAtWeights:
     """Return what is known of a layer of softmax with biases, rotary positions, or shared K and V.
 
-    ``at_weights`` has the ranks at its weights, of which nothing is known by default.
+    ``at_weights`` has the ranks at its weights; by default, nothing is known of these.
 
     Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
     determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
@@ -431,10 +452,11 @@ def softmax_layer(
     else:
         dimension = Bounds.at_most(most, "the functions of each group of heads alone")
         why = "there are more heads than independent matrices A"
+    # The redundant directions, by names; first those of the groups, with all biases of V.
     named: Counter[str] = Counter()
     for group in groups:
         named.update(dict(group.redundant()))
-    # Biases of V, and the output bias, less what is seen of them: the constant.
+    # Of the biases of V and of the output, the constant is all that is seen; the rest is redundant.
     hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
     if hidden < 0:
         # More rows of V than columns: some changes of O and V that preserve OV move the constant.
@@ -557,6 +579,7 @@ class LayerThenNorm:
         """Return what follows from the dimension of the layer, and of the layer without mean, which
         has d' − 1 outputs: see :func:`without_mean`.
         """
+        # Of all hidden directions one is that of the output bias along 1, and the others are of O.
         hidden_of_bias = int(has_output_bias)
         hidden_of_O = dimension - dimension_without_mean - hidden_of_bias
         hidden = [("O + 1·uᵀ before LayerNorm", hidden_of_O)]

@@ -8,7 +8,7 @@ from random import Random
 from typing import Literal
 
 import pytest
-from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, symbols
+from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, sqrt, symbols
 
 from m2bridge import (
     CoefficientField,
@@ -66,6 +66,18 @@ def test_text_is_never_run(tmp_path: Path) -> None:
 def test_what_is_no_exact_polynomial_is_refused(value: object) -> None:
     with pytest.raises(ConversionError):
         PolynomialMap.from_expressions([s], {"x": value})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("image", [s + t, s / t])
+def test_an_undeclared_name_points_to_constants(image: Expr) -> None:
+    with pytest.raises(ConversionError, match=r"in s\. Every name .* 'Parameters as constants'"):
+        PolynomialMap.from_expressions([s], {"x": image})
+
+
+def test_what_has_declared_names_alone_gets_no_such_advice() -> None:
+    with pytest.raises(ConversionError) as refused:
+        PolynomialMap.from_expressions([s], {"x": sqrt(s)})
+    assert "constants" not in str(refused.value)
 
 
 def test_exact_numbers_are_accepted() -> None:

@@ -232,7 +232,7 @@ def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(data: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
-    """The same with another value at one place; without that field for ``...``."""
+    """Return a copy with another value at one place, or without that field for ``...``."""
     result = deepcopy(data)
     inner = result
     for name in path[:-1]:

@@ -98,7 +98,7 @@ for path in map(Path, sys.argv[1:]):
 print(*sys.modules)
 """
 SHARED = re.compile(
-    r"m2bridge(\.(errors|limits|loading|reading|_version|system|families(\.registry)?|convert(\.bounded_io)?|certificates(\.(form|wording))?"
+    r"m2bridge(\.(errors|limits|reading|_version|system|families(\.registry)?|convert(\.bounded_io)?|certificates(\.(form|wording))?"
     r"|checker(\.\w+)?|families(\.\w+)+\.checker(\.\w+)*|families\.\w+(\.all_sizes)?))?"
 )
 """What is loaded of m2bridge: the checker, the form of certificates and how files are read, errors,

@@ -17,9 +17,10 @@ import click
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from m2bridge import limits, loading, reading
+from m2bridge import limits, reading
 from m2bridge.cli.commands import run_reporting_errors
-from m2bridge.cli.mcp import ARGUMENT_TYPES, TOOL_COMMANDS, arguments_of, parse, perform_tool
+from m2bridge.cli.mcp import perform_tool
+from m2bridge.cli.tool_arguments import ARGUMENT_TYPES, TOOL_COMMANDS, arguments_of, parse
 from m2bridge.errors import M2BridgeError, TimeLimitError
 from m2bridge.families import registry
 from tests.tiers import examples
@@ -441,10 +442,10 @@ def test_modules_are_loaded_to_their_end(tmp_path: Path, monkeypatch: pytest.Mon
     (package / "__init__.py").write_text("from package_of_two import part\n", encoding="utf-8")
     (package / "part.py").write_text("", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(loading, "_wholly", False)
-    loading.load_wholly()
+    monkeypatch.setattr(limits, "_imports_without_limit", False)
+    limits.load_wholly()
     with limits.limited(1e-9):
-        assert loading.imported("package_of_two").part
+        assert limits.imported("package_of_two").part
         with pytest.raises(TimeLimitError):
             limits.check()
 

@@ -25,7 +25,7 @@ from m2bridge.crosscheck.verdict import Verdict, compare
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families.attention.checker import slices, statements as checker
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.hypotheses import WORDS, nondegenerate, two_dimensions
+from m2bridge.families.attention.hypotheses import WORDS, why_degenerate, why_not_two_dimensions
 from m2bridge.families.attention.ideal.values_by_degree import (
     GeneratorDegrees,
     GeneratorNumbers,
@@ -440,11 +440,11 @@ def test_fibres_of_fewer_points_than_the_generic_one_are_not_special(
 def test_hypotheses_of_ours_are_called_ours() -> None:
     ours = {s.key for s in REGISTRY if "(added by m2bridge)" in s.text}
     assert ours == {
-        s.key for s in REGISTRY if s.hypotheses is nondegenerate and s.source.startswith(PAPER)
+        s.key for s in REGISTRY if s.hypotheses is why_degenerate and s.source.startswith(PAPER)
     }
     for s in TOGETHER:
         found = compare(s, seen(1, 2, 1))
-        if s.hypotheses in (nondegenerate, two_dimensions):
+        if s.hypotheses in (why_degenerate, why_not_two_dimensions):
             assert found.decision is Decision.NOT_APPLICABLE
             assert "m2bridge adds the hypothesis d ≥ 2" in found.reason
         else:
@@ -492,7 +492,7 @@ def test_trusted_lemmas_are_those_of_the_proof() -> None:
     "model", [SingleLayerAttention(2, 2, t=3), SingleLayerAttention(3, 1, t=2)], ids=str
 )
 def test_products_determine_functions(model: SingleLayerAttention) -> None:
-    """The same from the whole parametrization, with all tokens and outputs."""
+    """Both spans are equal for the whole parametrization too, with all tokens and outputs."""
     full, reduced = model.parametrization("full"), model.parametrization("reduced")
     assert products_determine_functions(model.d) == same_span(full, reduced)
 

@@ -316,7 +316,7 @@ def test_a_file_with_coordinates_is_a_map() -> None:
         (
             'parameters = ["c", "d"]',
             'parameters = ["c", "a"]',
-            "layer 2, outputs f: column 11: unknown name 'd'",
+            "layer 2, outputs f: column 11: unknown name 'd'.*'Parameters as constants'",
         ),
         (
             'parameters = ["c", "d"]',

@@ -29,7 +29,7 @@ from m2bridge.convert.printing import polynomial_text
 from m2bridge.crosscheck.cross_check import CrossCheck, cross_check
 from m2bridge.crosscheck.verdict import Verdict
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention.hypotheses import WORDS, no_prediction
+from m2bridge.families.attention.hypotheses import WORDS, why_no_prediction
 from m2bridge.families.attention.ideal.sections import predicted_hilbert_function, predicted_series
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.observations import by_degree as observed_by_degree
@@ -240,8 +240,8 @@ def test_prediction_is_what_implicitization_proves(case: tuple[int, int, int]) -
 
 def test_where_nothing_is_predicted_the_formula_is_wrong() -> None:
     model = SingleLayerAttention(4, 2, 2)
-    assert "d ≥ 4" in no_prediction(model)
-    assert "t ≥ 2" in no_prediction(SingleLayerAttention(2, 1, 2, 1))
+    assert "d ≥ 4" in why_no_prediction(model)
+    assert "t ≥ 2" in why_no_prediction(SingleLayerAttention(2, 1, 2, 1))
     found = implicitize(multigraded_attention(model), 2)
     assert predicted_hilbert_function(model, 2) == found.hilbert_function[2] + 90
 
@@ -406,7 +406,7 @@ def test_the_words_of_the_hilbert_function_are_what_is_predicted() -> None:
     )
     for case in product(range(1, 5), range(1, 5), range(1, 5)):
         model = SingleLayerAttention(*case)
-        if not no_prediction(model):
+        if not why_no_prediction(model):
             assert [_worded(*case, n) for n in range(6)] == [
                 predicted_hilbert_function(model, n) for n in range(6)
             ]

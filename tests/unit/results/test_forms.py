@@ -97,7 +97,7 @@ def test_a_verdict_stands_once_and_what_it_rests_on_below() -> None:
 
 
 def sheet_of(text: str) -> Sheet:
-    """The same text wherever people's words can be."""
+    """Return a sheet with this text wherever people's words can be."""
     facts = Facts([(text, text), ("absent", None)])
     table = Table((text, "n"), [(text, 1)], text)
     findings = Findings([Finding("REFUTED", text, text, (text,), (text,))])

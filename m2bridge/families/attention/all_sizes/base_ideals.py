@@ -49,7 +49,8 @@ class ComputedCases:
     ----------
     ideals : mapping from BaseCase to its Gröbner basis
     base_locus_empty : bool
-        Whether φ(A, V) = 0 only for A = 0 or V = 0; two indices occur, so this is so for every d.
+        Whether the function of (A, V) is zero only for A = 0 or V = 0; two indices occur, so this
+        is so for every d.
     boundary_family : bool
         Whether the functions of k = e_1 + iεe_2, v = k̄ are real, have no real weights for ε ≠ 0,
         and tend to the representative of (1, 1, 1) for ε → 0; the equation that shows it belongs to
@@ -102,6 +103,9 @@ def base_ideals_script() -> Script:
     It also decides whether the base locus is empty, and whether the family of boundary points is as
     it should be, both for d = 2.
     """
+    # Of the base locus two charts are enough, up to the names of the indices: a coefficient of l
+    # and one of v is 1, those of the same variable (1, 1) or of two (1, 2). The family uses all
+    # variables for d = 2, so there are no ``zeros``.
     values = {
         "d": 2,
         "charts": "{(1,1), (1,2)}",
@@ -110,7 +114,7 @@ def base_ideals_script() -> Script:
         "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
         "cases": [_program_values(base) for base in BASE_CASES],
     }
-    return render("all_sizes", ("wire", "fibres"), values)
+    return render("all_sizes", libraries=("wire", "fibres"), values=values)
 
 
 def _program_values(base: BaseCase) -> tuple[Any, ...]:
@@ -142,6 +146,7 @@ def _basis(answer: Answer, base: BaseCase) -> GroebnerBasis:
         raise ParseError(
             f"the ideal of {base} is in other unknowns: {', '.join(ideal.ring.variables)}"
         )
+    # FLINT refuses large ideals, and those without unknowns: here there are one to three
     basis = small_basis(ideal)
     assert basis is not None, "three unknowns"
     return basis
@@ -190,7 +195,9 @@ class SizeOrbitSets:
 
     @classmethod
     def of(cls, strata: Sequence[Stratum], basis: ComputedCases) -> SizeOrbitSets:
-        """The facts from the fibres over the strata, which are all orbits together.
+        """The sets from the fibres over the strata, which are all orbits together.
+
+        All orbits of a stratum have fibres of the same length: "1", "2" or "d".
 
         Raises
         ------
@@ -199,12 +206,16 @@ class SizeOrbitSets:
         """
 
         def of_length(length: str, condition: str = "1 = 1") -> isl.Set:
-            """The orbits with a property, ``condition``, in the strata with fibres of a length."""
+            """The orbits in the strata with fibres of this length that satisfy a condition.
+
+            The default condition holds for every orbit.
+            """
             with_length = [stratum for stratum in strata if stratum.length == length]
             conditions = [f"({stratum.orbits}) and {condition}" for stratum in with_length]
+            # without a stratum of this length: no orbit
             return integer_sets.orbits(" or ".join(conditions) or "1 = 0")
 
-        # length d is one reduced point for d = 1
+        # of length d is one point: it is reduced for d = 1 only
         one_point = of_length("1").union(of_length("d", "d = 1"))
         two_points = of_length("2")
         critical = of_length("d", "d >= 2")
@@ -261,13 +272,15 @@ class SizeOrbitSets:
     def sizes_with_small_kernels(self) -> isl.Set:
         """The birational sizes with small kernels at all orbits: the hypothesis of theorem-polar.
 
-        A kernel of the differential, on the desingularization of the source, is small if it is zero
-        or of smaller dimension than the codimension over the orbit. Codimension less kernel is at
-        least (α − r)² where no fibre is critical, and there the kernel is zero for r = α. At
+        The kernel of the differential, at the points over an orbit of the desingularization of the
+        source, is small if it is zero, or of smaller dimension than the codimension of these
+        points. Codimension less dimension of the kernel is at least (α − r)² where the fibre is
+        reduced, and there the kernel is zero for r = α: it is small. On the critical orbit
         (1, 1, 1) the difference is (α − 1)² + (d − 1)(d' − 1), positive if α ≥ 2, or d, d' ≥ 2
         (``integer_sets.codimensions_exceed_kernels``).
         """
         positive = "r = 1 and s = 1 and m = 1 and ((a >= 2 and d >= 2) or (d >= 2 and dp >= 2))"
+        # only critical orbits can have large kernels
         large_kernels = self.critical.subtract(integer_sets.orbits(positive))
         return self.birational_sizes.subtract(integer_sets.sizes_with_orbits(large_kernels))
 

@@ -5,7 +5,9 @@ For each core (m; e, f) the sizes that have it, with e = min(a, d), f = min(d, d
 m = min(d, e + f), are a range of (d, d', a); what holds for the core holds in all of it
 (docs/representations.md). X, H and Y are the spaces of the linear forms l_i and v_k and of the
 variables, of dimensions d, d' and d. A type of generators is (degree, shapes, multiplicity), with
-the three partitions of a product of Schur functors in X, H and Y.
+the three partitions of a product of Schur functors in X, H and Y: so many copies of this
+representation are minimal generators of this degree. H(n) is the Hilbert function of a closure, and
+h(n) the dimension of the sections of O(n) on it, as a projective variety.
 """
 
 from collections.abc import Iterator
@@ -144,8 +146,10 @@ class ClosureOfSizes:
             of_matrices *= factorial(2 * d - 2 * e + j) * factorial(j) / factorial(d - e + j) ** 2
         projective_dimension = e * (2 * d - e) + d * d_out - 2
         of_source = binomial(projective_dimension, d * d_out - 1) * of_matrices
-        # The map is two to one: V, and A of rank one, have linear forms that can be exchanged.
-        is_two_to_one = e == self.core.rows == 1 < self.core.variables
+        # One form l_1 and one form v_1, which can be exchanged: the map is two to one, but for
+        # d = 1, where both are multiples of the only variable.
+        has_one_of_each = e == 1 and self.core.rows == 1
+        is_two_to_one = has_one_of_each and self.core.variables > 1
         return of_source / 2 if is_two_to_one else of_source
 
     def number(self, shapes: PartitionTriple) -> Expr:
@@ -162,9 +166,10 @@ class ClosureOfSizes:
         With ``shape`` they are the values of the polynomials at this size. Degrees without
         generators are left out.
         """
-        counts = dict.fromkeys((degree for degree, *_ in self.generators), Integer(0))
+        counts: dict[int, Expr] = {}
         for degree, shapes, multiplicity in self.generators:
-            counts[degree] += multiplicity * self.number(shapes)
+            of_type = multiplicity * self.number(shapes)
+            counts[degree] = counts.get(degree, Integer(0)) + of_type
         if shape is not None:
             size = {D: shape.d, D_OUT: shape.d_out}
             counts = {degree: count.subs(size) for degree, count in counts.items()}
@@ -271,6 +276,7 @@ class ClosureOfSizes:
         """
         values = []
         for n in range(self.ring.bound):
+            # how often each product of Schur functors occurs in the core's coordinate ring
             types = self.ring.multiplicities[n]
             values.append(total_dimension(types, self.core.dimensions))
         return {
@@ -285,13 +291,12 @@ class ClosureOfSizes:
 
     def to_json(self) -> dict[str, Any]:
         """Return the sizes, the types of generators and the formulas."""
+        degrees = [degree for degree, _shapes, _multiplicity in self._types_of_all_sizes()]
         return {
             "sizes": self.condition,
             "core": asdict(self.core),
             "representations": [self._type_json(kind) for kind in self._types_of_all_sizes()],
-            "generated_in_degrees_at_most": max(
-                (kind[0] for kind in self._types_of_all_sizes()), default=0
-            ),
+            "generated_in_degrees_at_most": max(degrees, default=0),
             "dimension": str(self.dimension),
             "degree": str(self.degree),
             "bound": self.ring.bound,
@@ -375,7 +380,9 @@ class AllClosures(Result):
 def closures_of_all_sizes(
     cores: tuple[CoreSize, ...] = CORES, *, vectors: bool = False, timeout: float | None = None
 ) -> AllClosures:
-    """Compute the closures for all sizes with these cores; at the limit on time those so far.
+    """Compute the closures for all sizes with these cores, one core after the other.
+
+    At the limit on time the closures so far are returned, and ``unfinished`` names the limit.
 
     Parameters
     ----------
@@ -409,17 +416,20 @@ def closures_of_all_sizes(
 
 
 def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
-    """The closures with one core; with ``vectors`` also highest weight vectors of generators."""
+    """The closures with the core ``size``; with ``vectors`` also highest weight vectors.
+
+    Each type of generators has as many of these as its multiplicity. They are written in two forms:
+    by determinants, and as polynomials.
+    """
     types = generators(size)
     types_with_vectors = types if vectors else ()
     written = []
-    for (_, shapes, _), vectors_of_type in highest_weights.vectors_by_type(
-        size, types_with_vectors
-    ):
-        both_forms = (
+    for kind, vectors_of_type in highest_weights.vectors_by_type(size, types_with_vectors):
+        _degree, shapes, _multiplicity = kind
+        both_forms = [
             (vector.formula, highest_weights.vector_text(vector, shapes))
             for vector in vectors_of_type
-        )
+        ]
         written.append(tuple(both_forms))
     return ClosureOfSizes(generators=types, ring=coordinate_ring(size), vectors=tuple(written))
 

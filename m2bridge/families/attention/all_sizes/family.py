@@ -5,6 +5,10 @@ A prediction (``predictions.py``) is compared with the facts (``base_ideals.py``
 which a statement holds, fails and does not apply are sets of isl. Source of the theorem about
 fibres, on which all rests: ours, docs/all-sizes.md. Closures for all sizes stand in
 ``closures.py``.
+
+A size is (d, d', a), an orbit (r, s, m). A stratum is a set of orbits of all sizes with one kind of
+fibre of the map from weights (A, V) to functions. The conclusion of a statement is what it says
+without its hypotheses. A statement is vacuous for a size without an orbit that it is about.
 """
 
 from collections.abc import Sequence
@@ -211,10 +215,10 @@ def is_stated(statement: Statement) -> bool:
 def decide(
     basis: ComputedCases, stated: Sequence[tuple[Statement, Prediction]]
 ) -> tuple[tuple[Stratum, ...], tuple[Verdict, ...], str]:
-    """The fibres over all orbits, the verdicts, and the limit that ended the verdicts early.
+    """Return the fibres over all orbits, the verdicts, and the message of the limit on time.
 
     All follow from the base ideals, ``basis``; ``stated`` has the statements with their
-    predictions. The limit is its message, and empty if none was reached.
+    predictions. The message is empty if no limit ended the verdicts early.
 
     Raises
     ------
@@ -289,8 +293,8 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
 
     ``conclusion.wrong`` has the orbits where the statement is false. The largest of these over the
     size is returned with weights (A, V) over it; and for singular points also the dimension of the
-    closure, and a lower bound for the tangent dimension at this orbit. For a statement
-    that is not about orbits the orbit is ``None``, and there are no weights.
+    closure, and a lower bound for the tangent dimension at this orbit. For a statement that is not
+    about orbits the orbit is ``None``, and there are no weights.
     """
     d, dp, a = integer_sets.first_point(false)
     model = SingleLayerAttention(d, dp, a)
@@ -302,10 +306,12 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
         size_and_orbit = (d, dp, a, *candidate.cells)
         if integer_sets.contains(conclusion.wrong, size_and_orbit):
             failing.append(candidate)
+    # of those of the largest dimension the last in the order of orbits
     _, orbit = max((orbit_dimension(candidate, model), candidate) for candidate in failing)
-    A, V = (list(map(list, matrix)) for matrix in representative(orbit, model))
+    A, V = [[list(row) for row in matrix] for matrix in representative(orbit, model)]
     numbers = {}
     if prediction.observable == "singular":
+        # what tangent vectors show at each orbit; the dense one has the dimension of the closure
         tangents = orbit_tangents(model, equations=False)
         dimension = tangents[generic_orbit(model)].dimension
         lower = tangents[orbit].known.lower

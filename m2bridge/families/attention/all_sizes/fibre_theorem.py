@@ -11,7 +11,12 @@ the column space of A and the row space of V; its representative is a pair (A, V
 1, A = diag(1, …, 1, 0, …, 0). The fibre over a function has as points its weights (A', V') up to
 (λA', V'/λ); z_q, the unknowns, stand for V'_1q if V'_11 = 1. A place is an index q of the
 variables, which is a row of A and a column of V. A pattern is the entries of A and V in some
-places, columns and rows.
+places, columns and rows. A selection says which: it is a condition on orbits, with places, columns
+of A and rows of V as texts, such as ``r + 2 - m``; its patterns are all that occur for an orbit of
+some size.
+
+A polynomial of a Gröbner basis is a tuple of terms (exponents of z_2, …, z_d, coefficient): for d =
+2 the polynomial z_2² − z_2 is (((2,), 1), ((1,), -1)). A basis is a frozenset of these.
 """
 
 import operator
@@ -148,9 +153,10 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
         )
         determined = union([selection.last_places() for selection in selections])
         _check_empty(all_places.subtract(determined))
-    # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there is one.
+    # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there has to be one.
     has_place = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
     _check_empty(orbits(NOT_PROPORTIONAL).subtract(orbits(has_place)))
+    # the functions ``one_point``, ``squares``, … give the ideal that the theorem needs
     strata = []
     for condition, selections in DETERMINED.items():
         bases = _base_cases_of_patterns(selections, ideals, one_point)

@@ -1,5 +1,8 @@
 """The statements about generators of closures, for all sizes: decided for each core, and compared
 with every case that can be computed without its core.
+
+A core (m; e, f) belongs to all sizes (d, d', a) with e = min(a, d), f = min(d, d') and m = min(d, e
++ f); the numbers of minimal generators of their closures are polynomials in d and d'.
 """
 
 from collections.abc import Callable, Sequence
@@ -140,9 +143,10 @@ class GeneratorsOfAllSizes(VerdictsResult):
 def for_all_sizes(
     statement: GlobalStatement[LayerSizes], cores: Sequence[CoreSize]
 ) -> GlobalStatement[LayerSizes]:
-    """The statement in the words for all sizes, which name the cores that the sizes have."""
+    """The statement in the words for all sizes, which name the cores (m, e, f) of these sizes."""
     triples = [f"({core.variables}, {core.columns}, {core.rows})" for core in cores]
     words = SIZES_WORDS.words(statement.key, statement.part)
+    # the text has a field {cores}
     text = words.text.format(cores=", ".join(triples))
     return replace(statement, text=text, source=words.source)
 
@@ -280,7 +284,7 @@ def _compare_with_polynomials(
 
 
 def _constant_prediction(value: GeneratorNumbers, model: LayerSizes) -> GeneratorNumbers:
-    """Return ``value``, whatever ``model`` is.
+    """Predict ``value``, whatever ``model`` is.
 
     With ``value`` bound by ``partial`` this is the prediction of a statement for one model.
     """

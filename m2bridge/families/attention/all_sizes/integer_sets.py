@@ -146,9 +146,11 @@ def _polynomial_text(polynomial: Any) -> str:
 
     An example is ``2 * d + -1 * a + 1``.
     """
+    # with this multiple all coefficients are integers
     scale = lcm(*(int(c.q) for c in polynomial.coeffs()))
     terms = []
     for exponents, c in polynomial.terms():
+        # the variable of the term; none for the constant one
         names = [name for name, exponent in zip(NAMES, exponents, strict=True) if exponent]
         terms.append(" * ".join([str(int(c * scale)), *names]))
     return " + ".join(terms)
@@ -170,9 +172,9 @@ def tangents_exceed_dimension() -> bool:
 def more_tangents_at_squares() -> isl.Set:
     """The sizes (d, 1, 1) where tangent vectors at a matrix of rank one exceed the dimension.
 
-    For α = d' = 1 functions are q ⊗ c with symmetric matrices c of rank at most two, and at c = k²
-    all q ⊗ w² and p ⊗ c are tangent: together d(d + 1)/2 + d − 1 dimensions. That is (d − 1)(d −
-    2)/2 more than the dimension 3d − 2.
+    For α = d' = 1 functions are q ⊗ c with a vector q and a symmetric matrix c of rank at most two.
+    At c = k² all q ⊗ w² and p ⊗ c, with any vectors w and p, are tangent: together d(d + 1)/2 + d −
+    1 dimensions. That is (d − 1)(d − 2)/2 more than the dimension 3d − 2.
     """
     d, *_ = variables(*NAMES)
     one = d**0
@@ -186,10 +188,12 @@ def more_tangents_at_squares() -> isl.Set:
 def codimensions_exceed_kernels() -> bool:
     """Whether codimension less kernel, on the desingularization, is a sum of squares and products.
 
-    It is (α − r)² + (d − s)(d' − s) + m(m + d − r − s), where no product is negative. The points of
-    the desingularization over a point of the orbit (r, s, m) are a Grassmannian of dimension
-    (α − r)(d − α), whose tangent vectors are the kernel where the fibre is reduced. At (1, 1, 1)
-    the kernel has d − 1 dimensions more, and (α − 1)² + (d − 1)(d' − 1) is left.
+    The codimension is that of the points over an orbit (r, s, m), and the kernel that of the
+    differential of φ there. The dimension of the one less that of the other has to be (α − r)² +
+    (d − s)(d' − s) + m(m + d − r − s), where no product is negative. The points of the
+    desingularization over a point of the orbit are a Grassmannian of dimension (α − r)(d − α),
+    whose tangent vectors are the kernel where the fibre is reduced. At (1, 1, 1) the kernel has
+    d − 1 dimensions more, and (α − 1)² + (d − 1)(d' − 1) is left.
     """
     d, dp, alpha, r, s, m = variables("d", "dp", "alpha", "r", "s", "m")
     orbit = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1

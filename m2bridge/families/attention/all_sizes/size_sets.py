@@ -155,6 +155,7 @@ class SizeSets(VerdictScope):
         outside = []
         for exclusion in data["not_applicable"]:
             renamed = {"reason": exclusion.pop("hypothesis"), "sizes": exclusion.pop("sizes")}
+            # ``holds_for``, ``fails_for`` and ``undecided_for`` are left
             renamed |= {f"conclusion_{name}": value for name, value in exclusion.items()}
             outside.append(renamed)
         return data | {"not_applicable": outside}
@@ -222,7 +223,8 @@ def counterexample_text(witness: Json | None) -> str:
     where = f"(d, d', a) = ({witness['d']}, {witness['d_out']}, {witness['a']})"
     if witness["orbit"] is None:
         return where
-    orbit = f"orbit ({', '.join(str(witness['orbit'][name]) for name in 'rsm')})"
+    r, s, m = (witness["orbit"][name] for name in ("r", "s", "m"))
+    orbit = f"orbit ({r}, {s}, {m})"
     weights = [f"{name} = {matrix_text(witness[name])}" for name in ("A", "V")]
     numbers = [f"{name.replace('_', ' ')} {value}" for name, value in witness["numbers"].items()]
     return ", ".join((where, orbit, *weights, *numbers))

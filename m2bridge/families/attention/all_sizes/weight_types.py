@@ -51,6 +51,8 @@ def exposed_types(facts: SizeOrbitSets) -> isl.Set:
     They are those where the rank of the differential is the dimension of the functions with the row
     spaces of K and Q. The rank is the dimension of all pairs (K̇ᵀQ + KᵀQ̇, V̇) less that of the
     kernel of f', which is 1, the scaling, where fibres are reduced, and d on the orbit (1, 1, 1).
+    The difference of the two numbers, ``gap``, is a sum of terms that are not negative; so it is
+    zero where each of them is.
 
     Raises
     ------
@@ -97,9 +99,11 @@ def _dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:
 def _dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:
     """The dimension of the functions of a type, with the row spaces of K and Q.
 
-    That of the functions is the dimension of the orbit of (A, V) less the scaling. The row space of
-    K has dimension k and contains the column space of A, of dimension r: such spaces are a
-    Grassmannian of dimension (k − r)(d − k). In the same way that of Q contains the row space of A.
+    That of the functions is the dimension of the orbit of (A, V) less the scaling. The A of rank r
+    and the V of rank s have the dimensions r(2d − r) and s(d + d' − s), and it is m(m + d − r − s)
+    conditions that the column space of A and the row space of V meet in dimension m. The row space
+    of K has dimension k and contains the column space of A: such spaces are a Grassmannian of
+    dimension (k − r)(d − k). In the same way that of Q contains the row space of A.
     """
     functions = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1
     return functions + (k - r) * (d - k) + (q - r) * (d - q)

@@ -179,10 +179,10 @@ def representative(orbit: Orbit) -> Pair:
 def exchange_vectors(pair: Pair) -> Pair:
     """For weights A = k qᵀ and V = h vᵀ of rank one, with q = h = e_1, the weights v qᵀ and h kᵀ.
 
-    They have the same function: its products are q_i k(y) · h_k v(y), in which k and v can be
+    They have the same function: its products are q_i k(y) · h_j v(y), in which k and v can be
     exchanged.
     """
-    A, V = pair
+    A, V = pair  # with entries in the first column of A, which is k, and the first row of V, vᵀ
     exchanged_a = {}
     exchanged_v = {}
     for (_, p), v_p in V.items():
@@ -222,14 +222,16 @@ def base_locus_is_empty() -> bool:
 
 @cache
 def real_family_has_no_real_weights() -> bool:
-    """Whether (y_1 + iεy_2)(y_1 − iεy_2) is y_1² + ε²y_2² for i² = −1: real for every real ε.
+    """Whether real functions exist that have no real weights and tend to the orbit (1, 1, 1).
 
-    This is the function with l_1 and v_1 these forms, and all other l_i and v_k zero. So
-    c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε², and V_12 is a root of T² + ε² on its fibre: no weights are
-    real for ε ≠ 0, which is not computed. ``i`` is a variable here: a multiple of i² + 1 is zero.
-    The limit for ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1); so the functions of this
-    orbit are limits of real functions without real weights
+    The function with l_1 = y_1 + iεy_2 and v_1 = y_1 − iεy_2, i² = −1, and all other l_i and v_k
+    zero, is one for each real ε ≠ 0. It is real if l_1 v_1 = y_1² + ε²y_2², and this is what is
+    computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε². Then V_12 is a root of T² + ε² for all its
+    weights with V_11 = 1, as ``fibre`` in evidence.py says: so they are not real. The limit for
+    ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1)
     (docs/mathematics.md#proposition-boundary).
+
+    ``i`` is a variable of the polynomial ring here, and equal to zero are the multiples of i² + 1.
     """
     i, epsilon = ring(2).gens()
     coefficient_of_y1_y2 = i * epsilon + (-i * epsilon)
@@ -271,15 +273,17 @@ def images(
 ) -> dict[tuple[int, ...], Any]:
     """The coordinates of generic weights as polynomials in the entries of these, by their indices.
 
-    The indices (k, i, p, q), or (k, p, q, r) for t = 1, are in increasing order. V has the size
-    rows × variables, and A variables × columns, for a case d' × d and d × d. Columns of A after the
-    first α are combinations of the first α, which is so on a dense part of the matrices of rank
-    ≤ α. So a polynomial in the coordinates vanishes on the closure exactly if it is zero at these
-    images. For t ≥ 2 c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token
-    and y a different token: A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q. For t = 1
-    there is one token x, and the coordinate (k, p, q, r) with p ≤ q ≤ r is the coefficient of
-    x_p x_q x_r in output k: the sum of A_pj V_kq over the different orders (p, j, q) of the three
-    indices.
+    The indices (k, i, p, q), or (k, p, q, r) for t = 1, are in increasing order. V is a matrix of
+    ``rows`` × ``variables``, and A one of ``variables`` × ``columns``; for a case these numbers are
+    d', d and d. Columns of A after the first α are combinations of the first α, which is so on a
+    dense part of the matrices of rank ≤ α. So a polynomial in the coordinates vanishes on the
+    closure exactly if it is zero at these images.
+
+    * For t ≥ 2 c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y
+      a different token: A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q.
+    * For t = 1 there is one token x, and the coordinate (k, p, q, r) with p ≤ q ≤ r is the
+      coefficient of x_p x_q x_r in output k: the sum of A_pj V_kq over the different orders
+      (p, j, q) of the three indices.
     """
     V, A = _generic_weights(rows, columns, variables, min(alpha, columns))
     found: dict[tuple[int, ...], Any] = {}

@@ -25,6 +25,10 @@ c_{k,i,p,q}; for t = 1 the coordinates are f_{k,p,q,r}, the coefficients of cubi
 * Σ, the slice, is where c_{1,1,1,1} = 1 and c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0 for i, k,
   q ≥ 2. There A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) in blocks, with a column v of d − 1 entries.
 * The numerator of a Hilbert series is that over (1 − T)^n, where n is the dimension.
+* A Difference says where a check fails: a place in the certificate, what is stored there, and what
+  was found. Checks return None where they succeed. A Content is what a certificate should have, as
+  it is found here: the answer, the evidence, and the lemmas that are taken on trust. WORDS has the
+  sentences of certificates, of words.toml, by keys.
 """
 
 from collections import Counter
@@ -133,7 +137,8 @@ def closure(certificate: Certificate) -> Content | Difference:
         trusted = tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"])
     else:
         trusted = (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
-        # with the dimension and the degree of I, J is I if its quotient is Cohen–Macaulay
+        # with the dimension and the degree of I, J is I if its quotient is Cohen–Macaulay; else
+        # the closure itself is accepted on trust
         if not algebra.is_cohen_macaulay(candidate.generators, series, count):
             on_trust = trusted
     return Content(answer, evidence, trusted, on_trust)
@@ -386,11 +391,13 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
 
     Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0. There I is
     the ideal of the image of A = (1 0; −v A″), V = (1 vᵀ; 0 V″) with rk A″ < α
-    (docs/computing-closures.md#proposition-chart). The unknowns are v and the coordinates of Σ,
-    some of which are the entries of A″ and V″. The graph of the map to Σ has as equations c =
-    f(A, V) and the minors of A″ of size α, which generate a prime ideal. The elements without v of
-    a lexicographic Gröbner basis of these, with v first, generate the ideal of the image; each has
-    to be in the restriction of J.
+    (docs/computing-closures.md#proposition-chart).
+
+    It is found by elimination. The unknowns are v and the coordinates of Σ, some of which are the
+    entries of A″ and V″. The graph of the map to Σ has as equations c = f(A, V) and the minors of
+    A″ of size α, which generate a prime ideal. The elements without v of a lexicographic Gröbner
+    basis of these, with v first, generate the ideal of the image; each has to be in the restriction
+    of J.
     """
     case = candidate.case
     from_two = range(1, case.d)
@@ -439,6 +446,7 @@ def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[An
     for q in from_two:
         A[q, 0] = -v[q]
         V[0, q] = v[q]
+        # A_1i = V_k1 = 0 for i, k ≥ 2, so c_{1,i,1,q} = A_qi V_11 = A_qi, and c_{k,1,1,q} = V_kq
         A |= {(q, i): c[0, i, 0, q] for i in from_two}
         V |= {(k, q): c[k, 0, 0, q] for k in range(1, case.d_out)}
     image = function((A, V))
@@ -483,14 +491,14 @@ def _last_degree(candidate: Candidate) -> int:
 def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if in some degree QQ[f]/J may have another dimension than QQ[f]/I, for t = 1.
 
-    None if the dimensions agree in degrees 1, …, ``_last_degree``.
+    None if the dimensions agree in degrees n = 1, …, ``_last_degree``. ``series`` is the Hilbert
+    series of QQ[f]/J.
 
-    ``series`` is the Hilbert series of QQ[f]/J. I is homogeneous in the indices k of outputs, and
-    in the indices p, q, r of inputs; so QQ[f]/I is a sum of parts by these indices. The values of
-    the monomials of one part at points of the closure are a matrix, whose rank, also modulo a
-    prime, is at most the dimension of the part. So the sum of the ranks is at most
-    dim (QQ[f]/I)_n, which is at most dim (QQ[f]/J)_n, as J ⊆ I. Where the first number is the last
-    one, J is I in this degree.
+    I is homogeneous in the indices k of outputs, and in the indices p, q, r of inputs; so QQ[f]/I
+    is a sum of parts by these indices. For one part take the matrix of the values of its monomials
+    (columns) at points of the closure (rows): its rank, also modulo a prime, is at most the
+    dimension of the part. So the sum of the ranks is at most dim (QQ[f]/I)_n, which is at most
+    dim (QQ[f]/J)_n, as J ⊆ I. Where the first number is the last one, J is I in degree n.
     """
     count = len(candidate.indices)
     last = _last_degree(candidate)
@@ -498,7 +506,7 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
         raise TooExpensiveError("monomials", f"too many of degree {last} in {count} coordinates")
     points: list[list[int]] = []
     for n in range(1, last + 1):
-        lower_bound = 0
+        lower_bound = 0  # of dim (QQ[f]/I)_n: the sum of the ranks
         for monomials in _parts(candidate, n):
             # as many points as monomials let the rank be the dimension of the part
             while len(points) < len(monomials):

@@ -87,11 +87,13 @@ def degree_by_values(d: int, alpha: int) -> int:
 def section_points(case: Case) -> int:
     """The degree of the source for α = d or α = 1: the points of a linear section of it.
 
-    For α = d the source is a Segre variety, a product of projective spaces: A and V are polynomials
-    A(T) and V(T) with d² and d d' free coefficients, and a linear section of the right dimension
-    says that A(T) V(T) is a multiple of a given polynomial with simple roots. Its points are the
-    factorizations: the ways to give d² − 1 of the roots to A(T) and the other d d' − 1 to V(T). For
-    α = 1, where A = k qᵀ, three factors k(T) q(T) V(T) share the roots (docs/checkers.md, Degree).
+    The source is a Segre variety, a product of projective spaces (docs/checkers.md, Degree).
+
+    * For α = d its points are pairs of polynomials A(T) and V(T) with d² and d d' free
+      coefficients, and a linear section of the right dimension says that A(T) V(T) is a multiple of
+      a given polynomial with simple roots. Its points are the factorizations: the ways to give
+      d² − 1 of the roots to A(T) and the other d d' − 1 to V(T).
+    * For α = 1, where A = k qᵀ, three factors k(T) q(T) V(T) share the roots.
     """
     roots_of_factors = [case.d**2 - 1, case.d * case.d_out - 1]
     if case.alpha == 1:

@@ -24,6 +24,10 @@ Notation. As in case.py: d, d', α, the weights (A, V), l_i, v_k and the coordin
   parts to parts, so decreasing weights are enough.
 * A core (m; e, f) is a case with m variables, e columns and f rows where the l_i are free (α = e).
 * Monomials in the c whose images are a basis of (QQ[c]/I)_w are pivots, the others are free.
+* A Difference says where a check fails: a place in the certificate, what is stored there, and what
+  was found. Checks return None where they succeed. A Content is what a certificate should have, as
+  it is found here: the answer, the evidence, and the lemmas that are taken on trust. WORDS has the
+  sentences of certificates, of words.toml, by keys.
 """
 
 from functools import lru_cache
@@ -51,12 +55,16 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     """The content for the degree up to which a certificate says something, and perhaps beyond.
 
     That degree, ``max_degree``, is the only thing beside the case that is taken from the
-    certificate. The content has H and the numbers of minimal generators up to this degree; the
-    dimension and the degree of the closure, which are those of h, as H and h agree for large n; and
-    h by its coefficients. A Hilbert series, and whether the generators found are all, are found
-    only where the certificate has a series. A difference for a certificate without a degree, for
-    one token, or with a series that is not proved; TooExpensiveError for a case or a degree that is
-    too large.
+    certificate. The content has
+
+    * H and the numbers of minimal generators up to this degree;
+    * the dimension and the degree of the closure, which are those of h, as H and h agree for large
+      n, and h by its coefficients;
+    * only where the certificate has a series: a Hilbert series, and whether the generators up to
+      this degree are all.
+
+    A difference for a certificate without a degree, for one token, or with a series that is not
+    proved; TooExpensiveError for a case or a degree that is too large.
     """
     case = Case(**certificate.case).with_fewest_weights()
     last = certificate.answer.get("max_degree")
@@ -74,6 +82,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         # all permutations of a weight have as many
         counts = [permutation_count(weight) * count for weight, count in by_weight.items()]
         generators[str(n)] = sum(counts)
+    # e_0, …, e_{D−1}: D is the dimension of the closure, and e_0 its degree
     coefficients = hilbert_coefficients(case)
     dimension = len(coefficients)
     answer: dict[str, Any] = {
@@ -90,7 +99,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     if isinstance(certificate.answer.get("hilbert_series"), dict):
         scope = "for-all-degrees"
         start, answer["all_generators"] = all_degrees(case, last)
-        if start > last + 1:
+        if start > last + 1:  # H = h is proved from ``start`` on, and has to be for all n > last
             return Difference("answer.hilbert_series", "a series", "no proof of one")
         # H(n) = h(n), a polynomial of degree dimension − 1, for all n > last
         beyond = range(last + 1, last + 1 + dimension)
@@ -124,12 +133,15 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight
 def all_degrees(case: Case, last: int) -> tuple[int, bool]:
     """The n from which on H = h, and whether generators of degree ≤ ``last`` are proved to be all.
 
-    If the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f), has no generators of degree
-    above ``last``, then neither has the case but for minors of its coordinates: of size e + 1 if
-    e < d, of size d + 1 if f < d', of size e + f + 1 if m < d (docs/completeness.md,
-    proposition-core). So ``last`` has to be at least these sizes. The core has no generators of
-    degree above B = s + 1 (theorem-bound), and none of degree n if there are none in the balanced
-    weight of this degree, which all representations of the degree contain.
+    Both are found from the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f).
+
+    * Where H = h holds for the core it does for the case (docs/completeness.md, corollary-series).
+    * If the core has no generators of degree above ``last``, then neither has the case but for
+      minors of its coordinates: of size e + 1 if e < d, of size d + 1 if f < d', of size e + f + 1
+      if m < d (proposition-core). So ``last`` has to be at least these sizes.
+    * The core has no generators of degree above B = s + 1 (theorem-bound), and none of degree n if
+      there are none in the balanced weight of this degree, where all indices of a kind occur
+      equally often, or nearly: all representations of the degree contain it.
     """
     e = case.alpha
     f = min(case.d, case.d_out)

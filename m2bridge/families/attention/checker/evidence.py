@@ -53,13 +53,15 @@ MAX_FIBRE_STEPS = 10**9
 def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     """The length of the fibre over the representative of an orbit, and the points (A, V) of it.
 
-    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. There
-    c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T +
-    c_{1,1,q,q}. One root is known, that of the representative; the other one is c_{1,1,1,q} less
-    it. The first row of V determines (A, V): so there are finitely many candidates, and those with
-    all coordinates right are the fibre (docs/mathematics.md#proposition-finite). No condition on
-    the rank is left out: where a column of A is zero at the representative it is zero on the whole
-    fibre, so rk A ≤ r ≤ α there.
+    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. Its points
+    are found in three steps (docs/mathematics.md#proposition-finite):
+
+    * c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T
+      + c_{1,1,q,q}. One root is known, that of the representative; the other one is c_{1,1,1,q}
+      less it.
+    * The first row of V determines (A, V): so there are finitely many candidates.
+    * Those with all coordinates right are the fibre. The rank of A need not be checked: where a
+      column of A is zero at the representative it is zero on the whole fibre, so rk A ≤ r ≤ α.
 
     ContradictionError if there are several points, some of them not reduced: the theorem on fibres
     excludes it, by which a fibre is one point or two reduced ones (docs/all-sizes.md,
@@ -181,30 +183,43 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
 
     The dimension is that of the Zariski tangent space of the cone over the closure at the
     representative of the orbit, whose fibre has the given points. It contains the image of the
-    differential at each of these. (For A of rank below α the vectors are tangents of the curves
-    A + sB with rk B = 1, which stay in D_α.)
-
-    At (1, 1, 1) the two points of a nearby fibre, (k e_1ᵀ, e_1 vᵀ) and (v e_1ᵀ, e_1 kᵀ) with
-    v − k = εw, come together. There the tangent space also contains limits of tangent vectors at
-    nearby functions, since the tangent spaces of a variety are a closed condition. Take one
-    direction A' at both points: the images of the differential are f(A', e_1 vᵀ) and f(A', e_1 kᵀ),
-    and their difference over ε is f(A', e_1 wᵀ). In the same way one direction V' at both points
-    gives f(w e_1ᵀ, V'). With matrices A' and V' of rank one these span all functions with entries
-    c_{1,i,p,q} alone, and all with entries c_{k,1,p,q} alone. For α = 1 the direction A' is tangent
-    to matrices of rank one at both points only if it is a multiple of b e_1ᵀ, so that i = 1
-    (docs/mathematics.md#math-smooth, "Singular for a second reason").
+    differential at each of these, and at (1, 1, 1) limits of tangent vectors at nearby functions.
+    (For A of rank below α the vectors are tangents of the curves A + sB with rk B = 1, which stay
+    in D_α.)
     """
     vectors: list[Function] = []
     for point in points:
         vectors.extend(differential(point, orbit, case))
     if orbit == (1, 1, 1):
-        columns = range(case.d)
-        if case.alpha == 1:
-            columns = range(1)
-        for p, q in combinations_with_replacement(range(case.d), 2):
-            vectors.extend({(0, i, p, q): 1} for i in columns)
-            vectors.extend({(k, 0, p, q): 1} for k in range(case.d_out))
+        vectors.extend(_limits_of_tangent_vectors(case))
     return rank(vectors)
+
+
+def _limits_of_tangent_vectors(case: Case) -> Iterator[Function]:
+    """Yield functions that are tangent to the closure at the representative of (1, 1, 1).
+
+    They span limits of tangent vectors at nearby functions, which are tangent, since the tangent
+    spaces of a variety are a closed condition. A nearby function has two weights, (k e_1ᵀ, e_1 vᵀ)
+    and (v e_1ᵀ, e_1 kᵀ) with v − k = εw, which come together for ε → 0.
+
+    * Take one direction A' at both: the images of the differential are f(A', e_1 vᵀ) and
+      f(A', e_1 kᵀ), and their difference divided by ε is f(A', e_1 wᵀ). With A' of rank one these
+      span all functions with entries c_{1,i,p,q} alone.
+    * One direction V' at both gives f(w e_1ᵀ, V') in the same way, and all functions with entries
+      c_{k,1,p,q} alone.
+
+    For α = 1 the direction A' is tangent to matrices of rank one at both weights only if it is
+    b e_1ᵀ for some b, so that i = 1 (docs/mathematics.md#math-smooth, "Singular for a second
+    reason").
+    """
+    columns = range(case.d)  # the i of the first kind of functions
+    if case.alpha == 1:
+        columns = range(1)
+    for p, q in combinations_with_replacement(range(case.d), 2):
+        for i in columns:
+            yield {(0, i, p, q): 1}
+        for k in range(case.d_out):
+            yield {(k, 0, p, q): 1}
 
 
 # The evidence about a case.
@@ -216,10 +231,12 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 
     The case is given by d, d' (``d_out``) and α. The evidence is that of certificates: dimension
     and degree of the closure, identities, length and points of the generic fibre, and for each
-    orbit its facts. The closure is the union of finitely many orbits, so the one of the largest
-    dimension is dense: it has the dimension of the closure, and its fibre is the generic one. This
-    fibre has to be reduced, the bound for the tangent dimension there has to be the dimension, and
-    the length of the fibre has to divide the degree of the source; else ContradictionError.
+    orbit its facts.
+
+    The closure is the union of finitely many orbits, so the one of the largest dimension is dense:
+    it has the dimension of the closure, and its fibre is the generic one. ContradictionError unless
+    this fibre is reduced, the bound for the tangent dimension there is the dimension, and the
+    length of the fibre divides the degree of the source.
     """
     case = Case(d, d_out, alpha, 2)
     lengths: dict[Orbit, int] = {}
@@ -258,7 +275,10 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         # Critical: the differential has a kernel, which is the tangent space of the fibre. So a
         # fibre with as many points as its length is reduced, and its function not critical.
         is_critical = lengths[orbit] != len(points[orbit])
-        orbit_facts["boundary"] = orbit_facts["critical"] = is_critical
+        # "boundary": limits of real functions without real weights are expected there, too;
+        # statements.py reads this only where it is proved
+        orbit_facts["boundary"] = is_critical
+        orbit_facts["critical"] = is_critical
         orbit_facts["singular"] = _decide_singular(
             orbit_facts, dimension, case, is_birational=length == 1
         )
@@ -304,11 +324,14 @@ def _decide_singular(
     """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
 
     ``orbit_facts`` are those about the orbit, ``dimension`` is that of the closure, and
-    ``is_birational`` says whether the map is birational. Where it is, a function whose fibre is not
-    one reduced point is singular, and one whose fibre is one reduced point, at which the source is
-    smooth, is smooth (docs/mathematics.md#theorem-smooth). One with more independent tangent
-    vectors than the dimension is singular in any case. ContradictionError if both are said of one
-    orbit.
+    ``is_birational`` says whether the map is birational.
+
+    * Where it is, a function whose fibre is not one reduced point is singular, and one whose fibre
+      is one reduced point, at which the source is smooth, is smooth
+      (docs/mathematics.md#theorem-smooth).
+    * A function with more independent tangent vectors than the dimension is singular in any case.
+
+    ContradictionError if "smooth" and "singular" are said of one orbit.
     """
     has_more_tangents = orbit_facts["tangent_lower_bound"] > dimension
     if is_birational and orbit_facts["fibre_length"] > 1:

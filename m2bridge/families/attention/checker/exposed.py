@@ -28,6 +28,11 @@ N = (N_1 | N_2) with r columns first. Near a point where M_1ᵀN_1 is invertible
 exactly if M_2ᵀN_2 = M_2ᵀN_1 (M_1ᵀN_1)⁻¹ M_1ᵀN_2 (Schur). Then L is spanned by the r rows of
 N_1ᵀM R. V = H T, where the first m rows of T are Y N_1ᵀM R, in L, and the others are free. At the
 point of this file M_2ᵀN_1 = 0 and M_1ᵀN_2 = 0, so that the equation is Ṁ_2ᵀN_2 + M_2ᵀṄ_2 = 0 there.
+
+Certificates. A Content is what a certificate should have, as it is found here: the answer with its
+verdicts, the evidence, and the lemmas that are taken on trust. A Difference says where what is
+stored differs: a place, what stands there, what was found. WORDS has the sentences of certificates,
+of words.toml; ``listed`` are the statements that a certificate lists.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,11 +65,12 @@ coordinates: ranks of all types then take minutes.
 def exposed(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on exposed types: the facts about each type, and the verdict.
 
-    TooExpensiveError for too many types of too many weights.
+    The verdict is on each statement that the certificate lists, as words. TooExpensiveError for too
+    many types of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed", certificate.answer)
-    reason = failing_hypothesis(TOKENS, case)
+    reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
         verdicts = [verdict(words, reason, "") for words in listed]
@@ -91,7 +97,8 @@ def compare_types(
     predicted : list of types, each a list of ranks
         Those that are exposed by the theorem.
     facts : list
-        For each type of the case what ``facts_of`` finds.
+        For each type of the case a dictionary of :func:`facts_of`. Of its entries ``type`` is the
+        list of ranks, and ``exposed`` is True, False, or None where no lemma decides.
     listed : sequence of Words
         The statements that a certificate lists.
     """
@@ -109,7 +116,8 @@ def compare_types(
         "predicted": {"exposed": predicted, "undecided": []},
         "observed": {"exposed": observed, "undecided": undecided},
     }
-    verdicts = [verdict(words, None, outcome, **values) for words in listed]
+    no_failing_hypothesis = None
+    verdicts = [verdict(words, no_failing_hypothesis, outcome, **values) for words in listed]
     return statements(WORDS, listed, verdicts, {"types": facts})
 
 
@@ -158,7 +166,7 @@ def is_stated(kind: Kind, case: Case) -> bool:
     if s < min(case.d, case.d_out):
         return False
     intersection_is_smallest = m == max(0, r + s - case.d)
-    is_of_squares = (r, s, m) == (1, 1, 1)
+    is_of_squares = (r, s, m) == (1, 1, 1)  # A = v qᵀ and V = h vᵀ: the products are q_i h_k v²
     return intersection_is_smallest or is_of_squares
 
 
@@ -238,7 +246,7 @@ class Chart:
         self.kind = kind
         self.case = case
         self.M = {(i, i): 1 for i in range(k)}
-        self.N = {(j if j < r else j + k - r, j): 1 for j in range(q)}
+        self.N = {(j, j): 1 for j in range(r)} | {(j + k - r, j): 1 for j in range(r, q)}
         self.R = {(i, i): 1 for i in range(k)}
         self.S = {(j, j): 1 for j in range(q)}
         self.H = {(i, i): 1 for i in range(s)}
@@ -282,12 +290,13 @@ class Chart:
         for i, j in product(range(a), range(k)):  # M moves
             taken_back: dict[tuple[int, int], int] = {}
             if j >= r and k <= i < k + q - r:
-                # entry (j, r + i − k) of MᵀN, one of M_2ᵀN_2, moves, and N_2 takes it back
+                # Row i of N has its one in column r + i − k. So entry (j, r + i − k) of MᵀN, one of
+                # M_2ᵀN_2, moves; and as row j of M has its one in column j, N_2 takes it back
                 taken_back = {(j, r + i - k): -1}
             yield self._direction(M={(i, j): 1}, N=taken_back)
         for i, j in product(range(a), range(q)):  # N moves
             if j >= r and r <= i < k:
-                # this is what takes back the moves of M
+                # this moves entry (i, j) of M_2ᵀN_2: it only takes back the moves of M
                 continue
             yield self._direction(N={(i, j): 1})
         for place in product(range(k), range(d)):
@@ -395,7 +404,7 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
 
 
 def hessian(chart: Chart, nu: Function) -> Any:
-    """The Hessian matrix of ν∘φ at the point of the chart, modulo the prime.
+    """The Hessian matrix of ν∘φ at the point of the chart, a matrix of FLINT modulo PRIME.
 
     It is square, with rows and columns in the order of ``weight_places``. φ is linear in each of K,
     Q and V, so second derivatives by two entries of one matrix are zero. With the unit matrices K',
@@ -405,6 +414,7 @@ def hessian(chart: Chart, nu: Function) -> Any:
     * by an entry of K or Q and one of V it is ν(f(A', V')) with A' = K'ᵀQ or A' = KᵀQ'.
     """
     case = chart.case
+    # {(place (p, i) in A, place (k, q) in V): ν(f(E, E')) for the unit matrices of these entries}
     values = _values_of_products(case, nu)
     # {place of an entry of A: ν(f(E, V))}, where E is the unit matrix of this entry
     values_at_v: dict[Place, int] = {}
@@ -420,11 +430,12 @@ def hessian(chart: Chart, nu: Function) -> Any:
             rows.setdefault(("K", j, p), {})["Q", j, i] = y
             rows.setdefault(("Q", j, i), {})["K", j, p] = y
     # K or Q with V: ν(f(A', E)), where E is the unit matrix of an entry of V
-    for w in chart.all_directions:
-        (place_of_w,) = w.entries()  # each direction is one unit entry
+    for w in chart.all_directions:  # one unit entry of K, Q or V each
+        (place_of_w,) = w.entries()
         if place_of_w[0] == "V":
-            continue
+            continue  # its row is filled below, by symmetry
         row = rows.setdefault(place_of_w, {})
+        # the entries of A' = K'ᵀQ or KᵀQ' by their places
         for place_in_a, x in chart.moves_of_a(w).items():
             for k, q in product(range(case.d_out), range(case.d)):
                 place: WeightPlace = ("V", k, q)

@@ -23,6 +23,11 @@ Oᵀ = P H and V = J T, with P, J of o and v columns and PᵀJ of rank s. With P
 of P, U is spanned by the s rows of P_1ᵀJ T. The first m rows of T are Y N_1ᵀM R, in L, and have to
 be in U: the row space of P_1ᵀJ = (X | Z) contains the first m unit vectors. Near X = 1, Z = 0 that
 says that the first m rows of X⁻¹Z are zero. At the point of this file it is Ż = 0 in these rows.
+
+Certificates. A Content is what a certificate should have, as it is found here: the answer with its
+verdicts, the evidence, and the lemmas that are taken on trust. A Difference says where what is
+stored differs: a place, what stands there, what was found. WORDS has the sentences of certificates,
+of words.toml; ``listed`` are the statements that a certificate lists.
 """
 
 from collections.abc import Iterator, Sequence
@@ -85,11 +90,12 @@ class HeadType(NamedTuple):
 def exposed_heads(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on exposed types of heads: facts about each, and the verdict.
 
-    TooExpensiveError for too many types of too many weights.
+    The verdict is on each statement that the certificate lists, as words. TooExpensiveError for too
+    many types of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed-heads", certificate.answer)
-    reason = failing_hypothesis(TOKENS, case)
+    reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
         verdicts = [verdict(words, reason, "") for words in listed]
@@ -171,7 +177,7 @@ def is_stated(kind: HeadType, case: Case) -> bool:
     if kind.v - kind.s > max(0, case.d - case.d_out):
         return False
     intersection_is_smallest = kind.m == max(0, kind.r + kind.s - case.d)
-    is_of_squares = kind.r == kind.s == kind.m == 1
+    is_of_squares = kind.r == kind.s == kind.m == 1  # A = v qᵀ and W = h vᵀ
     return intersection_is_smallest or is_of_squares
 
 
@@ -248,8 +254,10 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
     images = [chart.image(w) for w in chart.all_directions]
     functions = dimension_of_functions(balanced, case)
     differential_rank = rank(images)
-    if functions != differential_rank:
-        return functions < differential_rank
+    if functions < differential_rank:
+        return True  # whatever the ranks of ν are
+    if functions > differential_rank:
+        return False
     nu = random_functional(images, case, Random(f"{case} {balanced} {kind}"))
     rank_on_a = rank_modulo(matrix_on_a(chart, nu))
     rank_on_w = rank_modulo(matrix_on_w(chart, nu))
@@ -338,9 +346,9 @@ class HeadChart:
         """Yield tangent vectors that span those of the type: derivatives of the chart.
 
         The parameters are the entries of M, N, R, S, P, J, H, of Y and of the rows of T from m on,
-        where M, N and P, J are tied by the equations of the chart. Rows of MᵀN_2 from r on must not
-        move, as M_1ᵀN_1 moves freely and MᵀN keeps its rank; in the same way rows of PᵀJ_2 from s
-        on, and because of Ż = 0 also its first m.
+        where M, N and P, J are tied by the equations of the chart. For M and N they say that
+        M_2ᵀN_2 does not move: these are the rows of MᵀN_2 from r on. In the same way rows of PᵀJ_2
+        from s on do not move, and because of Ż = 0 its first m do not either.
         """
         k, q, o, v, r, s, m = self.kind
         a, d = self.case.a, self.case.d
@@ -449,7 +457,7 @@ def moves_of_factors(
         yield {(row, i): 1}, taken_back
     for i, j in product(range(rows), range(rank_n)):
         if i in fixed_rows and j >= common:
-            # this is what takes back the moves of M
+            # this moves entry (i, j) of MᵀN_2: it only takes back the moves of M
             continue
         yield {}, {(i, j): 1}
 

@@ -134,13 +134,14 @@ class Part:
         vectors = []
         for monomial in self.free_monomials:
             free_column = column_of[monomial]
-            fractions = {free_column: (1, 1)}  # numerator and denominator, by column
+            # the element: numerator and denominator of each coefficient, by column
+            fractions = {free_column: (1, 1)}
             for i, pivot in enumerate(self.pivots):
                 residue = int(self.echelon[i, free_column])
                 if residue:
                     fractions[pivot] = fraction(-residue, ELIMINATION_PRIME)
             scale = lcm(*(denominator for _, denominator in fractions.values()))
-            vectors.append({j: x * scale // y for j, (x, y) in fractions.items()})
+            vectors.append({j: x * (scale // y) for j, (x, y) in fractions.items()})
         if any(self.images * matrix(vectors, len(column_of)).transpose()):
             raise TooExpensiveError(
                 "answer", f"not decided: a relation of weight {self.weight} has large coefficients"
@@ -175,8 +176,8 @@ class Products:
         self.number_of_coordinate = {index: j for j, index in enumerate(self.coordinates)}
         self.images = [pack_exponents(polynomial) for polynomial in polynomials.values()]
         # Results that are kept: parts by their weight; monomials by their weight and the number of
-        # the coordinate from which on they are made; images by the monomial. The latter are kept
-        # for monomials that are another one without its last coordinate.
+        # the coordinate from which on they are made; and images by the monomial, of those that are
+        # the beginning of another one, which has one coordinate more.
         self._parts: dict[Weight, Part] = {}
         self._monomials: dict[tuple[Weight, int], list[Monomial]] = {}
         self._images_of_beginnings: dict[Monomial, Image] = {}
@@ -225,17 +226,19 @@ class Products:
         return total
 
     def up_to_sections(self) -> tuple[list[int], int]:
-        """H(0), …, H(s) of a core (m; e, f) with H(s) = h(s), and the n from which on H = h.
+        """H(0), …, H(s) of a core, for an s with H(s) = h(s), and the least n from which on H = h.
 
-        s is the first degree from L + 3 on, L = min(max(e, f) − 1, m − 2), with H(s) = h(s): then
-        H = h from s on, and there are no generators of degree above s + 1
-        (docs/completeness.md#theorem-bound). The n is the least one, found downwards from s. With
-        one variable there are no equations at all. TooExpensiveError if MAX_UNDECIDED_DEGREES
-        degrees after the first do not decide.
+        The core has m variables (``variables``), e forms l_i (``columns``), which are free, and f
+        forms v_k (``rows``). s is the first degree from L + 3 on, L = min(max(e, f) − 1, m − 2),
+        with H(s) = h(s): then H = h from s on, and there are no generators of degree above s + 1
+        (docs/completeness.md#theorem-bound). The n is found downwards from s. With one variable
+        there are no equations at all. TooExpensiveError if MAX_UNDECIDED_DEGREES degrees after the
+        first do not decide.
         """
         if self.variables == 1:
             return [1], 0
-        first = min(max(self.columns, self.rows) - 1, self.variables - 2) + 3
+        L = min(max(self.columns, self.rows) - 1, self.variables - 2)
+        first = L + 3
         values = [1]
         s = 0
         while s < first or values[s] != self.number_of_sections(s):
@@ -301,7 +304,7 @@ class Products:
         free_monomials = self.part(weight).free_monomials
         for j, coordinate in enumerate(self.coordinates):
             rest = subtract_coordinate(weight, coordinate)  # w − w_j
-            # there is no multiple of x_j of weight w, or it is x_j itself, which is in no generator
+            # None: x_j has no multiple of weight w. All zero: w is w_j, and 1 is not in I.
             if rest is None or not any(rest[0]):
                 continue
             part = self.part(sort_weight(rest))
@@ -327,8 +330,8 @@ class Products:
         """For each coordinate, in their order, the number of the coordinate with renamed indices.
 
         Indices of each kind are renamed by the permutation that takes 0 to the most frequent index
-        in ``weight``, 1 to the next one, and so on. So it takes monomials of the decreasing weight
-        to monomials of ``weight``.
+        in ``weight``, 1 to the next one, and so on: for (1, 3, 2) it takes 0, 1, 2 to 1, 2, 0. So
+        it takes monomials of the decreasing weight to monomials of ``weight``.
         """
         new_k, new_i, new_p = (indices_by_frequency(counts) for counts in weight)
         renamed = []

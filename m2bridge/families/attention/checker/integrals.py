@@ -113,11 +113,14 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
 def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
-    C and M are d × d matrices, and e_α is the sum of the principal minors of size α.
-    C_ij = (−u)^{i+j} (−1)^j C(i + j, i), where the last C is a binomial coefficient, and M_ij is
-    the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d
-    (docs/polar-degrees.md, proposition-polar-determinant). Here u is a number, a power of two above
-    twice the coefficients of e_α(C M) in u; so these are the digits of its value, from −u/2 to u/2.
+    This is a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant). e_α is the sum
+    of the principal minors of size α, and C and M are d × d matrices with indices from 0 on:
+
+    * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
+    * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
+
+    Here u is a number, a power of two above twice the coefficients of e_α(C M); so these are the
+    digits of its value to the base u, from −u/2 to u/2.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices
@@ -145,7 +148,8 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
 
         −½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k,
 
-    t = 1 + u, φ(y) = (1 − u·y)^d / (1 − 2t·y) (docs/polar-degrees.md#proposition-polar-symmetric).
+    where t = 1 + u, φ(y) = (1 − u·y)^d / (1 − 2t·y), and [y^{d−1} z^{d−1}] is the coefficient of
+    this monomial in what follows it (docs/polar-degrees.md#proposition-polar-symmetric).
     Here u is a power of two, and the coefficients are digits, as in ``integrals_in_chow_ring``. A
     bound for them is the value with every sign positive, and u = 1.
     """
@@ -168,9 +172,10 @@ def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
     # −½ (y − z)² is y z − ½ (y² + z²). By the symmetry in y and z both squares contribute equally,
     # so y² stands for the half of both.
     total = 0
-    for k in range(2 * d - 3):
-        from_mixed = 0
-        from_squares = 0
+    for k in range(2 * d - 3):  # k + 2 is at most 2d − 2, the degree of y^(d−1) z^(d−1)
+        from_mixed = 0  # the part with the factor y z
+        from_squares = 0  # the part with the factor y²
+        # neither i nor k − i is above d − 1
         for i in range(max(0, k - d + 1), min(k, d - 1) + 1):
             # (y + z)^k has C(k, i) y^i z^(k−i), which leaves these powers of y^(d−1) z^(d−1)
             power_of_y = d - 1 - i
@@ -209,6 +214,7 @@ def _coefficient_bound(d: int, alpha: int) -> int:
     phi = _power_series([2, 1, 1], d)  # with u = 1, and every sign positive
     sum_of_row = 0  # at least that of any row of C M: it is the sum of all entries
     for i, j in product(range(d), repeat=2):
+        # row j of M has the entries φ_{d−1−j}, …, φ_0 and zeros
         sum_of_row += comb(i + j, i) * sum(phi[: d - j])
     number_of_minors = comb(d, alpha)
     bound: int = number_of_minors * sum_of_row**alpha
@@ -269,17 +275,23 @@ def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
 def localized_integrals(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1.
 
-    E = S ⊗ K^d has rank αd. c(T), the sum of all Chern classes of P(E), is that of the Grassmannian
-    times Σ c_k(E) (1 + h)^{αd−k}; and integrals over the lines in E carry h^{αd−1+m} to the Segre
-    class s_m(E). What is left are integrals over Gr(α, d): sums over its fixed points, coordinate
-    subspaces W. There c_k(E) is the elementary symmetric function of the weights of E, s_m(E) the
-    complete one of those of the dual of E, and the tangent space has the differences of the weights
-    outside and inside W, whose product is the denominator. ContradictionError if one of these
-    integrals is a fraction.
+    E = S ⊗ K^d is a bundle of rank αd on Gr(α, d), whose dimension is D = α(d − α); so n_1 is
+    αd − 1 + D.
+
+    * c(T), the sum of all Chern classes of P(E), is that of the Grassmannian times
+      Σ_k c_k(E) (1 + h)^{αd−k}.
+    * Integration over the lines in E takes h^{αd−1+m} to the Segre class s_m(E). What is left are
+      the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c is its own Chern class.
+    * They are sums over its fixed points, coordinate subspaces W. There c_k(E) is the elementary
+      symmetric function of the weights of E, and s_m(E) the complete one of those of the dual of E.
+      The tangent space has as weights the differences of a weight outside W and one inside; c is
+      their elementary symmetric function, and their product is the denominator.
+
+    ContradictionError if one of these integrals is a fraction.
     """
     rank = alpha * d
-    dimension = alpha * (d - alpha)  # of the Grassmannian
-    # {(k, m): the integral of c_{dimension−k−m}(T) c_k(E) s_m(E) over the Grassmannian}
+    dimension = alpha * (d - alpha)  # D
+    # {(k, m): the integral of c_{D−k−m} c_k(E) s_m(E) over the Grassmannian}
     degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
     on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
     squares = [j**2 for j in range(d)]  # the weights of the torus on K^d
@@ -299,7 +311,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
         if total.q != 1:
             raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
         # c_k(E) (1 + h)^{αd−k} has h^power with a binomial coefficient, and h^power h^{n_1−j} is
-        # h^{αd−1+m} for j = dimension − m + power
+        # h^{αd−1+m} for j = D − m + power; as j ≤ n_1, the power is at most αd − 1 + m
         for power in range(min(rank - k, rank - 1 + m) + 1):
             integrals[dimension - m + power] += comb(rank - k, power) * int(total.p)
     return integrals
@@ -315,11 +327,16 @@ def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
 def localized_symmetric(d: int) -> list[int]:
     """∫ c_j(N) h^{2d−2−j} over P(S²S) for j = 0, …, 2d − 2, N = S²S(1) − O + S ⊗ Q(1).
 
-    A fixed point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of
-    those with the weights 2a, a + b and 2b: then h has minus this weight. The torus has squares as
-    weights on K^d; 2a, a + b and 2b are different. The tangent space of P(S²) there has as weights
-    the differences of the other two and that of the line; and N has these, and a + c, b + c less
-    that of the line, for the weights c of Q.
+    They are sums over the fixed points of a torus, which has squares as weights on K^d. A fixed
+    point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of those with
+    the weights 2a, a + b and 2b, which are different. There
+
+    * h has minus the weight of the line;
+    * N has as weights the differences of the other two of these three and that of the line, which
+      are the weights of the projective plane of S²S, and a + c and b + c less that of the line, for
+      the weights c of Q;
+    * the denominator is the product of the tangent weights: of the plane, and of the Grassmannian,
+      with c − a and c − b.
     """
     last = 2 * d - 2
     integrals = [flint.fmpq(0)] * (last + 1)

@@ -13,6 +13,11 @@ Notation. d' = 1, a ≥ d, and c_{i,p,q} are the coordinates of functions, the c
 x_i y_p y_q. G is the matrix of E[S_pq x_i · S_uv x_j], with the sum S of y yᵀ over t tokens y, of
 which x is one; u is a target. For fixed v the functions are C(v) A, F = wᵀM⁻¹w with M = CᵀG C and
 w = CᵀG u. Critical points of N/q³ with q ≠ 0 are the zeros of g_j = q ∂_j N − 3 N ∂_j q.
+
+Certificates. A Content is what a certificate should have, as it is found here: the answer with its
+verdicts, the evidence, and the lemmas that are taken on trust. A Difference says where what is
+stored differs: a place, what stands there, what was found. WORDS has the sentences of certificates,
+of words.toml; ``listed`` are the statements that a certificate lists.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -61,7 +66,7 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("learning-degree", certificate.answer)
-    reason = failing_hypothesis(HYPOTHESES, case)
+    reason = failing_hypothesis(HYPOTHESES, case)  # words, or None if all of them hold
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
         verdicts = [verdict(words, reason, "") for words in listed]
@@ -79,7 +84,10 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
             found = f"{count} modulo {prime}"
             return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
     predicted = stirling_number(case.d + 2, 3)  # theorem-learning-degree
-    verdicts = [global_verdict(words, None, predicted, counts[0]) for words in listed]
+    verdicts = [
+        global_verdict(words, hypothesis=None, predicted=predicted, observed=counts[0])
+        for words in listed
+    ]
     evidence = {"learning_degree": counts[0], "primes": primes, "target": target}
     return statements(WORDS, listed, verdicts, evidence)
 
@@ -129,10 +137,11 @@ def features(d: int) -> list[Feature]:
 def normal_moment(first: Feature, second: Feature, t: int) -> int:
     """E[S_pq x_i · S_uv x_j] for t standard normal tokens, where the features are ipq and juv.
 
-    S_pq is the sum of y_p y_q over the tokens y, and S_uv that of z_u z_v over the tokens z. By
-    Wick's formula the expectation is a sum over the ways to put the six entries x_i, y_p, y_q, x_j,
-    z_u, z_v into pairs. A way contributes only where the two entries of each pair have the same
-    index and belong to one token: then it contributes 1 for each choice of y and z. So pairs
+    S_pq is the sum of y_p y_q over the tokens y, and S_uv that of z_u z_v over the tokens z.
+
+    By Wick's formula the expectation is a sum over the ways to put the six entries x_i, y_p, y_q,
+    x_j, z_u, z_v into pairs. A way contributes only where the two entries of each pair have the
+    same index and belong to one token: then it contributes 1 for each choice of y and z. So pairs
     identify some of x, y and z with each other; and there are t choices for each class of these but
     that of x, which is one given token.
     """

@@ -15,6 +15,10 @@ the set of all (W, A, V) where W is a subspace of dimension α that contains the
 the parametrization on it is f. N + 1 is the number of coordinates. Over an orbit there are the
 (W, A, V) with (A, V) in it; the codimension is that of all these points in Y, and the kernel is
 that of the differential of f on Y at one of them.
+
+A Content is what a certificate should have, as it is found here: the answer, the evidence, and the
+lemmas that are taken on trust, which WORDS has by their keys. A Difference says where what is
+stored differs: a place, what stands there, what was found.
 """
 
 from typing import Any
@@ -89,13 +93,15 @@ def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
     They are ``codimension`` and ``kernel_at_most`` in the answer, beside ``orbit`` itself.
 
     Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
-    Grassmannian of dimension (α − r)(d − α). So the points of Y over the orbit have (α − r)(d − α)
-    dimensions more than the orbit. Tangent vectors of the Grassmannian are those of Y that do not
-    move (A, V): they are in the kernel. Others move (A, V) along tangent vectors of evidence.py, so
-    modulo those of the Grassmannian the kernel is contained in that of the differential of f on all
-    of these. From the latter (A, −V) is taken away, which is not a direction in projective space.
-    (A, 0) is not a direction either, but its image is f itself: it adds one to ``tangent_vectors``
-    and one to the rank.
+    Grassmannian of dimension (α − r)(d − α), ``subspaces``. So the points of Y over the orbit have
+    as many dimensions more than the orbit.
+
+    The kernel is that of the differential of f on Y. Tangent vectors of the Grassmannian are those
+    of Y that do not move (A, V), so they are in it. The others move (A, V) along the tangent
+    vectors of the source in evidence.py. So modulo the Grassmannian the kernel is contained in that
+    of the differential on all of these, whose dimension is their number less the rank. One is
+    subtracted for (A, −V), which is no direction in projective space. (A, 0) is none either, but
+    its image is f itself: it adds one to ``tangent_vectors`` and one to the rank.
     """
     r, _, _ = orbit
     subspaces = (case.alpha - r) * (case.d - case.alpha)

@@ -23,6 +23,9 @@ and weights those of equations.py; S_λ is a Schur functor, as in schur.py.
 * The bound is s + 1: the core has no minimal generators of higher degree.
 * Minors are those of the coordinates, written as a matrix with rows by the index i (as an element
   of X ⊗ (H ⊗ S_2 Y)), by k, or by a variable (Y ⊗ (X ⊗ H ⊗ Y)).
+* A Content is what a certificate should have, as it is found here: the answer, the evidence, and
+  the lemmas that are taken on trust, which WORDS has by their keys. A Difference would say where
+  what is stored differs.
 """
 
 from collections.abc import Callable, Sequence
@@ -158,12 +161,13 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
     """The representations of minimal generators that the core (m; e, f) itself does not have.
 
     One of their three partitions has more parts than the core has forms l_i, forms v_k or
-    variables. They occur in larger closures with this core. There the l_i span at most e
-    dimensions, the v_k at most f, and all together at most e + f. So the matrices of coordinates by
-    the index i, by k and by variables have at most these ranks, and their minors of one size more
-    are equations. All generators with more parts come from these minors, in the degree that is
-    their size (docs/representations.md#proposition-more-rows). Such minors exist for some cores
-    only:
+    variables. They occur in larger closures with this core.
+
+    There the l_i span at most e dimensions, the v_k at most f, and all together at most e + f. So
+    the matrices of coordinates by the index i, by k and by variables have at most these ranks, and
+    their minors of one size more are equations. All generators with more parts come from these
+    minors, in the degree that is their size (docs/representations.md#proposition-more-rows). Such
+    minors exist for some cores only:
 
     * A closure with this core has more than e forms l_i only if e < m. A minor of size e + 1 needs
       one l_i more than the core has, so its representations are found in the products with e + 1

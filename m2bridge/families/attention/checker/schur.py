@@ -73,10 +73,13 @@ def schur_dimension(shape: Partition, size: int) -> int:
     i has the contents −i, 1 − i, …; and if its first box has a hook of length f_i, the row has the
     hook lengths 1, …, f_i but for the differences f_i − f_j with the rows j below it.
     """
+    # f_i: the boxes of the row, and one for each row below it; empty rows at the end of the shape
+    # count here as well, and change nothing in the quotient
     first_hooks = [length + len(shape) - 1 - i for i, length in enumerate(shape)]
     numerator = 1
     denominator = 1
     for i, length in enumerate(shape):
+        # the product of size − i, …, size − i + length − 1: of size + content over row i
         numerator *= perm(size - i + length - 1, length)
         denominator *= factorial(first_hooks[i])
         for lower in first_hooks[i + 1 :]:
@@ -129,7 +132,7 @@ def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, 
     """
     dimensions_left = dict(dimensions)
     products = []
-    for highest in sorted(dimensions_left, reverse=True):
+    for highest in sorted(dimensions_left, reverse=True):  # in lexicographic order
         multiplicity = dimensions_left[highest]
         if multiplicity == 0:
             continue

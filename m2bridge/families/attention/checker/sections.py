@@ -33,9 +33,10 @@ def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha
     d' and d in d, of which the l_i span at most α dimensions, and for a core α free l_i.
 
     h(n) is the dimension of all polynomials of degree n in A of rank ≤ α and of degree n in V, less
-    that of those which are lost because several weights have the same products l_i v_k. These are
-    the sections of the cokernel M of O → F_* O, functions on weights modulo those on products: all
-    sections of M extend (docs/completeness.md#proposition-sections).
+    that of those which are lost because several weights have the same products l_i v_k. With the
+    map F from weights to products, these are the sections of the cokernel M of O → F_* O, functions
+    on weights modulo those on products: all sections of M extend
+    (docs/completeness.md#proposition-sections).
 
     M has a filtration. Its first quotient is about values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have
     the same products, so polynomials that change their sign with k and v exchanged are lost. The

@@ -137,11 +137,14 @@ class Source:
 
         The further one is any hyperplane of a general linear space of dimension i + 1, which i + 2
         forms ℓ_j span. It is tangent at a point if all derivatives of the form Σ s_j ℓ_j are zero
-        there, with the s_j not all zero. So there are such s exactly where the vectors of the
-        derivatives of ℓ_0, …, ℓ_{i+1}, one vector for each variable, do not span all vectors of i +
-        2 entries: at the points where the cokernel of these vectors, over functions on the section,
-        is not zero. Its dimension in the multidegree is i + 2 times that of the functions, less the
-        rank of all multiples of the vectors (docs/polar-degrees.md#proposition-slices).
+        there, with the s_j not all zero. For each variable take the vector of the derivatives of
+        ℓ_0, …, ℓ_{i+1} by it. There are such s exactly where these vectors do not span all vectors
+        of i + 2 entries: at the points where their cokernel, over functions on the section, is not
+        zero.
+
+        The number of points is the dimension of the cokernel in the multidegree: i + 2 times that
+        of the functions, less the rank of all multiples of the vectors
+        (docs/polar-degrees.md#proposition-slices).
 
         On n hyperplanes there are finitely many points. At each of them some hyperplane is tangent,
         as tangency says n + 1 conditions and s has n + 2 entries: so all points are counted, by the
@@ -157,13 +160,15 @@ class Source:
     def number_of_pairs(self, hyperplanes: int) -> int:
         """Half of the number of points with k and v not proportional, for d = 2, α = d' = 1.
 
-        They are those where the determinant D of k and v is not zero. Multiplication with D is
-        bijective on the part of the cokernel that lives there, and a high power of it is zero on
-        the rest; so the rank of this power counts the points: that of the relations with the
-        multiples of the power, less that of the relations. For n hyperplanes no point has D = 0.
+        They are those where D = k_1 v_2 − k_2 v_1 is not zero. Multiplication with D is bijective
+        on the part of the cokernel (see ``number_of_points``) that lives there, and a high power of
+        D is zero on the rest. So the rank of this power on the cokernel counts the points; it is
+        the rank of the relations together with the multiples of the power, less that of the
+        relations. For n hyperplanes no point has D = 0.
 
-        The cokernel is one of vectors with an entry for each of the forms of ``_slice``: the power
-        is taken in each of the entries, with zeros in the other ones.
+        The cokernel is one of vectors with an entry, a function on the section, for each of the
+        forms of ``_slice``: a multiple of the power stands in each of the entries, with zeros in
+        the other ones.
         """
         restriction, spanning = self._slice(hyperplanes)
         functions = int(restriction.ncols())

@@ -20,8 +20,13 @@ number are those of the paper by Henry, Marchetti and Kohn; others have a name i
 * An observable is what a statement is about, such as "singular". It is predicted by the statement,
   and observed by ``evidence``, which is what ``observe`` in evidence.py finds: numbers of the
   case, and for each orbit its ``facts``.
-* A statement concerns an orbit if it says something there. It has hypotheses, the first few of
-  HYPOTHESES; where one fails, the verdict names it and still has the values.
+* A statement concerns an orbit if it says something there. It has hypotheses, such as "there are
+  several tokens" (TOKENS and PAPER are lists of their names); where one fails, the verdict names it
+  and still has the values.
+* A Content is what a certificate should have, as it is found here: the answer with its verdicts,
+  the evidence, and the lemmas that are taken on trust. A Difference says where what is stored
+  differs: a place, what stands there, what was found. ``listed`` are the words of the statements
+  that a certificate lists.
 """
 
 from collections.abc import Callable, Mapping
@@ -304,10 +309,13 @@ def _polar_degrees(
 ) -> dict[str, list[int | None]] | None:
     """The polar degrees δ_n, …, δ_0 of a case as a list for each method, by its name.
 
-    An entry is None where the method does not give this δ_i. The methods are "integrals", those of
-    the theorem, computed in another way than the stated ones; "projection_formula", which gives δ_n
-    alone, the degree of the closure; and "slices", points in general slices, where they are
-    counted. That integrals and numbers of points are the polar degrees is one of two theorems of
+    An entry is None where the method does not give this δ_i. The methods are
+
+    * "integrals", those of the theorem, computed in another way than the stated ones;
+    * "projection_formula", which gives δ_n alone, the degree of the closure;
+    * "slices", points in general slices, where they are counted.
+
+    That integrals and numbers of points are the polar degrees is one of two theorems of
     docs/polar-degrees.md: theorem-polar, where the map is birational and kernels are small, and
     theorem-polar-symmetric for α = d' = 1 < d, where it is two-to-one. The answer is None where
     neither applies, or the case is too large for integrals.
@@ -369,18 +377,16 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
 
     So it does if f is defined everywhere (its base locus is empty) and birational, and over every
     orbit the kernel of its differential on the desingularization Y is zero or of smaller dimension
-    than the codimension, in Y, of what lies over the orbit.
+    than the codimension, in Y, of what lies over the orbit. Y is the set of all (W, A, V) with W a
+    subspace of dimension α that contains the columns of A.
 
-    Y is the set of all (W, A, V) with W a subspace of dimension α that contains the columns of A.
-    Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α). So over the orbit there
-    are as many dimensions more than the orbit has; and dim Y is that of the closure, as f is
-    birational. (Dimensions of cones are compared, both one larger.)
-
-    The tangent vectors of the Grassmannian are in the kernel. The others move (A, V), so modulo
-    these the kernel is contained in the tangent space of the fibre of f; as a bound is enough it
-    does not matter which vectors of this space come from Y. Where the square of the maximal ideal
-    of a point of the fibre is zero, as evidence.py finds, the tangent space there has as many
-    dimensions as the fibre is longer than its points.
+    * Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α), ``subspaces``. So what
+      lies over the orbit has as many dimensions more than the orbit; and dim Y is that of the
+      closure, as f is birational. (Dimensions of cones are compared, both one larger.)
+    * The tangent vectors of the Grassmannian are in the kernel. The others move (A, V), so modulo
+      the Grassmannian the kernel is contained in the tangent space of the fibre of f. Its dimension
+      is the length of the fibre less the number of its points, as the square of the maximal ideal
+      of a point of the fibre is zero, which evidence.py finds. So ``kernel`` is an upper bound.
     """
     for facts in evidence["orbits"]:
         r, _, _ = facts["orbit"]

@@ -9,6 +9,10 @@ c = Σ x_i ⊗ h_k ⊗ l_i·v_k and x ⊗ h ⊗ y·y' it is a sum over a permuta
 μ, and over the orders of the two factors of Y; each term is a product of determinants of the
 columns of ν, which are in tables. What ranks of such values say is in :mod:`.representations`; the
 proofs are in docs/representations.md.
+
+A point of the source is a pair of matrices (A, V): l_i is column i of A, v_k is row k of V, both
+vectors of Y, and x_i, h_k are the standard bases of X and H. The boxes of a partition are listed
+column by column; the place of a box is the number of the factor that it has.
 """
 
 from __future__ import annotations
@@ -120,8 +124,8 @@ class SourcePoints:
             return generator.integers(-MAX_POINT_ENTRY, MAX_POINT_ENTRY + 1, shape)
 
         x, h, y = sizes
-        # The first l_i are arbitrary; all others are combinations of these, with coefficients for
-        # each point p. Indices of vectors are vector, point, coordinate.
+        # The first l_i are arbitrary; all others, with the index i, are combinations of these, with
+        # the index j, at each point p. Indices of vectors are vector, point, coordinate q.
         free_l = integers(min(rank, x), count, y)
         coefficients = integers(x - len(free_l), len(free_l), count)
         dependent_l = numpy.einsum("ijp,jpq->ipq", coefficients, free_l)
@@ -129,7 +133,7 @@ class SourcePoints:
         # y and y' of the two elements of W
         y_of_elements = integers(4, count, y)
         vectors = numpy.concatenate([free_l, dependent_l, v, y_of_elements])
-        # The products x_i h_k of both elements, with the indices element, i, k, point.
+        # The products x_i h_k of both elements, with the indices element w, i, k, point p.
         scalars = numpy.einsum("wip,wkp->wikp", integers(2, x, count), integers(2, h, count))
         return cls(x, h, y, vectors, scalars)
 
@@ -162,7 +166,9 @@ class SourcePoints:
         # a term depends on the number of vectors after this one.
         for place in range(r):
             after = r - 1 - place
+            # the last coordinate of the vector at this place, the same for all vectors after it
             last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * after + (self.count,))
+            # the minor of the others does not depend on the vector at this place
             term = numpy.expand_dims(minors, place) * last
             table += (-1) ** after * term.reshape(table.shape)
         return table
@@ -217,7 +223,8 @@ class Covariant:
     def brackets(self) -> str:
         """The determinants as ``[12]_X [13]_Y``, by the numbers of the factors of W, from 1 on.
 
-        Columns of length 1, whose determinants are first coordinates, are left out.
+        Columns of length 1, whose determinants are first coordinates, are left out. For the places
+        (1, 0, 2) of λ = (2, 1), whose columns have the lengths 2 and 1, it is ``[21]_X``.
         """
         brackets = []
         for space, shape, places in zip("XHY", self.shapes, self.places, strict=True):
@@ -295,6 +302,7 @@ def covariant_values(
     shapes = covariants[0].shapes
     # the places of the boxes of λ, μ, ν: a row for each covariant
     x, h, y = (numpy.array([T.places[space] for T in covariants]) for space in range(3))
+    # which factors of W have two orders that differ: none if only one order is asked for
     has_two_orders = _factors_with_two_orders(shapes[2], y) & symmetric
     # a covariant with e factors of two orders is a sum over 2^e orders
     exponents = has_two_orders.sum(axis=1)
@@ -360,8 +368,10 @@ def _factors_with_two_orders(shape: PartitionTuple, places: Any) -> Any:
     places : array of int
         The places of the boxes of ν, for one covariant or with a row for each of several.
     """
+    # for each box the length of its column
     lengths: Any = numpy.take(columns(shape), _column_of_each_box(shape))
-    # the length of the column in which each factor of Y is
+    # For each factor of Y the length of the column in which it is: argsort inverts the permutation
+    # ``places``, so it has the box of each factor.
     length_at = lengths[numpy.argsort(places)]
     # of the factors 2s and 2s + 1, for each factor s of W
     return numpy.maximum(length_at[..., 0::2], length_at[..., 1::2]) > 1
@@ -372,7 +382,8 @@ def _exchanges_by_order(has_two_orders: Any, exponent: int) -> Any:
 
     The indices of the array are covariant, factor of W, order. ``has_two_orders`` has the indices
     covariant and factor of W; each covariant has ``exponent`` factors with two orders, so
-    2^exponent orders.
+    2^exponent orders. For a covariant with (1, 0, 1) the four orders are (0, 0, 0), (1, 0, 0),
+    (0, 0, 1) and (1, 0, 1).
     """
     # The order with the number b exchanges the j-th factor with two orders if b has the binary
     # digit 1 at 2^j.
@@ -409,13 +420,16 @@ def _values_with_same_orders(
         If there are too many terms, or a value could leave the range of machine integers.
     """
     x, h, y = places
-    # the indices i and k of the factors of X and H in each term of the determinants
+    # the indices i and k of the factors of X and H in each term of the determinants; the indices
+    # of these arrays are covariant, factor, term
     i, i_signs = determinant_terms(shapes[0], x)
     k, k_signs = determinant_terms(shapes[1], h)
     term_count = len(i_signs) * len(k_signs)
     covariant_count, degree, order_count = orders.shape
+    # of one covariant, at all points
     summands_per_term = order_count * points.count
-    # No sum is larger than all terms times the largest determinants and two scalars.
+    # No sum is larger than all terms times the largest determinants and two scalars, as at most
+    # two elements of W have one; it is at least 1, and c has none.
     largest_product = prod(
         points.determinants(r).largest_absolute_value for r in columns(shapes[2])
     )
@@ -435,7 +449,9 @@ def _values_with_same_orders(
         i_term, k_term = divmod(block, len(k_signs))
         vectors, scalars = _vectors_and_scalars(i[:, :, i_term], k[:, :, k_term], points, elements)
         scalars = scalars * (i_signs[i_term] * k_signs[k_term])[:, None]
-        total += _sum_over_terms(vectors[covariant[:, :, None], boxes], scalars, shapes[2], points)
+        # the vector in each box; the indices are covariant, box, order, term
+        in_boxes = vectors[covariant[:, :, None], boxes]
+        total += _sum_over_terms(in_boxes, scalars, shapes[2], points)
     return total
 
 
@@ -541,9 +557,11 @@ def determinant_terms(shape: PartitionTuple, places: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=1000)
 def _terms_in_order(shape: PartitionTuple) -> tuple[Any, Any]:
-    """Return what :func:`determinant_terms` does for boxes, column by column, in factors 0, 1, …
+    """Return the terms of :func:`determinant_terms`, with signs, if box b has the factor b.
 
-    A term is a permutation for each column, and its sign the product of their signs.
+    A term is a permutation for each column, and its sign the product of their signs. For the shape
+    (1, 1), one column of two boxes, the terms are the columns (0, 1) and (1, 0) of the first array,
+    and the signs are 1 and −1.
     """
     terms = []
     signs = []

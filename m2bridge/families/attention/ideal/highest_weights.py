@@ -139,8 +139,10 @@ def highest_weight_vectors(
     """Return highest weight vectors for the minimal generators of one type and degree.
 
     There are as many as the type has generators of degree n. They are independent of each other and
-    of what lower degrees generate. Random covariants are combined, with a fixed seed, so that each
-    call returns the same vectors.
+    of what lower degrees generate. A combination of covariants that is zero on the core is a
+    polynomial of its ideal; it is kept if its polarization, in W ⊗ C_{n−1} for the coordinate ring
+    C, is independent of the boundaries, which lower degrees generate, and of those found before.
+    Random covariants are combined, with a fixed seed, so that each call returns the same vectors.
 
     Parameters
     ----------
@@ -218,9 +220,11 @@ def polarization_values(
     # Both factors of a product are below 2^31, so that products are machine integers.
     coefficients = numpy.array([c % LARGE_PRIME for c in relation])
     total = 0
-    # the argument s is w, the first element at each point
     for s in range(covariants[0].degree):
-        rows = covariant_values(covariants, points, (*(GENERIC,) * s, FIRST)) % LARGE_PRIME
+        # The argument s is w, the first element at each point, after s times c; all further
+        # arguments, which are not listed, are c.
+        arguments = (*(GENERIC,) * s, FIRST)
+        rows = covariant_values(covariants, points, arguments) % LARGE_PRIME
         products = coefficients[:, None] * rows % LARGE_PRIME
         total = (total + products.sum(axis=0)) % LARGE_PRIME
     return total
@@ -281,9 +285,12 @@ class GeneratedRepresentation:
         # for X, H and Y the partitions of n, n or 2n with at most as many rows as dimensions
         dominant_parts = [partitions(sum(part), len(part)) for part in self.highest_weight]
         for shapes in product(*dominant_parts):
-            # all permutations of the three tuples, each tuple once
-            orbits = [set(permutations(part)) for part in self._padded_weight(shapes)]
-            for weight in product(*(sorted(orbit, reverse=True) for orbit in orbits)):
+            # for X, H and Y all permutations of the tuple, each once, and the decreasing one first
+            rearrangements = [
+                sorted(set(permutations(part)), reverse=True)
+                for part in self._padded_weight(shapes)
+            ]
+            for weight in product(*rearrangements):
                 check()
                 yield from self.weight_basis(weight)
 
@@ -442,7 +449,8 @@ def vectors_by_type(
     for n, shapes, number in types:
         # Minors beyond the core have more rows than its spaces have dimensions: the spaces are
         # taken as large as the partitions have rows.
-        x, h, y = map(max, map(len, shapes), size.dimensions)
+        row_counts = map(len, shapes)
+        x, h, y = map(max, row_counts, size.dimensions)
         spaces = multiplicity_spaces(size, (x, h, y))
         yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
 
@@ -456,6 +464,7 @@ def vector_text(vector: HighestWeightVector, shapes: PartitionTriple) -> str:
     x, h, y = map(len, shapes)
     module = GeneratedRepresentation(vector=vector.polynomial, shapes=shapes, sizes=(x, h, y))
     names = [reduced_name(coordinate) for coordinate in module.coordinates]
+    # only the multiples of the vector have the highest weight
     (polynomial,) = module.weight_basis(module.highest_weight)
     return sparse_text(polynomial.items(), names)
 

@@ -8,6 +8,10 @@ the image of Λ²W ⊗ C_{n−2}, the boundaries. Their dimensions are the multi
 ring, a number known by Pieri's rule, and that number less the first less the number of minimal
 generators. Ranks modulo a prime are lower bounds. Where such a bound is not the largest possible,
 the covariants are shown to span, and the rank of their values is computed over QQ.
+
+A type is a triple (λ, μ, ν) of partitions of n, n and 2n. A covariant T of this type is a product
+of determinants, a functional on W^{⊗n} which is evaluated at (c, …, c), with the general element c
+of W of a point, or with another element w or w' of W in one or two of the arguments.
 """
 
 from __future__ import annotations
@@ -98,7 +102,8 @@ def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]
     if m > 1:
         for j in range(1, n + 1, 2):
             multiplicities[(n,), (n,), (2 * n - j, j)] -= 1
-    # The second kind is odd in k − v where both preimages come together: a product of hooks.
+    # The second kind is odd in k − v where both preimages come together: a product of hooks, which
+    # need more than i and j boxes.
     for i, j in product(range(min(e, n)), range(min(f, n))):
         if 1 <= i + j <= m - 2:
             hook_of_Y = _hook_partition(2 * n, i + j + 1)
@@ -149,8 +154,11 @@ def pieri(ring: Mapping[PartitionTriple, int], sizes: Sizes) -> Counter[Partitio
     of X, H, Y.
     """
     total: Counter[PartitionTriple] = Counter()
+    boxes_added = (1, 1, 2)  # for X, H, Y
     for shapes, number in ring.items():
-        for of_X, of_H, of_Y in product(*map(strips_added, shapes, (1, 1, 2), sizes)):
+        # for each of X, H and Y the partitions with a strip of so many boxes more
+        larger_shapes = map(strips_added, shapes, boxes_added, sizes)
+        for of_X, of_H, of_Y in product(*larger_shapes):
             total[of_X, of_H, of_Y] += number
     _check_dimension(total, _coordinate_count(sizes), ring, sizes)
     return total
@@ -179,23 +187,10 @@ def _check_dimension(
     ring: Mapping[PartitionTriple, int],
     sizes: Sizes,
 ) -> None:
-    """Check that the types of a tensor product with C_n add up to its dimension.
+    """Raise ContradictionError unless the types of a tensor product with C_n have its dimension.
 
-    Parameters
-    ----------
-    types : mapping from PartitionTriple to int
-        Multiplicities in the tensor product.
-    factor_dimension : int
-        The dimension of the other factor, W or Λ²W.
-    ring : mapping from PartitionTriple to int
-        Multiplicities in C_n.
-    sizes : tuple of int
-        Dimensions of X, H, Y.
-
-    Raises
-    ------
-    ContradictionError
-        If they do not add up.
+    ``types`` has the multiplicities in the product, and ``ring`` those in C_n. The other factor, W
+    or Λ²W, has the dimension ``factor_dimension``; ``sizes`` are those of X, H, Y.
     """
     if total_dimension(types, sizes) != factor_dimension * total_dimension(ring, sizes):
         raise ContradictionError(
@@ -205,7 +200,7 @@ def _check_dimension(
 
 def _sufficient_point_count(rank: int) -> int:
     """Return a number of points at which ``rank`` independent functions have independent values."""
-    # As many points as functions are enough if none is special; twice as many leave a margin.
+    # one for each function is enough if no point is special; twice as many leave a margin
     return 2 * rank + SPARE_POINTS
 
 
@@ -488,7 +483,7 @@ class MultiplicitySpaces:
         largest_rank : int
             The largest number of independent ones, at which the search ends.
         max_useless : int
-            The search also ends after this many covariants without a gain.
+            The search also ends after this many covariants that do not raise the rank of values.
 
         Raises
         ------

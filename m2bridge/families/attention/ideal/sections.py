@@ -51,6 +51,7 @@ def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
     """
     value = sections_of(model, n)
     if model.d == 3 and model.alpha >= 2 and model.d_out >= 2:
+        # dim S_(n−1,1) X · dim S_(n−1,1) H
         missing = _hook_dimension(model.d, n, 1) * _hook_dimension(model.d_out, n, 1)
         value -= FEWER_FORMS.get(n, 0) * missing
     return value
@@ -170,7 +171,8 @@ class CoreSize:
 
         If so, the type ``shapes``, (λ, μ, ν), is zero in the core, and occurs only in larger cases.
         """
-        return any(map(operator.gt, map(len, shapes), self.dimensions))
+        row_counts = map(len, shapes)
+        return any(map(operator.gt, row_counts, self.dimensions))
 
     @property
     def decisive_degree(self) -> int:

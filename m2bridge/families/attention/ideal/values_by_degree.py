@@ -1,9 +1,9 @@
 """Values of statements about numbers by degree: a Hilbert function, and the generators of an ideal.
 
-What is observed can be known up to a degree only, and says itself what follows for what is
-predicted. The predictions are those of :mod:`m2bridge.families.attention.ideal.sections` for the
-Hilbert function, and the representations that the core has as generators
-(docs/representations.md).
+An observed value can be known up to a degree only; its method ``against`` compares it with a
+predicted value and returns the decision. Predicted values are known in all degrees: by the formula
+of :mod:`m2bridge.families.attention.ideal.sections` for the Hilbert function, and for generators by
+the core, a small variety whose generators are known as representations (docs/representations.md).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Self
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.schur import generator_counts
 from m2bridge.convert.printing import degree_summary
-from m2bridge.families.attention.hypotheses import no_prediction, several_tokens
+from m2bridge.families.attention.hypotheses import why_no_prediction, why_not_several_tokens
 from m2bridge.families.attention.ideal.representations import representations
 from m2bridge.families.attention.ideal.sections import predicted_series
 from m2bridge.families.attention.sizes import LayerSizes, dimension_formula
@@ -77,7 +77,7 @@ class HilbertValues(PartialValue):
 
 def predicted_hilbert_values(shape: LayerSizes) -> HilbertValues | None:
     """Return the predicted Hilbert function; ``None`` where there is no prediction."""
-    if no_prediction(shape):
+    if why_no_prediction(shape):
         return None
     dimension = dimension_formula(shape)
     series = predicted_series(shape, dimension)
@@ -115,9 +115,12 @@ class GeneratorNumbers(PartialValue):
         They are REFUTED by a different number in one degree that was computed. Otherwise they are
         CONFIRMED if all degrees were computed, and UNDECIDED if not.
         """
-        computed, predicted_counts = dict(self.counts), dict(predicted.counts)
+        computed = dict(self.counts)
+        predicted_counts = dict(predicted.counts)
         for degree in self.compared_degrees(predicted):
-            number, expected = computed.get(degree, 0), predicted_counts.get(degree, 0)
+            # a degree that is not listed has no generators
+            number = computed.get(degree, 0)
+            expected = predicted_counts.get(degree, 0)
             if number != expected:
                 text = f"{number} in degree {degree}, and {expected} are predicted"
                 return Decision.REFUTED, text
@@ -164,8 +167,12 @@ class GeneratorDegrees(GeneratorNumbers):
         computed, and UNDECIDED if not.
         """
         compared = self.compared_degrees(predicted)
-        expected = [degree for degree in compared if dict(predicted.counts).get(degree)]
-        found = [degree for degree in compared if dict(self.counts).get(degree)]
+        computed_counts = dict(self.counts)
+        predicted_counts = dict(predicted.counts)
+        # a number of generators may be 0 or not listed: both say that there are none
+        expected = [degree for degree in compared if predicted_counts.get(degree, 0) > 0]
+        found = [degree for degree in compared if computed_counts.get(degree, 0) > 0]
+        # predictions of generators are computed by the core
         computed_text = f"{_degrees_text(found)}, {self.degrees_text()}"
         text = f"by the core {_degrees_text(expected)}; computed: {computed_text}"
         if found != expected:
@@ -201,9 +208,9 @@ def predicted_numbers(shape: LayerSizes) -> dict[int, int]:
 
 def predicted_generators(shape: LayerSizes) -> GeneratorNumbers | None:
     """Return the numbers of generators that the core predicts; ``None`` for one token."""
-    return None if several_tokens(shape) else GeneratorNumbers.of(predicted_numbers(shape))
+    return None if why_not_several_tokens(shape) else GeneratorNumbers.of(predicted_numbers(shape))
 
 
 def predicted_degrees(shape: LayerSizes) -> GeneratorDegrees | None:
     """Return the degrees of generators that the core predicts; ``None`` for one token."""
-    return None if several_tokens(shape) else GeneratorDegrees.of(predicted_numbers(shape))
+    return None if why_not_several_tokens(shape) else GeneratorDegrees.of(predicted_numbers(shape))

@@ -1,7 +1,14 @@
 """The observations of one case, at its orbits and of the whole closure.
 
-Cross-checks and certificates read them here, by the names of observables; how they are computed
-stands in ``observe.py``.
+Cross-checks and certificates read them here, by the names of observables, such as "singular"; how
+they are computed stands in ``observe.py``.
+
+The weights of a model are a d×d matrix A of rank at most α and a d'×d matrix V, and the
+parametrization takes them to a function. The orbit (r, s, m) has the functions with rk A = r, rk V
+= s, and m the dimension of the intersection of the column space of A and the row space of V. The
+closure is that of the neuromanifold, the set of all functions; affine dimensions are those of
+cones. The fibre over a function is the scheme of its weights up to (λA, V/λ), with a length and a
+number of points; the generic fibre is that over the dense orbit.
 """
 
 from __future__ import annotations
@@ -115,6 +122,8 @@ class Observations(Observed):
     """The observations of one case.
 
     If a limit was reached before all orbits were observed, the others are :attr:`missing_orbits`.
+    A cross-check compares ``value`` and ``at_orbits`` with predictions, asks ``unknown`` and
+    ``undecided_reason`` where they are ``None``, and shows ``facts`` and ``table``.
 
     Parameters
     ----------
@@ -207,7 +216,7 @@ class Observations(Observed):
 
     def unknown(self, observable: str) -> str:
         """Return why the value of an observable of the closure is not known, in words."""
-        if self.missing_orbits:  # some orbits were not observed
+        if self.missing_orbits:
             return f"not known without all orbits; {self.unfinished}"
         if observable != "polar_degrees":
             return "not decided by this method"
@@ -468,11 +477,12 @@ def _applies_to_two_to_one(case: Observations) -> bool:
 def _applies_to_birational(case: Observations) -> bool:
     """Return whether the theorem on polar degrees for birational maps applies, by observations.
 
-    Its condition, for each orbit, is about the part of the desingularization of the source over it:
-    there the kernel of the differential has to be zero, or smaller than the codimension of this
-    part. For rk A = r the part consists of a Grassmannian of subspaces, of dimension
-    (α − r)(d − α), for each point of the finite fibre. For a fibre of p points and length l the
-    dimension of the kernel is at most l − p plus that of the Grassmannian.
+    Y is the desingularization of the source: the (S, A, V) where S is a subspace of dimension α
+    that contains the columns of A. The condition, for each orbit, is about the part of Y over the
+    orbit: there the kernel of the differential has to be zero, or of smaller dimension than the
+    codimension of this part in Y. For rk A = r the S are a Grassmannian of dimension
+    (α − r)(d − α), so the part has as many dimensions more than the orbit. The dimension of the
+    kernel is at most that of the Grassmannian plus l − p, for a fibre of length l with p points.
     """
     if case.missing_orbits or not case.closed or not case.is_birational:
         return False

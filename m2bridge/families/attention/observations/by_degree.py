@@ -3,6 +3,11 @@
 The closure is computed without its core, from which the predictions come
 (:mod:`m2bridge.families.attention.ideal.values_by_degree`). Orbits say nothing of such numbers, and
 a closure can take long; so they are observed separately.
+
+A core is a small model whose closure determines those of larger ones; predictions are computed from
+it. An observable is the name of what is observed: "Hilbert_function", "generator_numbers" (the
+minimal generators of the ideal by degree) or "generator_degrees" (the degrees of these alone). A
+cross-check compares ``value`` with the prediction, and shows ``table``.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from m2bridge.errors import MethodUnavailableError
-from m2bridge.families.attention.hypotheses import no_prediction, several_tokens
+from m2bridge.families.attention.hypotheses import why_no_prediction, why_not_several_tokens
 from m2bridge.families.attention.ideal.values_by_degree import (
     GeneratorDegrees,
     GeneratorNumbers,
@@ -123,7 +128,7 @@ class ObservedHilbertFunction(ObservedByDegree):
         return f"no value was proved; {self.limit}".rstrip("; ")
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
-        """Return the observation with as many predicted values as computed ones.
+        """Return the observation with as many predicted values as computed ones, for its table.
 
         ``predicted`` has the predicted :class:`HilbertValues` under "Hilbert_function"; without a
         prediction the observation is unchanged.
@@ -193,7 +198,7 @@ class ObservedGenerators(ObservedByDegree):
         return self.limit
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedGenerators:
-        """Return the observation with the predicted numbers.
+        """Return the observation with the predicted numbers, for its table.
 
         ``predicted`` has predicted :class:`GeneratorNumbers` by observable. All observables of
         generators have the same numbers; without a prediction the observation is unchanged.
@@ -264,7 +269,7 @@ def observe_hilbert_function(model: Any) -> ObservedHilbertFunction:
 
     Nothing is computed where no Hilbert function is predicted.
     """
-    if no_prediction(model):
+    if why_no_prediction(model):  # the reason why there is none; empty if there is one
         return ObservedHilbertFunction(model=model)
     variety = closure(model)
     return ObservedHilbertFunction(
@@ -302,7 +307,7 @@ def observe_generators(model: Any) -> ObservedGenerators:
     all generators; else they are computed in weight spaces, up to a degree. Nothing is observed for
     one token.
     """
-    if several_tokens(model):
+    if why_not_several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
         return ObservedGenerators(model=model)
     in_reduced_coordinates = as_model(model, "reduced")
     if model.independent_count <= MAX_ELIMINATED_COORDINATES:

@@ -1,7 +1,9 @@
 """Observations of the number of critical points of training, for standard normal tokens.
 
-The target has random integers as coordinates. The number is counted modulo two primes that agree,
-and where the whole gradient is counted, again with A eliminated.
+The target, a function, has random integers as coordinates. The critical points are those of the
+squared loss with this target, as a function of the weights (A, V); complex ones are counted. Their
+number is computed modulo two primes that agree. Where that is done from the whole gradient, they
+are counted again with A eliminated: for fixed V the loss is quadratic in A, so that only V is left.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 from m2bridge.engine import current
 from m2bridge.engine.script import Script
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
-from m2bridge.families.attention.hypotheses import several_tokens
+from m2bridge.families.attention.hypotheses import why_not_several_tokens
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.counting import (
     Counts,
@@ -118,7 +120,7 @@ def observe_learning_degree(model: Any, observables: Collection[str]) -> Observe
         raise MethodUnavailableError(
             "the learning degree is observed separately: cross-check 'learning-degree' alone"
         )
-    if several_tokens(model):
+    if why_not_several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
         return ObservedLearningDegree(model=model)
     loss = loss_of_random_target(model)
     try:

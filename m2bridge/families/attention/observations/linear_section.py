@@ -53,7 +53,9 @@ def is_section_counted(shape: LayerSizes) -> bool:
 
     They are for α = 1 and α = d, if Bézout's theorem with weights expects at most
     :data:`MAX_SECTION_POINTS` points: the product of the weights of the equations, divided by the
-    product of the weights of the unknowns.
+    product of the weights of the unknowns. The unknowns are the coefficients, but the first, of all
+    factors but the longest; the equations of the first weights express the coefficients of that
+    one by them, and as many equations of larger weights remain as there are unknowns.
     """
     if shape.alpha not in (1, shape.d):
         # the section of D_α is not given by products of polynomials in one variable
@@ -62,9 +64,10 @@ def is_section_counted(shape: LayerSizes) -> bool:
     largest_length = max(lengths)
     weights = _weights_of_unknowns(lengths, lengths.index(largest_length))
     if len(weights) >= MAX_SECTION_POINTS.bit_length():
-        # Each unknown at least doubles the number of points, so there are too many.
+        # Each unknown at least doubles the quotient, so there are too many points: with m unknown
+        # coefficients of the longest factor, the remaining weights are m + 1, m + 2, …, and those
+        # of the unknowns of another factor 1, 2, …, at most m; (m + j)/j ≥ 2 for j ≤ m.
         return False
-    # the equations of smaller weights are solved for the coefficients of the longest factor
     remaining_weights = range(largest_length, _last_weight(lengths) + 1)
     return prod(remaining_weights) // prod(weights) <= MAX_SECTION_POINTS
 

@@ -1,6 +1,10 @@
 """The observation of one case: its orbits by three methods that must agree, and the degree.
 
-The three methods use fibres, tangent vectors, and equations of low degree.
+The three methods use fibres, tangent vectors, and equations of low degree. Orbits (r, s, m) are
+those of functions with rk A = r, rk V = s and m the dimension of the intersection of the column
+space of A and the row space of V, in the closure of all functions. The fibre over an orbit is the
+scheme of all weights (A, V), up to (λA, V/λ), of one of its functions. The source is the variety of
+all weights, with rk A ≤ α = min(a, d); D_α is that of these A.
 
 The degree is by the projection formula, without the closed formula that predicts it. The projective
 parametrization P(D_α) × P(R^{d'×d}) → P^N is given by forms of bidegree (1, 1). If they have no
@@ -411,7 +415,7 @@ def observe(
             fibre_schemes = fibres(model, wanted=tuple(tangents))
         except (TimeLimitError, MemoryLimitError) as limit:
             dimension = tangents[generic_orbit(model)].dimension
-            check_agreement((), dimension, model)
+            check_agreement(facts=(), dimension=dimension, model=model)
             limit.progress = f"0 of {count} orbits were done"
             return Observations(
                 model=model,
@@ -512,16 +516,18 @@ def _is_confirmed_by_elimination(model: LayerSizes, degree: int) -> bool:
 
 
 def by_fibres(shape: LayerSizes) -> LocusFindings:
-    """Return the findings about the singular locus, by the method of :func:`observe`.
+    """Return the findings about the singular locus, by fibres of the projective parametrization.
 
-    If a limit was reached, the findings are about some orbits, or none, and ``unfinished`` is the
-    limit in words.
+    A point of the closure is smooth exactly if its fibre is one reduced point of the source at
+    which the source is smooth (docs/mathematics.md); one fibre is computed for each orbit. If a
+    limit was reached, the findings are about the orbits done before, or about none, and
+    ``unfinished`` is the limit in words.
     Hypotheses: t ≥ 2, and not α = d' = 1 < d (where the map is two-to-one).
     """
     try:
         observations = observe(shape, degree=False)
     except (TimeLimitError, MemoryLimitError) as limit:
-        return LocusFindings("fibres", None, unfinished=str(limit))
+        return LocusFindings("fibres", dimension=None, unfinished=str(limit))
     statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)
     return orbit_findings(
         "fibres", observations.dimension, statuses, shape, unfinished=observations.unfinished

@@ -2,6 +2,14 @@
 solving equations.
 
 Further: products determine functions, and a criterion for functions without real weights.
+
+Notation. The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, mostly ``shape``, and
+α = min(a, d). Weights are a d×d matrix A of rank at most α and a d'×d matrix V. l_i = Σ_p A_pi y_p,
+from column i of A, and v_k = Σ_q V_kq y_q, from row k of V, are linear forms; they span L and U. A
+function is given, for t ≥ 2, by its reduced coordinates c_{k,i,p,q}, p ≤ q: the coefficient of
+y_p y_q in l_i v_k. The parametrization takes (A, V) to it. The orbit (r, s, m) has the
+functions with rk A = r, rk V = s and dim L ∩ U = m; one of its points is its representative, with
+A_11 = V_11 = 1. The fibre over a function has as points its weights up to rescaling, (λA, V/λ).
 """
 
 from collections import Counter, defaultdict
@@ -147,9 +155,10 @@ def _weights_from_first_row(
 ) -> WeightPair:
     """Return the only weights (A, V) with A_11 = 1 and this first row of V that can give c.
 
-    The coefficient c_ki1q of y_1 y_q in l_i·v_k is A_qi V_k1 + A_1i V_kq for q > 1, and half of
-    this sum for q = 1. With V_11 = 1 the coefficient of y_1² in l_i·v_1 is A_1i, so k = 1 gives
-    A_qi; with A_11 = 1 that in l_1·v_k is V_k1, so i = 1 gives V_kq.
+    Let S_kiq be A_qi V_k1 + A_1i V_kq. It is the coefficient c_ki1q of y_1 y_q in l_i·v_k for
+    q > 1, and twice that of y_1² for q = 1. As V_11 = 1, A_1i is the coefficient of y_1² in
+    l_i·v_1, and k = 1 gives A_qi = S_1iq − V_1q A_1i. As A_11 = 1, V_k1 is that in l_1·v_k, and
+    i = 1 gives V_kq = S_k1q − A_q1 V_k1.
 
     Parameters
     ----------
@@ -159,23 +168,30 @@ def _weights_from_first_row(
         The entries V_11, V_12, …, V_1d, of which the first is 1.
     shape : LayerSizes
     """
-    columns = range(shape.d)
-
-    def mixed_sum(k: int, i: int, q: int) -> int:
-        """Return A_qi V_k1 + A_1i V_kq, where q = 0 stands for the first variable y_1."""
-        if q == 0:
-            return 2 * c[k, i, 0, 0]
-        return c[k, i, 0, q]
-
-    A = []
-    for q in columns:
-        row = tuple(mixed_sum(0, i, q) - first_row[q] * c[0, i, 0, 0] for i in columns)
-        A.append(row)
-    V = []
+    A = [[0] * shape.d for _ in range(shape.d)]
+    V = [[0] * shape.d for _ in range(shape.d_out)]
+    # first the sums A_qi V_k1 + A_1i V_kq with k = 1 or i = 1, most of which are zero
+    for (k, i, p, q), coefficient in c.items():
+        if p > 0:
+            # not a coefficient of y_1 y_q
+            continue
+        mixed_sum = 2 * coefficient if q == 0 else coefficient
+        if k == 0:
+            A[q][i] = mixed_sum
+        if i == 0:
+            V[k][q] = mixed_sum
+    # then the products A_1i V_1q are subtracted, and the products V_k1 A_q1
+    for i in range(shape.d):
+        first_entry = c[0, i, 0, 0]
+        if first_entry:
+            for q, entry in enumerate(first_row):
+                A[q][i] -= first_entry * entry
     for k in range(shape.d_out):
-        row = tuple(mixed_sum(k, 0, q) - A[q][0] * c[k, 0, 0, 0] for q in columns)
-        V.append(row)
-    return tuple(A), tuple(V)
+        first_entry = c[k, 0, 0, 0]
+        if first_entry:
+            for q in range(shape.d):
+                V[k][q] -= first_entry * A[q][0]
+    return tuple(map(tuple, A)), tuple(map(tuple, V))
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +334,9 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
     """Return the Macaulay2 program for fibres: the dense orbit first, then one after the other.
 
     First of all it checks the base locus and the family of boundary points. ``wanted`` are the
-    orbits over which fibres are computed, all when left out.
+    orbits over which fibres are computed, all when left out; the program has each as its name,
+    columns of A and rows of V. The unknowns z_2, …, z_d are the first row (1, z_2, …, z_d) of V,
+    which determines a point of the fibre.
 
     Raises
     ------
@@ -341,9 +359,12 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
             "alpha": shape.alpha,
             "unknowns": ", ".join(f"z_{q}" for q in range(2, shape.d + 1)),
             "orbits": [(orbit, *nonzero_part(orbit, shape)) for orbit in check_deadline_in(listed)],
+            # the limit of the family of boundary points
             "boundary": nonzero_part(Orbit(1, 1, 1), shape),
-            # for d = 1 A has no second column
+            # the (p, q) for which l v ≠ 0 is checked, for forms l with the coefficient 1 at y_p and
+            # v with that at y_q; for d = 1 there is no y_2
             "charts": "{(1,1)}" if shape.d == 1 else "{(1,1), (1,2)}",
+            # the end of the diagonal of the forms of the family, in y_1 and y_2 alone
             "zeros": "{" + ", ".join(["0"] * (shape.d - 2)) + "}",
         },
     )
@@ -386,11 +407,13 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
     """Return a criterion for functions without real weights, as polynomials in the coordinates.
 
     A function in the closure has no real weights where all polynomials in ``zero`` vanish and
-    ``positive`` is positive. Those in ``zero`` are the 2×2 minors of all pairs of forms l_i v_k =
-    Σ c_pq y_p y_q, which vanish where all forms are multiples of one form. The polynomial
-    ``positive`` is the sum of 4 c_pp c_qq − c_pq² over all p < q and all forms. Where the minors
-    vanish, no two summands have different signs: none is negative if the one form is definite, and
-    none is positive if it has real linear factors.
+    ``positive`` is positive.
+
+    * Those in ``zero`` are the 2×2 minors of all pairs of forms l_i v_k = Σ c_pq y_p y_q, which
+      vanish where all forms are multiples of one form.
+    * ``positive`` is the sum of 4 c_pp c_qq − c_pq² over all p < q and all forms. Where the minors
+      vanish, no two summands have different signs: none is negative if the one form is definite,
+      and none is positive if it has real linear factors.
     """
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring

@@ -1,8 +1,12 @@
 """Whether a function is in the neuromanifold, only in its closure, or outside; with its weights.
 
-A function in reduced coordinates is a matrix of quadratic forms; a chart contains its fibre, whose
-points are weights. Theorem 3.2 of the paper allows at most two. Exact over QQ and real or imaginary
-quadratic extensions, for t ≥ 2; Macaulay2 computes the fibre.
+A function in reduced coordinates is a matrix of quadratic forms l_i v_k; a chart contains its
+fibre, whose points are weights. Theorem 3.2 of the paper allows at most two. Exact over QQ and real
+or imaginary quadratic extensions, for t ≥ 2; Macaulay2 computes the fibre.
+
+Notation. Weights are a d×d matrix A of rank ≤ α = min(a, d) and a d'×d matrix V; l_i = Σ_p A_pi y_p
+and v_k = Σ_q V_kq y_q. The coordinate ``c_k_i_p_q`` is the coefficient of y_p y_q in l_i v_k. The
+fibre is the scheme of the weights of a function up to (λA, V/λ); its length counts multiplicities.
 """
 
 from __future__ import annotations
@@ -189,7 +193,7 @@ def _basis_with_nonzero_value(form: Matrix) -> Matrix:
     """
     d = form.rows
     diagonal_first = [(p, p) for p in range(d)] + list(combinations(range(d), 2))
-    p, q = next(place for place in diagonal_first if form[place])
+    p, q = next(place for place in diagonal_first if form[place])  # of the first nonzero entry
     basis = eye(d)
     # column p becomes e_p + e_q; for p = q it stays e_p
     basis[q, p] = Rational(1)
@@ -212,7 +216,7 @@ def points_by_moments(
         The sums Σ z_p over the points z with multiplicity, for p = 2, …, d.
     second_moments : Matrix
         The sums Σ z_p z_q over the points with multiplicity. Two points are z = m ± √D u, with
-        their mean m; so Σ z zᵀ = 2 (m mᵀ + D u uᵀ).
+        their mean m, a rational number D and a rational vector u; so Σ z zᵀ = 2 (m mᵀ + D u uᵀ).
 
     Raises
     ------
@@ -231,12 +235,12 @@ def points_by_moments(
         )
     # the matrix D u uᵀ
     spread = second_moments / 2 - Matrix(mean) * Matrix(mean).T
-    # It has rank one: any nonzero entry of its diagonal determines √D u up to sign.
+    # It has rank one. Any nonzero entry D u_q² of its diagonal determines √D u up to sign: as
+    # column q, D u_q u, divided by √(D u_q²).
     q = next(q for q in range(len(mean)) if spread[q, q])
-    offset = spread[:, q] / spread[q, q] * _square_root(spread[q, q])
+    offset = spread[:, q] / spread[q, q] * _square_root(spread[q, q])  # √D u or −√D u
     plus = tuple(m + o for m, o in zip(mean, offset, strict=True))
     minus = tuple(m - o for m, o in zip(mean, offset, strict=True))
-    # spread[q, q] = D u_q²
     are_real = bool(spread[q, q] > 0)
     return (plus, minus), are_real
 
@@ -456,7 +460,7 @@ def membership_of(
 def _membership_of_nonzero(
     model: LayerSizes, function: Mapping[str, Fraction | int], chart: Chart
 ) -> Membership:
-    """Return the place of a function that is not zero, by its fibre in a chart (Macaulay2).
+    """Return the result for a function that is not zero, by its fibre in a chart (Macaulay2).
 
     The function is outside of the closure if the fibre is empty, and a boundary point if the fibre
     has a multiple point. Each point of the fibre gives weights, which have to give the function.
@@ -564,7 +568,7 @@ def membership_script(model: LayerSizes, chart: Chart) -> Script:
     forms = "{" + ",\n    ".join(rows) + "}"
     unknowns = ", ".join(f"z_{q}" for q in range(2, model.d + 1))
     values = {"title": str(model), "forms": forms, "unknowns": unknowns, "alpha": model.alpha}
-    return render("membership", ("wire", "fibres"), values)
+    return render("membership", libraries=("wire", "fibres"), values=values)
 
 
 ZERO_FIBRE = "A = 0 or V = 0"
@@ -584,7 +588,7 @@ def _fibre_text(result: Membership) -> str | None:
 
 def _latex_of_weights(result: Membership) -> list[str]:
     """Return each pair (A, V) of weights in LaTeX; for the zero function one formula for all."""
-    with any_length():
+    with any_length():  # numbers in the texts may have any number of digits
         pairs = [f"A = {sympy_latex(A)},\\; V = {sympy_latex(V)}" for A, V in result.weights]
     if result.is_zero:
         return [rf"\{{(A, V) : A = 0 \text{{ or }} V = 0\}} \ni ({pairs[0]})"]

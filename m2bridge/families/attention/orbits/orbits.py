@@ -5,6 +5,9 @@ themselves and the v_k among themselves, moves a point of the neuromanifold alon
 is thus a pair of subspaces L = span(l_i), U = span(v_k) of the space of linear forms up to GL_d,
 and is classified by (dim L, dim U, dim L ∩ U). This is not in the paper; it is proved in the
 documentation of m2bridge.
+
+Notation. The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, ``shape``; α = min(a,
+d) is the largest rank of the d×d matrix A, and V is d'×d.
 """
 
 from __future__ import annotations
@@ -170,7 +173,10 @@ def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
 
     def unit(*positions: int) -> tuple[int, ...]:
         """Return the sum of the unit vectors with these positions, from 0 on; zero without any."""
-        return tuple(int(j in positions) for j in range(d))
+        vector = [0] * d
+        for position in positions:
+            vector[position] = 1
+        return tuple(vector)
 
     # L is spanned by the first r unit vectors, of which U has the first m
     rows_of_A = [unit(p) for p in range(orbit.r)]

@@ -1,9 +1,13 @@
 """The parametrization of attention, its grading and symmetries, and its rank from one block.
 
-The reduced function coordinate c_{k,i,{p,q}} is the coefficient of x_i y_p y_q in output k, for t ≥
-2. It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q; full coordinates are all
-coefficients of the outputs as polynomials in the tokens. Indices begin with 0, those in names
-with 1. The theorem on one block is in docs/mathematics.md; fibres and orbits stand elsewhere.
+The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, ``shape``; α = min(a, d).
+Weights are a d×d matrix A of rank ≤ α and a d'×d matrix V; the model takes X, with the tokens as
+columns, to V X Xᵀ A X. So output k of a token x is Σ (yᵀ A x)(V y)_k, over all tokens y. The
+reduced function coordinate c_{k,i,{p,q}} is the coefficient of x_i y_p y_q in output k, for t ≥ 2.
+It is A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q; full coordinates are all
+coefficients of the outputs as polynomials in the tokens, ``f_…``. Indices begin with 0, those in
+names with 1. A *free* parametrization has no relations between weights: A and V for α = d, where A
+is any matrix, and else Q, K and V with A = KᵀQ. The theorem on one block is in docs/mathematics.md.
 """
 
 from collections import Counter, defaultdict
@@ -78,7 +82,7 @@ def indices(shape: LayerSizes) -> Iterator[Index]:
 
 
 def reduced_name(index: Index) -> str:
-    """Return ``c_1_1_1_2`` for (0, 0, 0, 1)."""
+    """Return the name of a reduced coordinate: ``c_1_1_1_2`` for (0, 0, 0, 1)."""
     k, i, p, q = index
     return f"c_{k + 1}_{i + 1}_{p + 1}_{q + 1}"
 
@@ -241,7 +245,7 @@ def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[
     names = []
     # output k of token j
     for k, j in product(range(shape.d_out), tokens):
-        # Several terms have the same monomial: those with p and q exchanged, for u = j also with i.
+        # A set, as terms with p and q exchanged have the same monomial, for u = j also with i.
         terms = product(tokens, columns, columns, columns)
         monomials = {_monomial(u, p, q, i, j) for u, p, q, i in terms}
         names += [_full_name(k, j, monomial) for monomial in sorted(monomials)]
@@ -357,7 +361,8 @@ def multigraded_attention(
 ) -> MultigradedMap:
     """Return the free parametrization with its grading and symmetries.
 
-    ``coordinates`` are the default ones of the case when left out.
+    The grading is by the indices k, i and p of weights and coordinates, and the symmetries are
+    permutations of these. ``coordinates`` are the default ones of the case when left out.
     """
     system = coordinates or shape.default_coordinates
     free = free_parametrization(shape, system)
@@ -381,7 +386,8 @@ def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
     free : PolynomialMap
         The free parametrization in reduced coordinates.
     """
-    # the position in a multidegree where the entries for each kind of index begin
+    # the position in a multidegree where the entries for each kind of index begin; ROLES has the
+    # kinds of the indices of a name by its letter: "kipp" for c_k_i_p_q
     offsets = {"k": 0, "i": shape.d_out, "p": shape.d_out + shape.d}
     degrees = []
     for name in check_deadline_in(free.coordinates):
@@ -401,7 +407,7 @@ def symmetries(shape: LayerSizes, free: PolynomialMap) -> tuple[dict[str, str], 
     indices of entries of X; then the generators are those of S_d' × S_d. ``free`` is the free
     parametrization, in reduced or full coordinates.
     """
-    # the kinds of indices that one permutation moves, as letters of ROLES
+    # the kinds of indices that one permutation moves, as letters: "ip" are both i and p
     moved_together = ["i", "p"]
     if not free.coordinates[0].startswith("c_"):
         moved_together = ["ip"]
@@ -439,11 +445,13 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
     """Yield a lower bound for the dimension, which is also the upper one, or nothing.
 
     The bound is computed in the block, the case with d = 2 (1 if the case has d = 1), one output
-    and at most two tokens. If the kernel of the differential at some weights (C, m) of the block is
-    as small as it can be, and the quadratic form of C is not zero, then the kernel at generic
-    weights of every size is as small as it can be. The proof is in
-    ``docs/mathematics.md#theorem-one-block``. Nothing is yielded if no random C and m have such a
-    kernel.
+    and at most two tokens; there C stands for A, and the row m for V.
+
+    If the kernel of the differential at some weights (C, m) of the block is as small as it can be,
+    and the quadratic form yᵀCy is not zero, then the kernel at generic weights of every size is as
+    small as it can be (``docs/mathematics.md#theorem-one-block``). So the dimension is that of the
+    weights on which the function depends (``weights_dimension``), less one. Nothing is yielded if
+    no random C and m have such a kernel.
 
     Parameters
     ----------

@@ -3,12 +3,22 @@ equations; singular orbits.
 
 Weights and function coordinates are sparse: mappings from index to integer. All is exact and over
 QQ, for t ≥ 2.
+
+Notation. The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, mostly ``shape``, and
+α = min(a, d). Weights are a d×d matrix A of rank at most α and a d'×d matrix V. l_i = Σ_p A_pi y_p,
+from column i of A, and v_k = Σ_q V_kq y_q, from row k of V, are linear forms; they span L and U. A
+function is given, for t ≥ 2, by its reduced coordinates c_{k,i,p,q}, p ≤ q: the coefficient of
+y_p y_q in l_i v_k. The
+parametrization f, which is bilinear, takes (A, V) to these. The orbit (r, s, m) has the functions
+with rk A = r, rk V = s, dim L ∩ U = m; its representative is f of the weights of
+``representative``. The closure is that of the image of f; the tangent dimension at an orbit is that
+of the Zariski tangent space of the closure at the representative. Dimensions are those of cones.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from types import MappingProxyType
 
@@ -37,7 +47,12 @@ from m2bridge.families.attention.orbits.parametrization import (
     multigraded_attention,
     sparse_matrix,
 )
-from m2bridge.families.attention.orbits.weight_spaces import WeightSpaces
+from m2bridge.families.attention.orbits.weight_spaces import (
+    Direction,
+    IndexClasses,
+    RanksByWeight,
+    WeightSpaces,
+)
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
 from m2bridge.implicitization.differentials import EquationsAtPoints, Gradient
 from m2bridge.limits import check_deadline_in, clock, share
@@ -58,33 +73,36 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
 
     At (A, V) the element (X, Y, Z) of the Lie algebra gl_d × gl_d × gl_d' gives the tangent vector
     (XA + AY, V Xᵀ + ZV), which the differential of the bilinear parametrization f maps to
-    f(XA + AY, V) + f(A, V Xᵀ + ZV).
+    f(XA + AY, V) + f(A, V Xᵀ + ZV). The rank is a sum over weights of a torus
+    (:class:`.WeightSpaces`), for which unit matrices are homogeneous.
     """
-    A, V = map(sparse_matrix, representative(orbit, shape))
-    spaces = WeightSpaces.of(orbit, shape)
-    directions = []
-    for summand, (i, j), weight in spaces.unit_matrices():
-        image = partial(_image_of_unit_matrix, summand, i, j, A=A, V=V)
-        directions.append((weight, image))
-    return spaces.rank(directions)
+    classes = IndexClasses.of(orbit, shape)
+    return _ranks_of_action(classes.kept()).total(classes)
 
 
-def _image_of_unit_matrix(
-    summand: str, i: int, j: int, *, A: Sparse, V: Sparse
-) -> FunctionCoordinates:
+@lru_cache(maxsize=4096)
+def _ranks_of_action(kept: IndexClasses) -> RanksByWeight:
+    """Return the ranks of the tangent map of the group action, for these kept symbols."""
+    spaces = WeightSpaces.of(kept)
+    image_of = partial(_image_of_unit_matrix, A=spaces.A, V=spaces.V)
+    return spaces.ranks(spaces.unit_matrices(), image_of)
+
+
+def _image_of_unit_matrix(direction: Direction, *, A: Sparse, V: Sparse) -> FunctionCoordinates:
     """Return the tangent vector at f(A, V) that a matrix E_ij of the Lie algebra gives.
 
-    E_ij has the entry 1 in row i and column j, and zeros elsewhere. ``summand`` is "X", "Y" or
-    "Z": the factor gl_d, gl_d or gl_d' of the Lie algebra to which E_ij belongs.
+    E_ij has the entry 1 in row i and column j, and zeros elsewhere. The space of the direction is
+    "X", "Y" or "Z": the factor gl_d, gl_d or gl_d' of the Lie algebra to which E_ij belongs.
     """
-    if summand == "X":
+    i, j = direction.place
+    if direction.space == "X":
         # X = E_ij moves A to E_ij A, and V to V E_ijᵀ, whose column i is column j of V
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
         image = function_coordinates(_unit_matrix_times(A, i, j), V)
         # a Counter adds the values
         image.update(function_coordinates(A, moved_v))
         return image
-    if summand == "Y":
+    if direction.space == "Y":
         return function_coordinates(_times_unit_matrix(A, i, j), V)
     return function_coordinates(A, _unit_matrix_times(V, i, j))
 
@@ -119,8 +137,8 @@ def _differential_images(
 ) -> Iterator[FunctionCoordinates]:
     """Yield the images of a spanning set of the Zariski tangent space of the source at (A, V).
 
-    (A, V) is any point of the source over the orbit. The differential of the bilinear
-    parametrization f maps the tangent vector (B, W) to f(B, V) + f(A, W).
+    The source is {rk A ≤ α} × {V}, and (A, V) any point of it over the orbit. The differential of f
+    maps the tangent vector (B, W) to f(B, V) + f(A, W).
     """
     all_are_tangent = _all_are_tangent(orbit, shape)
     # first the tangent vectors (B, 0), and then all (0, W)
@@ -138,24 +156,45 @@ def _differential_images(
 def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
     """Return the rank at the representative of the differential of the parametrization.
 
-    The differential is that on the Zariski tangent space of the source. Its rank is a sum over
-    weights of a torus (:class:`.WeightSpaces`).
+    The differential is that on the Zariski tangent space of the source {rk A ≤ α} × {V}. Its rank
+    is a sum over weights of a torus: a :class:`.WeightSpaces` takes pairs of the weight of a
+    tangent vector and a function without arguments for its image.
     """
-    A, V = map(sparse_matrix, representative(orbit, shape))
-    spaces = WeightSpaces.of(orbit, shape)
-    directions = []
-    if _all_are_tangent(orbit, shape):
-        for entry, weight in spaces.entries_of_a():
-            directions.append((weight, partial(function_coordinates, {entry: 1}, V)))
+    classes = IndexClasses.of(orbit, shape)
+    all_are_tangent = _all_are_tangent(orbit, shape)
+    return _ranks_of_differential(classes.kept(), all_are_tangent).total(classes)
+
+
+@lru_cache(maxsize=4096)
+def _ranks_of_differential(kept: IndexClasses, all_are_tangent: bool) -> RanksByWeight:
+    """Return the ranks of the differential on the tangent space of the source, for kept symbols.
+
+    ``all_are_tangent`` says whether all matrices are tangent to the variety of those of A.
+    """
+    spaces = WeightSpaces.of(kept)
+    directions = list(spaces.entries_of_v())
+    if all_are_tangent:
+        directions += spaces.entries_of_a()
     else:
         # the tangent vectors XA and AY; matrices Z move V only
-        for summand, (i, j), weight in spaces.unit_matrices():
-            if summand != "Z":
-                moved = _unit_matrix_times if summand == "X" else _times_unit_matrix
-                directions.append((weight, partial(function_coordinates, moved(A, i, j), V)))
-    for entry, weight in spaces.entries_of_v():
-        directions.append((weight, partial(function_coordinates, A, {entry: 1})))
-    return spaces.rank(directions)
+        directions += [matrix for matrix in spaces.unit_matrices() if matrix.space != "Z"]
+    return spaces.ranks(directions, partial(_image_of_tangent_vector, A=spaces.A, V=spaces.V))
+
+
+def _image_of_tangent_vector(direction: Direction, *, A: Sparse, V: Sparse) -> FunctionCoordinates:
+    """Return the image of a tangent vector of the source at (A, V), under the differential.
+
+    The direction is a matrix of the space "A" or "V", which is the tangent vector; or a matrix X or
+    Y of the Lie algebra, for the tangent vector XA or AY.
+    """
+    i, j = direction.place
+    if direction.space == "V":
+        return function_coordinates(A, {(i, j): 1})
+    if direction.space == "A":
+        return function_coordinates({(i, j): 1}, V)
+    if direction.space == "X":
+        return function_coordinates(_unit_matrix_times(A, i, j), V)
+    return function_coordinates(_times_unit_matrix(A, i, j), V)
 
 
 def _all_are_tangent(orbit: Orbit, shape: LayerSizes) -> bool:
@@ -171,11 +210,15 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
     """Yield tangent vectors of the closure at the representative of (1, 1, 1), found as limits.
 
     The representative is the limit, as ε → 0, of the function of A = l qᵀ, V = h vᵀ with l = v +
-    εw. This function has two preimages, (l qᵀ, h vᵀ) and (v qᵀ, h lᵀ), and each gives a tangent
-    vector for all b and q': f(b q'ᵀ, h vᵀ) and f(b q'ᵀ, h lᵀ). Their difference divided by ε is
-    f(b q'ᵀ, h wᵀ), and so a tangent vector in the limit. In the same way f(w qᵀ, h' cᵀ) is found
-    for all h' and c. For α = 1 only q' = q is tangent to the source at both preimages. Here v, q
-    and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
+    εw. This function has two preimages, (l qᵀ, h vᵀ) and (v qᵀ, h lᵀ). Tangent vectors there have
+    limits that are tangent at the representative:
+
+    * The direction A' = b q'ᵀ gives f(b q'ᵀ, h vᵀ) at one preimage, and f(b q'ᵀ, h lᵀ) at the
+      other. Their difference divided by ε is f(b q'ᵀ, h wᵀ), for all b, q' and w. For α = 1 only
+      q' = q is tangent to the source at both preimages.
+    * The direction V' = h' cᵀ gives f(w qᵀ, h' cᵀ) in the same way, for all h', c and w.
+
+    Here v, q and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.
     """
     # the positions of the entry 1 of q'
     positions = range(shape.d)
@@ -350,22 +393,24 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
     own_tangents = {dense: _tangents_by_own_vectors(dense, shape)}
     # time is left for the steps that follow; what was found within the share of a step is kept
     with share(0.6), suppress(TimeLimitError):
-        for orbit in smaller_orbits:
+        for orbit in check_deadline_in(smaller_orbits):
             own_tangents[orbit] = _tangents_by_own_vectors(orbit, shape)
     upper: dict[Orbit, int] = {}
     if equations:
         with share(0.75), suppress(TimeLimitError):
             lower = {orbit: found.known.lower or 0 for orbit, found in own_tangents.items()}
             upper = tangent_upper_bounds(shape, lower=lower)
+    # the orbit with the most tangent vectors first, and of several with this number the last one
+    by_vectors = sorted(
+        own_tangents, key=lambda orbit: (own_tangents[orbit].known.value, orbit), reverse=True
+    )
     tangents = {}
     for orbit, own in check_deadline_in(own_tangents.items()):
-        # the orbits whose closures contain this one, with the orbit itself
-        larger = [other for other in own_tangents if orbit.in_closure_of(other)]
-        # The witness has the most tangent vectors. Of several with this number it is the orbit
-        # itself, and else the last one, so that it is always the same.
-        witness = max(
-            larger, key=lambda other: (own_tangents[other].known.value, other == orbit, other)
-        )
+        # The first orbit whose closure contains this one, as that of the orbit itself does. Where
+        # it has no more vectors than the orbit itself, this is its own witness.
+        witness = next(other for other in by_vectors if orbit.in_closure_of(other))
+        if own_tangents[witness].known.value == own.known.value:
+            witness = orbit
         because = f"tangent vectors and equations at {orbit}"
         # the upper bound is None where equations were not evaluated
         known = Bounds(own_tangents[witness].known.lower, upper.get(orbit), because)
@@ -470,7 +515,9 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     try:
         tangents = orbit_tangents(shape, equations=False)
     except TimeLimitError as limit:
-        return LocusFindings("tangent bounds", None, unfinished=str(limit), uses_engine=False)
+        return LocusFindings(
+            "tangent bounds", dimension=None, unfinished=str(limit), uses_engine=False
+        )
     findings = _findings_by_bounds("tangent bounds", tangents, {}, shape)
     first = default_degree(shape)
     if first == 0:
@@ -489,6 +536,7 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
                 # equations of the next degree take many times as long
                 clock().check()
             except TimeLimitError:
+                # ``more`` is advice on how to give more time
                 unfinished = f"{findings.unfinished} (more equations: {clock().more})"
                 return replace(findings, unfinished=unfinished)
     return findings

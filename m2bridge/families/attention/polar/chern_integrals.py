@@ -85,7 +85,8 @@ def stated_polar_degrees(shape: LayerSizes) -> Numbers | None:
 def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
     """Return the numbers δ_n, …, δ_0 of the formula, integrated in the Chow ring.
 
-    The case may be larger than :func:`is_computed_for_verdicts` allows.
+    They are sums of integrals over the first factor of Y, with those over the second, a projective
+    space. The case may be larger than :func:`is_computed_for_verdicts` allows.
     """
     if is_birational(shape):
         integrals = chern_integrals(shape.d, shape.alpha)
@@ -289,6 +290,7 @@ def integrals_at_fixed_points(d: int, alpha: int) -> list[int]:
     for (k, m), value in _integrals_on_grassmannian(d, alpha).items():
         # A term of c_j(T) is c_k(E) · c_{dimension−k−m}(T_Gr) · C(αd − k, power) h^power, so
         # j = dimension − m + power; the power of h with h^{n_1−j} is αd − 1 + m, and leaves s_m(E).
+        # There is no c_j for j > n_1.
         for power in range(rank - k + 1):
             j = dimension - m + power
             if j < len(integrals):

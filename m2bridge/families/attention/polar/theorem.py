@@ -1,11 +1,17 @@
 """The polar degrees of the closure: the theorem, what it rests on, and points that are counted
 without it.
+
+The closure is that of a case with sizes d, d', a, and α = min(a, d); as a projective variety it has
+the dimension n and the polar degrees δ_n, …, δ_0. It is the image of the source, the space of all
+([A], [V]) with rk A ≤ α, whose desingularization Y has a subspace W of dimension α that contains
+the columns of A in addition. An orbit (r, s, m) consists of the functions with r = rk A, s = rk V,
+and m the dimension of the intersection of the column space of A and the row space of V.
 """
 
 from functools import lru_cache
 
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
-from m2bridge.families.attention.hypotheses import WORDS, several_tokens
+from m2bridge.families.attention.hypotheses import WORDS, why_not_several_tokens
 from m2bridge.families.attention.orbits.fibres import fibre_points
 from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit, orbit_count, orbits
 from m2bridge.families.attention.orbits.parametrization import free_parametrization
@@ -40,7 +46,7 @@ def no_theorem(shape: LayerSizes) -> str:
     For d ≥ 2 this is the theorem. For d = 1 the closure is a linear space, which is the projective
     space over which the integrals are taken.
     """
-    return several_tokens(shape)
+    return why_not_several_tokens(shape)
 
 
 @lru_cache(maxsize=64)
@@ -60,7 +66,8 @@ def predicted_polar_degrees(shape: LayerSizes) -> tuple[int, ...]:
     >>> predicted_polar_degrees(SingleLayerAttention(d=2, d_out=2))
     (20, 60, 84, 68, 36, 12, 4)
     """
-    if reason := no_theorem(shape):
+    reason = no_theorem(shape)
+    if reason:
         raise MethodUnavailableError(f"no theorem gives the polar degrees: {reason}")
     if dimension_formula(shape) > MAX_POLAR_DIMENSION:
         raise TooLargeError(
@@ -84,9 +91,9 @@ def are_loci_observed(shape: LayerSizes) -> bool:
 def observed_loci(shape: LayerSizes) -> tuple[CriticalLocus, ...]:
     """Return the locus of the desingularization Y over each orbit; empty if the case is too large.
 
-    Y consists of the weights ([A], [V]) with a subspace W of dimension α that contains the columns
-    of A. A point of Y over an orbit is a point of a finite fibre with one of the W that contain its
-    columns. :func:`_critical_locus` bounds the kernel of the differential at these points.
+    A point of Y over an orbit is one of the finitely many ([A], [V]) of a function, with one of the
+    W that contain the columns of A. :func:`_critical_locus` bounds the kernel of the differential
+    at these points.
     """
     if not are_loci_observed(shape):
         return ()
@@ -102,6 +109,7 @@ def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
     the source, which is computed by ranks of matrices (FLINT).
     """
     subspaces = (shape.alpha - orbit.r) * (shape.d - shape.alpha)
+    # Y has the dimension of the closure, and fibres over functions are finite but for the W
     codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
     # the source is projective, so its tangent space is smaller by 1 (the rescaling)
     kernel = source_tangent_dimension(orbit, shape) - 1 - differential_rank(orbit, shape)
@@ -222,6 +230,7 @@ def count_polar_degrees(shape: LayerSizes) -> Numbers:
     """
     # reduced coordinates are the same for all t ≥ 2
     two_tokens = LayerSizes(shape.d, shape.d_out, shape.a)
+    # counts modulo a prime, and then once more modulo a second one
     counted = second_opinion(free_parametrization(two_tokens, "reduced"))
     if len(counted.primes) < MIN_AGREEING_PRIMES:
         return Numbers((None,) * (counted.dimension + 1))

@@ -1,8 +1,11 @@
 """Which types of weights are exposed, by ranks; nothing here knows what the theorem predicts.
 
+A is KᵀQ, and W is V, or OV where values are factorized. The type of weights has the ranks k, q, (o,
+v,) r, s of K, Q, (O, V,) A, W, and a dimension m; the balanced type has k = q = r and o = v = s.
 With f the map from pairs (A, W) to functions, and J the differential of weights ↦ (A, W), the
-differential of weights ↦ functions is F J, where F is that of f at (A, W). Targets are u, the loss
-is ½|f − u|², and weights are critical for u exactly if ν = u − f vanishes on the image of F J.
+differential of weights ↦ functions is F J, where F is that of f at (A, W), and d² is the second
+derivative. Targets are u, the loss is ½|f − u|², and weights are critical for u exactly if ν = u −
+f vanishes on the image of F J.
 
 *Exposed* is proved by Lemma 1 of docs/training.md: a type is exposed if at some of its weights, for
 some ν, the form B(x, w) = ⟨FJx, FJw⟩ − ν(d²(x, w)) on tangent vectors x of the type and all w has
@@ -125,14 +128,16 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
 def _is_excluded_by_factors(
     kind: WeightType, shape: LayerSizes, head_dim: int | None, random: Random
 ) -> bool:
-    """Whether Lemma 4 proves that a type with factorized values is not exposed.
+    """Whether Lemma 4 proves that a type with factorized values is not exposed; else False.
 
     Weights of the type are critical for u only if weights of the balanced type with the same A and
     W are, and ν has rank at most d − max(k, q) on A, and min(d' − o, d − v) on W. The pairs (f, ν)
     that are critical at the balanced type are an irreducible family. Its dimension less that of the
-    space of targets is the dimension of the functions of this type less the rank of the
-    differential. If that is negative, general targets have no such pair. If it is zero, a general ν
-    must not have larger ranks. False where the lemma says nothing. ``random`` chooses ν.
+    space of targets is δ, the dimension of the functions less the rank of the differential there.
+
+    * δ < 0: general targets have no such pair, so the type is not exposed.
+    * δ = 0: it is not exposed if a general ν, chosen by ``random``, has a larger rank.
+    * δ > 0: the lemma says nothing.
     """
     if head_dim is None or kind.o is None or kind.v is None:
         return False  # values are not factorized
@@ -169,22 +174,20 @@ class Differentials:
     @cached_property
     def A(self) -> IntegerEntries:
         """The attention matrix KᵀQ, modulo the prime."""
-        return _rows_of_integers(
-            _matrix_modulo_prime(self.weights.K).transpose() * _matrix_modulo_prime(self.weights.Q)
-        )
+        K, Q = _matrix_modulo_prime(self.weights.K), _matrix_modulo_prime(self.weights.Q)
+        return _rows_of_integers(K.transpose() * Q)
 
     @cached_property
     def W(self) -> IntegerEntries:
         """The values V or OV, modulo the prime."""
         if self.weights.O is None:
             return self.weights.V
-        return _rows_of_integers(
-            _matrix_modulo_prime(self.weights.O) * _matrix_modulo_prime(self.weights.V)
-        )
+        O, V = _matrix_modulo_prime(self.weights.O), _matrix_modulo_prime(self.weights.V)
+        return _rows_of_integers(O * V)
 
     @cached_property
     def functions_of_pairs(self) -> list[list[int]]:
-        """The differential F of (A, W) ↦ f, with columns A_pi and then W_kq, row by row."""
+        """The differential F of (A, W) ↦ f: columns A_pi and then W_kq, rows c_{k,i,{p,q}}."""
         d, d_out = self.shape.d, self.shape.d_out
         rows = []
         for k in range(d_out):
@@ -206,7 +209,7 @@ class Differentials:
         """
         d, d_out, a = self.shape.d, self.shape.d_out, self.shape.a
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
-        # A_pi = Σ_b K_bp Q_bi: K_bp moves row p of A by row b of Q, and Q_bi column i by row b of K
+        # A_pi = Σ_b K_bp Q_bi: along K_bp row p of A moves by row b of Q, along Q_bi its column i
         along_k = [
             self._pair_as_list(of_a={(p, i): Q[b][i] for i in range(d)})
             for b, p in product(range(a), range(d))
@@ -251,17 +254,14 @@ class Differentials:
     @cached_property
     def image_modulo(self) -> Any:
         """The differential F J of weights ↦ functions, modulo the prime, in columns by weights."""
-        return (
-            _matrix_modulo_prime(self.functions_of_pairs)
-            * _matrix_modulo_prime(self.pairs_of_weights).transpose()
-        )
+        F = _matrix_modulo_prime(self.functions_of_pairs)
+        transposed_J = _matrix_modulo_prime(self.pairs_of_weights)
+        return F * transposed_J.transpose()
 
     @cached_property
     def image(self) -> list[SparseVector]:
         """The columns of the differential F J over ZZ, one for each weight, by nonzero entries."""
-        columns_of_f = [
-            _nonzero_entries(column) for column in zip(*self.functions_of_pairs, strict=True)
-        ]
+        columns_of_f = list(map(_nonzero_entries, zip(*self.functions_of_pairs, strict=True)))
         return [_combine(_nonzero_entries(pair), columns_of_f) for pair in self.pairs_of_weights]
 
     @cached_property
@@ -278,7 +278,8 @@ class Differentials:
         """
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
         moves = []
-        for i, j in _places_of_square(self.shape.a):  # K ↦ gK, Q ↦ g⁻ᵀQ
+        # K ↦ gK, Q ↦ g⁻ᵀQ: for g = 1 + εE_ij they move by E_ij K and −E_ji Q
+        for i, j in _places_of_square(self.shape.a):
             moves.append(self._direction_as_list(K=_move_row(K, j, i), Q=_move_row(Q, i, j, -1)))
         for i, j in _places_of_square(self.shape.d):  # bases of the tokens that K and V see
             moves.append(self._direction_as_list(K=_move_column(K, i, j), V=_move_column(V, i, j)))
@@ -290,7 +291,8 @@ class Differentials:
             else:
                 moves.append(self._direction_as_list(O=_move_row(O, j, i)))
         if O is not None:
-            for i, j in _places_of_square(len(V)):  # O ↦ Og, V ↦ g⁻¹V
+            # O ↦ Og, V ↦ g⁻¹V: for g = 1 + εE_ij they move by O E_ij and −E_ij V
+            for i, j in _places_of_square(len(V)):
                 moves.append(
                     self._direction_as_list(O=_move_column(O, i, j), V=_move_row(V, j, i, -1))
                 )
@@ -427,7 +429,8 @@ class CriticalWeights:
         """The form ν(f(K̇ᵀQ' + K'ᵀQ̇, W)), for factorized values plus ν(f(A, ȮV' + O'V̇)).
 
         It is bilinear in two directions of weights, the dotted and the primed one, and returned as
-        a symmetric matrix with a row and a column for each entry of weights, modulo the prime.
+        a symmetric matrix with a row and a column for each entry of weights, modulo the prime. K_bp
+        is entry b d + p of weights, and Q_bi entry a d + b d + i; then come those of O and V.
         """
         shape, weights = self.differentials.shape, self.differentials.weights
         d, d_out, a = shape.d, shape.d_out, shape.a

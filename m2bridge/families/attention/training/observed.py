@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.errors import NotApplicableError, TimeLimitError
-from m2bridge.families.attention.hypotheses import several_tokens
+from m2bridge.families.attention.hypotheses import why_not_several_tokens
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training.exposure import TypeFacts, facts_of
 from m2bridge.families.attention.training.types import (
@@ -32,7 +32,10 @@ LEGEND = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTypes(Observed):
-    """What ranks say of all types of a case.
+    """What ranks say of all types of a case; a cross-check reads and shows it by its methods.
+
+    A type is all weights with given ranks; it is exposed if some of its weights are critical points
+    of a squared loss for all targets in an open set.
 
     Parameters
     ----------
@@ -93,6 +96,7 @@ class ObservedTypes(Observed):
 
     def facts(self) -> list[tuple[str, str | None]]:
         """How many types there are, and how many are exposed, in words."""
+        # ``exposed`` may also be None, not decided
         exposed = sum(facts.exposed is True for facts in self.facts_by_type)
         if self.limit:
             decided = f"{len(self.facts_by_type)} are decided, and {exposed} of these exposed"
@@ -144,7 +148,8 @@ def observe_types(
     >>> [str(facts.kind) for facts in found.facts_by_type if facts.exposed]
     ['(1, 1, 1, 1, 0)', '(1, 1, 1, 1, 1)', '(2, 2, 2, 1, 1)']
     """
-    if reason := several_tokens(model):
+    reason = why_not_several_tokens(model)  # why this hypothesis fails; empty if it holds
+    if reason:
         raise NotApplicableError(f"types of weights: {reason}")
     types = weight_types(model, head_dim)
     found: list[TypeFacts] = []

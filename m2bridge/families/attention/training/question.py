@@ -18,7 +18,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.observed import ObservedTypes, observe_types
 from m2bridge.families.attention.training.types import ExposedTypes
 from m2bridge.families.base import AnswerRow, Question
-from m2bridge.loading import imported
+from m2bridge.limits import imported
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Statement
 
@@ -35,7 +35,8 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
     """Whether one statement holds, by an observation of its own.
 
     The key of the question is that of the statement. The question is asked only where a user names
-    its key.
+    its key. ``observe`` gives the observation of a model, ``content`` the certificate that follows
+    from it, and ``rows`` what a table shows of a certificate.
     """
 
     __slots__ = ()
@@ -114,7 +115,7 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
         if observed is None:
-            return Content(answer, {}, ())
+            return Content(answer, {}, trusted=())
         trusted: tuple[str, ...] = ()
         if verdict.decision is not Decision.UNDECIDED:
             trusted = self.statement.trusted
@@ -193,7 +194,7 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
         if observed is None:
-            return Content(answer, {}, ())
+            return Content(answer, {}, trusted=())
         return Content(answer, observed.evidence(), self.statement.trusted)
 
     def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
@@ -203,6 +204,7 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
         numbers.
         """
         was_observed = len(evidence) > 0  # there is none where the statement does not apply
+        # the statement is about one number: it has no orbits, and no other numbers to be shown
         verdict = from_certificate(
             self.statement, data, orbits=0, was_observed=was_observed, numbers=""
         )

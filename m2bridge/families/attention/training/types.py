@@ -1,10 +1,13 @@
 """Types of the weights of one layer, and what the theorem on exposed types predicts of them.
 
-Weights are (K, Q, V), or (K, Q, O, V) with values W = OV; A = KᵀQ. The bases of queries and keys,
-of the tokens that K and V see, of the tokens that Q sees, of outputs, and between O and V can be
-changed: GL(a) × GL(d) × GL(d) × GL(d') × GL(v) acts on weights. A *type* is all weights with given
-ranks, which are finitely many orbits of this group. A type is *exposed* if some of its weights are
-critical points of a squared loss for all targets in an open set. Source: ours, docs/training.md.
+Weights are a×d matrices K and Q and a d'×d matrix V; or, with *factorized* values W = OV in place
+of V, a d'×h matrix O and an h×d matrix V, where h is ``head_dim`` (None where values are not
+factorized, and W is V). The function f(A, W) depends on A = KᵀQ and W alone, bilinearly. The bases
+of queries and keys, of the tokens that K and V see, of the tokens that Q sees, of outputs, and
+between O and V can be changed: GL(a) × GL(d) × GL(d) × GL(d') × GL(h) acts on weights. A *type* is
+all weights with given ranks, which are finitely many orbits of this group. A type is *exposed* if
+some of its weights are critical points of a squared loss for all targets in an open set. Source:
+ours, docs/training.md. d, d' and a are in a LayerSizes, ``shape``; α = min(a, d).
 """
 
 from __future__ import annotations
@@ -68,37 +71,43 @@ class WeightType:
     def is_exposed(self, shape: LayerSizes) -> bool:
         """Whether the type is exposed, by the theorem (docs/training.md#theorem-exposed).
 
-        So it is if K and Q have the rank of A; if the space that A and V share is as small as their
-        ranks allow, or A = v qᵀ and V = h vᵀ; and if the rank of O exceeds that of W = OV by at
-        most max(0, d' − d), and that of V by at most max(0, d − d'). Values V alone are O = 1, of
-        rank d', so that V has the rank min(d, d').
+        So it is if these three conditions hold:
+
+        * K and Q have the rank of A;
+        * the intersection of the column space of A and the row space of W is as small as the ranks
+          allow, or A = v qᵀ and W = h vᵀ;
+        * the rank of O exceeds that of W = OV by at most max(0, d' − d), and the rank of V does so
+          by at most max(0, d − d'). Values V alone are O = 1, of rank d', so that the condition on
+          O says that V has the rank min(d, d').
 
         For the zero function other conditions hold (docs/training.md#theorem-exposed-zero).
         """
         if self.r == 0 or self.s == 0:
             return self._is_exposed_at_zero(shape)
-        least = min(shape.d, shape.d_out)
-        # values that are not factorized are V alone, with O = 1 of rank d'
-        excess_of_o = (shape.d_out if self.o is None else self.o) - self.s
-        excess_of_v = 0 if self.v is None else self.v - self.s
+        factors_have_rank_of_A = self.k == self.q == self.r
         smallest_intersection = max(0, self.r + self.s - shape.d)
-        has_small_intersection = self.m == smallest_intersection
         is_of_squares = self.r == self.s == self.m == 1
-        return (
-            self.k == self.q == self.r
-            and (has_small_intersection or is_of_squares)
-            and excess_of_o <= shape.d_out - least
-            and excess_of_v <= shape.d - least
-        )
+        intersection_is_right = self.m == smallest_intersection or is_of_squares
+        # values that are not factorized are V alone, with O = 1 of rank d'
+        rank_of_o = shape.d_out if self.o is None else self.o
+        rank_of_v = self.s if self.v is None else self.v
+        values_are_right = rank_of_o - self.s <= max(
+            0, shape.d_out - shape.d
+        ) and rank_of_v - self.s <= max(0, shape.d - shape.d_out)
+        return factors_have_rank_of_A and intersection_is_right and values_are_right
 
     def _is_exposed_at_zero(self, shape: LayerSizes) -> bool:
         """Whether a type with the zero function is exposed (docs/training.md#theorem-exposed-zero).
 
-        ν is the linear functional by which weights are critical. For A = 0 they are critical where
-        the matrix of the form A' ↦ ν(f(A', W)) is zero on a square block with max(k, q) rows. These
-        are max(k, q)² conditions, at most as many as the dimension of the family of all W of rank
-        s up to a factor. For W = 0 it is a block of the form W' ↦ ν(f(A, W')), and the family of
-        all A of rank r up to a factor. If both are zero all weights are critical.
+        Weights are critical by a linear functional ν on functions, under these conditions:
+
+        * A = 0: the matrix of A' ↦ ν(f(A', W)) is zero on a square block with max(k, q) rows. These
+          are max(k, q)² conditions; the type is exposed if they are at most as many as the
+          dimension of all W of rank s up to a factor, s(d + d' − s) − 1.
+        * W = 0: the matrix of W' ↦ ν(f(A, W')), of size d'×d, has at most the rank ρ = min(d' − o,
+          d − v). These are (d' − ρ)(d − ρ) conditions, and the dimension is that of all A of rank r
+          up to a factor, r(2d − r) − 1.
+        * A = W = 0: none, as all weights are critical.
         """
         d, outputs = shape.d, shape.d_out
         if self.r == self.s == 0:
@@ -107,17 +116,18 @@ class WeightType:
             dimension_of_w = self.s * (d + outputs - self.s) - 1
             return max(self.k, self.q) ** 2 <= dimension_of_w
         dimension_of_a = self.r * (2 * d - self.r) - 1
-        rank_of_o = outputs if self.o is None else self.o
-        rank_of_v = 0 if self.v is None else self.v
-        largest_rank_on_w = min(outputs - rank_of_o, d - rank_of_v)
+        largest_rank_on_w = 0  # ρ for values that are V alone, with O = 1 of rank d'
+        if self.o is not None and self.v is not None:
+            largest_rank_on_w = min(outputs - self.o, d - self.v)
         return (outputs - largest_rank_on_w) * (d - largest_rank_on_w) <= dimension_of_a
 
     def is_saddle(self, shape: LayerSizes, head_dim: int | None = None) -> bool:
         """Whether weights of the type, where they are critical, are saddles for almost all targets.
 
-        By the theorem on saddles (docs/training.md#theorem-saddles): the type is exposed, and below
-        the full rank of A; or, where values are factorized by O and V with ``head_dim`` columns and
-        rows, below that of OV, with O and V of its rank. Nothing is claimed of the zero function.
+        By the theorem on saddles (docs/training.md#theorem-saddles) this is so if the type is
+        exposed, and A has not the largest rank α; or, where values are factorized, if it is
+        exposed, W = OV has not the largest rank that it can have, and O and V have the rank of W.
+        False for the zero function, of which the theorem claims nothing.
         """
         has_zero_function = self.r == 0 or self.s == 0
         if has_zero_function or not self.is_exposed(shape):
@@ -126,7 +136,8 @@ class WeightType:
             return True
         if head_dim is None or self.o is None:
             return False
-        return self.o == self.v == self.s < min(head_dim, shape.d, shape.d_out)
+        largest_rank_of_W = min(head_dim, shape.d, shape.d_out)
+        return self.o == self.v == self.s < largest_rank_of_W
 
 
 HEADER = ("rk K", "rk Q", "rk A", "rk V", "dim L∩U")
@@ -157,9 +168,10 @@ def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[Weight
 
 
 def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightType, ...]:
-    """All types with the zero function, in increasing order: those with A = 0 or V = 0 (W = 0).
+    """All types with the zero function, in increasing order: those with A = 0 or W = 0.
 
-    ``head_dim`` is that of :func:`weight_types`.
+    The intersection of a zero space with another is zero, so m = 0. ``head_dim`` is that of
+    :func:`weight_types`.
     """
     found = []
     for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d, least=0):
@@ -254,6 +266,7 @@ class ExposedTypes(PartialValue):
         in only one of the two refutes the prediction; otherwise types that are not decided leave it
         open.
         """
+        # the sets are of types, each the tuple of its ranks
         not_exposed_but_stated = predicted.exposed - self.exposed - self.undecided
         exposed_but_not_stated = self.exposed - predicted.exposed
         if not_exposed_but_stated or exposed_but_not_stated:
@@ -309,8 +322,9 @@ class TypedWeights:
     Parameters
     ----------
     K, Q : a×d matrices
-    V : d'×d matrix, or v×d if there is an O
-    O : d'×v matrix or None
+    V : d'×d matrix, or h×d if there is an O
+    O : d'×h matrix or None
+        ``None`` where values are not factorized.
     """
 
     K: IntegerMatrix

@@ -2,6 +2,12 @@
 
 Each loss has primes of its own, and each prime has a chart of its own. Two primes have to give
 the same number, and it is a result modulo these primes: they are part of it.
+
+A chart gives one of the weights (A, V) with the same function, which are (λA, V/λ), or for a < d of
+the (K, Q, V) with A = KᵀQ: a random linear form in their entries is 1. The functions of the dense
+orbit are those with A and V of the largest ranks, in general position; a condition is a matrix
+with the rank that it has exactly there (:mod:`.gradient`). For a ≥ d the loss is quadratic in A,
+which can be eliminated: then there are equations for V alone (:mod:`.eliminated`).
 """
 
 from __future__ import annotations
@@ -111,9 +117,9 @@ def count_on_two_primes(loss: Loss, seed: str) -> Counts:
 
 
 def count_modulo(prime: int, loss: Loss) -> Count:
-    """The number of critical points modulo one prime: in V alone where that pays, else in a chart.
+    """The number of critical points modulo one prime, from equations for V alone where that pays.
 
-    Raises TimeLimitError at the limit on time.
+    Else it is counted in a chart of all weights. Raises TimeLimitError at the limit on time.
     """
     check()
     if pays_to_eliminate(loss):
@@ -129,9 +135,10 @@ def _chart_for(prime: int, loss: Loss) -> WeightChart:
 
 
 def count_eliminated(prime: int, loss: Loss) -> Count | None:
-    """The number of critical points in V alone modulo one prime, for a ≥ d.
+    """The number of critical points modulo one prime, from equations for V alone, for a ≥ d.
 
-    ``None`` if the rational function has too large a degree to be interpolated, or is constant.
+    These are about a rational function of V, the loss at the A that is critical for V. ``None`` if
+    its degree is too large to be interpolated, or it is constant.
     """
     system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
     if system is None:
@@ -139,7 +146,7 @@ def count_eliminated(prime: int, loss: Loss) -> Count | None:
     answer = answer_to(count_script(system.equations, system.conditions, prime, str(loss.shape)))
     if system.conditions:
         return replace(_count_by_orbit(answer), eliminated=True)
-    # without conditions the program counts all points together
+    # without conditions the program counts all points together; the dimension is −1 for no points
     dimension, number = answer.integers("critical")
     are_isolated = dimension <= 0
     return Count(
@@ -155,8 +162,9 @@ def count_in_chart(prime: int, loss: Loss, chart: WeightChart) -> Count:
 def _count_by_orbit(answer: Answer) -> Count:
     """The numbers of points at functions of the dense orbit, and elsewhere, as a program says.
 
-    The answers "critical", about all points, and "dense" are each a dimension, positive where
-    points come in families, and a number with multiplicities.
+    The answers "critical", about all points, and "dense" are each a pair: the dimension of the set
+    of points, positive where they come in families and −1 where there are none; and, for dimension
+    0, their number with multiplicities.
     """
     dimension, number = answer.integers("critical")
     dense_dimension, dense_number = answer.integers("dense")
@@ -191,7 +199,8 @@ def _script_for(prime: int, loss: Loss, suffix: str) -> Script:
     if pays_to_eliminate(loss):
         system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
         if system is not None:
-            return count_script(*system, prime, str(loss.shape), suffix=suffix)
+            equations, conditions = system
+            return count_script(equations, conditions, prime, str(loss.shape), suffix=suffix)
     return _chart_script(prime, loss, _chart_for(prime, loss), suffix)
 
 
@@ -205,13 +214,16 @@ def count_script(
 ) -> Script:
     """The Macaulay2 program that counts the solutions of equations over ZZ modulo a prime.
 
+    Its answer ``critical`` is the pair of the dimension of the set of solutions, −1 if it is empty,
+    and of their number with multiplicities, 0 if it is infinite.
+
     Parameters
     ----------
     equations : sequence of PolyElement
         At least one.
     conditions : sequence of RankCondition
         The conditions for functions of the dense orbit. With them points at these functions are
-        counted in addition, as the answer ``dense``; without any there is no such answer.
+        counted in addition, as another such pair ``dense``; without any there is no such answer.
     prime : int
     title : str
         A comment at the beginning of the program.
@@ -237,9 +249,10 @@ def count_script(
         pairs = []
         for condition in conditions:
             matrix = matrix_text(condition.matrix, written)
+            # the template calls the ring of the unknowns pointRing
             pairs.append(f"{{matrix(pointRing, {matrix}), {condition.rank}}}")
         fields["conditions"] = "{" + ",\n    ".join(pairs) + "}"
-    return render("critical_points_count", ("wire",), fields)
+    return render("critical_points_count", libraries=("wire",), values=fields)
 
 
 def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:

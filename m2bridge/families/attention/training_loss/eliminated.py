@@ -1,10 +1,11 @@
 """The critical points in V alone: for fixed V the loss is quadratic in A, which is eliminated.
 
-The part of the loss that depends on A is ½ Aᵀ M(V) A − w(V)ᵀ A, with M(V) = C(V)ᵀ G C(V) and
-w(V) = C(V)ᵀ b, where C(V) A is the function of A and V. Over the reals M(V) is positive definite
-for V ≠ 0, as f(A, V) = 0 only for A = 0 or V = 0. So A = M⁻¹w, and what is left to make critical is
-F(V) = wᵀ M⁻¹ w, a rational function of degree zero, F = N/D. Modulo a prime F has values, and N and
-D of the least degree are interpolated from them.
+The loss of a function c is ½ cᵀGc − bᵀc + constant. Its part that depends on A, as a column of
+entries, is ½ Aᵀ M(V) A − w(V)ᵀ A, with M(V) = C(V)ᵀ G C(V) and w(V) = C(V)ᵀ b, where C(V) A is the
+function of A and V. Over the reals M(V) is positive definite for V ≠ 0, as f(A, V) = 0 only for A =
+0 or V = 0. So A = M⁻¹w, and what is left to make critical is F(V) = wᵀ M⁻¹ w, a rational function
+of degree zero, F = N/D. Modulo a prime F has values, and N and D of the least degree are
+interpolated from them.
 
 Over the complex numbers points with D = 0 are left out. At the others A is the matrix of forms
 D·M⁻¹w up to a factor, if these are forms: they are interpolated as well. A function is in the dense
@@ -75,7 +76,8 @@ def pays_to_eliminate(loss: Loss) -> bool:
 class _Reduced:
     """The reduced loss F(V) = wᵀM⁻¹w, a function of V alone, with values modulo a prime.
 
-    V is given by its entries, row by row: there are ``variables`` of them.
+    M, w, C, G and b are those of the top of the file. V is given by its entries, row by row: there
+    are ``variables`` of them.
     """
 
     def __init__(self, loss: Loss, prime: int) -> None:
@@ -145,17 +147,19 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
         # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
         matrix = _matrix_of_forms(reduced, D, degree - 1, random)
         if matrix is not None:
-            invertible = chart.restrict(_determinant(matrix))
-            conditions.append(RankCondition(name="A", matrix=[[invertible]], rank=1))
+            # A is invertible where the determinant, as a matrix of size 1, has rank 1
+            determinant = chart.restrict(_determinant(matrix))
+            conditions.append(RankCondition(name="A", matrix=[[determinant]], rank=1))
     return EliminatedSystem(_equations(N, D, chart), tuple(conditions))
 
 
 def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
-    """The least degree of polynomials N and D with F = N/D on a random line.
+    """The least degree of polynomials N and D in s with F = N/D on a random line.
 
-    ``None`` if it is above LARGEST_DEGREE. Values at 2δ + 1 points determine a quotient of
-    polynomials of degree δ. There is one if the equations N(s) − F(s) D(s) = 0 for the points s of
-    the line, linear in the coefficients of N and D, have a solution.
+    Points of the line are start + s · direction, for numbers s. ``None`` if the degree is above
+    LARGEST_DEGREE. Values at 2δ + 1 points determine a quotient of polynomials of degree δ. There
+    is one if the equations N(s) − F(s) D(s) = 0, linear in the coefficients of N and D, have a
+    solution that is not zero: if their matrix has not full rank.
     """
     prime = reduced.prime
     start, direction = _random_points(reduced, 2, random)
@@ -256,6 +260,7 @@ def _matrix_of_forms(
     monomial_values = flint.nmod_mat(count, size, monomial_rows, prime)
     entries = [x for row in entry_rows for x in row]
     entry_values = flint.nmod_mat(count, d * d, entries, prime)
+    # the first ``size`` rows of both
     first_monomial_values = flint.nmod_mat(size, size, monomial_rows[: size * size], prime)
     first_entry_values = flint.nmod_mat(size, d * d, entries[: size * d * d], prime)
     try:
@@ -274,8 +279,9 @@ def _matrix_of_forms(
 def _determinant(matrix: list[list[flint.nmod_mpoly]]) -> flint.nmod_mpoly:
     """The determinant of a square matrix of forms, of size 1 at least.
 
-    ``minors`` are the minors of the first rows, by their sets of columns. From them those with one
-    row more are found by expansion along this row, until there is one minor alone.
+    ``minors`` are the minors of the first rows, by their sets of columns: at first that of no rows,
+    which is 1. From them those with one row more are found by expansion along this row, until there
+    is one minor alone, that of all rows.
     """
     minors = {frozenset[int](): matrix[0][0].context().constant(1)}
     for row in matrix:

@@ -1,5 +1,9 @@
 """The gradient of the loss as a system of polynomial equations, in a chart of the weights.
 
+The loss of a function with the reduced coordinates c is ½ cᵀGc − bᵀc + constant, where
+c_{k,i,{p,q}} is A_pi V_kq + A_qi V_kp, or A_pi V_kp for p = q. d, d', a are in a LayerSizes,
+``shape``, and α = min(a, d).
+
 For a ≥ d the weights are (A, V), and (λA, V/λ) has the same function. A chart sets one linear form
 in the entries of V to 1, or one in those of A for d' ≥ d: so the zero functions that are left out
 (A = 0, or V = 0) are those that come in families. For a < d the weights are (K, Q, V) with
@@ -40,9 +44,10 @@ class WeightChart:
     Parameters
     ----------
     form : tuple of int
-        The coefficients of the linear form that is 1, without the first one, which is 1.
+        The coefficients of the linear form that is 1, in the entries of V, or of A where
+        :func:`is_scaled_in_A`, row by row; without the first one, which is 1.
     turn : tuple of tuple of int
-        The rows of the square matrix R for a < d; empty for a ≥ d.
+        The rows of the d×d matrix R for a < d; empty for a ≥ d.
     """
 
     form: tuple[int, ...]
@@ -114,7 +119,7 @@ def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     else:
         names = _names("k", alpha, d - alpha) + _names("q", alpha, d) + _names("v", d_out, d)
         letter_of_form = "v"
-    first = f"{letter_of_form}_1_1"
+    first = f"{letter_of_form}_1_1"  # the entry that the chart expresses by the others
     ring = PolyRing([name for name in names if name != first], ZZ)
     entry_by_name = dict(zip(map(str, ring.symbols), ring.gens, strict=True))
     others = [name for name in names if name.startswith(letter_of_form) and name != first]
@@ -135,7 +140,10 @@ def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
         return ChartWeights(ring=ring, A=matrix("a", d, d), V=V)
     k = matrix("k", alpha, d - alpha)
     Q = matrix("q", alpha, d)
-    one_and_k = [[ring(int(e == p)) for p in range(alpha)] + k[e] for e in range(alpha)]
+    one_and_k = []  # the rows of (1 | k)
+    for e in range(alpha):
+        row_of_one = [ring(int(e == p)) for p in range(alpha)]
+        one_and_k.append(row_of_one + k[e])
     K = multiply(one_and_k, chart.turn)
     A = multiply(transpose(K), Q)
     return ChartWeights(ring=ring, A=A, V=V, K=K, Q=Q)
@@ -150,7 +158,8 @@ def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
     """The nonzero entries of the gradient, all times one number, with integer coefficients.
 
     First come the derivatives along the entries of A, or for a < d of K and of Q, then along those
-    of V, as polynomials in the coordinates of the chart.
+    of V, as polynomials in the coordinates of the chart. The derivative along a weight w is the sum
+    of error · ∂c/∂w over the coordinates c, with the errors G c − b.
     """
     shape = loss.shape
     errors = _errors(loss, weights)
@@ -202,7 +211,9 @@ def dense_orbit(shape: LayerSizes, weights: ChartWeights) -> tuple[RankCondition
     """The conditions for weights to have a function in the dense orbit.
 
     These are that A has rank α, that V has the largest rank, and that the column space of A and the
-    row space of V span as much as they can. For a < d it suffices that Q has rank a, as K has.
+    row space of V span as much as they can. For a ≥ d the last one is left out, as A of rank d has
+    the column space R^d. For a < d it suffices for A = KᵀQ that Q has rank a, as K has; and the
+    rows of K span the column space of A.
     """
     dense = generic_orbit(shape)
     conditions = [RankCondition(name="V", matrix=weights.V, rank=dense.s)]

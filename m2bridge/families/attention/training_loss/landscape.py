@@ -6,6 +6,10 @@ interval arithmetic: for a box X around x and Y ≈ H(x)⁻¹, if x − Y ∇L(x
 in the interior of X, then X contains exactly one zero of the gradient, and the Hessian H is
 invertible there. Source: R. E. Moore, *A test for existence of solutions to nonlinear systems*,
 SIAM J. Numer. Anal. 14 (1977).
+
+A chart has coordinates, in which the entries of A and V, or of K, Q and V for a < d, are
+affine-linear. c_{k,i,{p,q}} = A_pi V_kq + A_qi V_kp, or A_pi V_kp for p = q, are the coordinates of
+a function; the loss is L = ½ cᵀGc − bᵀc + constant.
 """
 
 from __future__ import annotations
@@ -171,6 +175,7 @@ class Landscape:
         entries = [entry for block in blocks for row in block for entry in row]
         slopes = []
         for entry in entries:
+            # a derivative is a number, the leading coefficient of a constant polynomial, or 0
             slopes += [int(entry.diff(x).LC) for x in weights.ring.gens]
         self.slopes = flint.fmpz_mat(len(entries), weights.ring.ngens, slopes)
 
@@ -181,8 +186,9 @@ class Landscape:
         values are exact; if they are intervals, all ``arb``, the values are intervals that contain
         those at all points of the box.
 
-        With c = c(A, V) the loss is ½ cᵀGc − bᵀc + constant; its gradient is JᵀE with the error
-        E = Gc − b and the derivative J of c, and its Hessian JᵀGJ + Σ E ∂²c.
+        With the error E = Gc − b and the derivative J of c by the entries of A and V, the gradient
+        of the loss by these is JᵀE, and its Hessian JᵀGJ + Σ E ∂²c. From there the chain rule leads
+        to the entries of K, Q and V, if a < d, and to the coordinates of the chart (``slopes``).
         """
         gram, linear, constant = self.gram, self.linear, self.constant
         matrix_class: Any = flint.arb_mat
@@ -195,7 +201,7 @@ class Landscape:
         along_V = self._derivatives_along_V(A)
         # c is linear in A
         function = along_A * matrix_class(A.nrows() * A.ncols(), 1, A.entries())
-        image = gram * function
+        image = gram * function  # G c
         error = image - linear
         quadratic_part = (function.transpose() * image)[0, 0] / 2
         linear_part = (linear.transpose() * function)[0, 0]
@@ -416,7 +422,7 @@ class Landscape:
         point = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
         count = len(point)
         try:
-            for _ in range(NEWTON_STEPS):
+            for _ in range(NEWTON_STEPS):  # with the middles of all intervals
                 values = self.values(point)
                 step = values.hessian.mid().solve(values.gradient.mid())
                 point = [(x - step[j, 0]).mid() for j, x in enumerate(point)]

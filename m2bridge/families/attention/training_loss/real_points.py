@@ -1,10 +1,14 @@
-"""All real critical points: isolated by Macaulay2, and each proved to be one.
+"""All real critical points of a loss: isolated by Macaulay2, and each proved to be one.
 
 Macaulay2's package Msolve isolates them where the program msolve runs. Without it, for few complex
 points, the real ones are counted by the signature of the trace form, which Macaulay2's package
 RealRoots computes, and they are approximated by eigenvalues.
 Existence, simplicity and all values at a point are proved here (:mod:`.landscape`); that there are
 no others is what Macaulay2 says, and on it rest upper bounds for ranks at irrational points.
+
+A box has for each coordinate of a chart an interval, its side. "Dense" points are those at
+functions of the dense orbit, with A and V of the largest ranks in general position. The ranks of a
+point are those of A, of V, and the span: the dimension of the columns of A and rows of V together.
 """
 
 from __future__ import annotations
@@ -110,7 +114,7 @@ class Isolation:
             )
         weights = weights_in(loss.shape, _complete_chart(loss, counts, seed))
         conditions: tuple[RankCondition, ...] = ()
-        if count.elsewhere is None:
+        if count.elsewhere is None:  # other points come in families, or were not counted
             conditions = dense_orbit(loss.shape, weights)
         return cls(
             loss=loss, weights=weights, conditions=conditions, msolve=msolve, program=program
@@ -148,12 +152,12 @@ class Isolation:
         proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
         listed nothing is counted.
         """
-        only_dense_orbit = len(self.conditions) > 0
+        only_dense_orbit = len(self.conditions) > 0  # ``conditions`` leave out all other points
         if only_dense_orbit or all(point.ranks is not None for point in points):
             return tuple(points)
         # a list over points for each of A, V and span
         bounds_by_field = [self._upper_bounds(name, points) for name in FunctionRanks._fields]
-        # for each point the bounds for its three ranks
+        # for each point a FunctionRanks, from the first entries of the three lists, the second, …
         upper_bounds = list(map(FunctionRanks, *bounds_by_field))
         decided = []
         for point, upper in zip(points, upper_bounds, strict=True):
@@ -167,10 +171,11 @@ class Isolation:
     def _upper_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
         """For each real point an upper bound for one of its ranks, the field ``name``.
 
-        ``points`` are all real critical points. The bound is the number of rows or columns of the
-        matrix, or a smaller ρ, for this reason. Points of rank at most ρ are among the candidates,
-        whose rank is not proved to be larger. If Macaulay2 counts as many real critical points of
-        rank at most ρ as there are candidates, all candidates have this rank at most.
+        ``points`` are all real critical points. The bound is the smaller of the numbers of rows and
+        columns of the matrix that has this rank, or a smaller ρ, for this reason. The candidates
+        are the points whose rank is not proved to be larger than ρ; the points of rank at most ρ
+        are among them. If Macaulay2 counts as many real critical points of rank at most ρ as there
+        are candidates, all candidates have this rank at most.
         """
         matrix = self._matrix(name)
         full_rank = min(len(matrix), len(matrix[0]))
@@ -235,7 +240,7 @@ class Isolation:
             matrix = matrix_text(vanishing.matrix, written)
             minors = f"minors({vanishing.rank + 1}, matrix(chartRing, {matrix}))"
             fields["vanishing"] = minors
-        return render("critical_points_real", ("wire",), fields)
+        return render("critical_points_real", libraries=("wire",), values=fields)
 
 
 def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
@@ -262,8 +267,8 @@ def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
 def _isolating_boxes(answer: Answer, unknowns: int) -> list[list[CoordinateSide]]:
     """The isolating boxes of an answer, each the list of its sides in the ``unknowns`` coordinates.
 
-    A box of the answer may have one more side, that of the inverse of minors, a further unknown of
-    the program: it is left out. ParseError if the answer is no list of boxes.
+    A box of the answer may have more sides, as the program has further unknowns, inverses of minors
+    or of sums of their squares: they are left out. ParseError if the answer is no list of boxes.
     """
     boxes = []
     for box in answer.lists("boxes"):

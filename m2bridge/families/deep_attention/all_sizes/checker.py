@@ -380,6 +380,7 @@ def _small(softmax: bool) -> tuple[Network, ...]:
     for layers in (1, 2, 3):
         for widths in tuples(numbers, repeat=layers + 1):
             for a in tuples(numbers, repeat=layers):
+                # dimensions depend on t only by whether it is 1
                 networks += [Network(widths=widths, a=a, t=t, softmax=softmax) for t in (1, 2)]
     return tuple(sorted(networks, key=_size))
 

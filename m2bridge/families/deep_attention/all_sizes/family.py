@@ -434,7 +434,12 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
         return cross_check_deep_attention()
 
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
-        """Return the row of one verdict; ValueError if it does not follow from the certificate."""
+        """Return the table row of one verdict in a certificate.
+
+        ``verdict`` has the fields of the verdict as the certificate stores them, and ``key`` is
+        that of its statement. ValueError if a counterexample is there and the verdict is not
+        REFUTED, or the other way round.
+        """
         # empty without a counterexample
         witness = example_text(verdict["counterexample"])
         is_refuted = verdict["verdict"] == "REFUTED"

@@ -220,7 +220,9 @@ def linear_dimension(network: Network) -> int:
 def upper_bound(network: Network) -> int:
     """The least of the upper bounds of the dimension of functions that apply to a network.
 
-    All these bounds are proved in docs/deep-attention.md.
+    All these bounds are proved in docs/deep-attention.md. For one head without skip connections,
+    and for softmax of one token, one bound is attained (theorems L and S there), so that no other
+    is less.
     """
     if network.softmax and network.t == 1:
         return linear_dimension(network)
@@ -512,8 +514,10 @@ _SKIP = ("skip", "one-head")
 # By their number in the paper, or by the names that docs/statements.md has for ours, and by part.
 STATEMENTS: dict[tuple[str, str], Statement] = {
     ("3.1", ""): Statement(all_attention_matrices),
-    ("3.5", ""): Statement(_equation_16, ("plain", *_NARROW), ("plain", "one-hidden-width")),
-    ("V", ""): Statement(_virtual_weights, ("plain",)),
+    ("3.5", ""): Statement(
+        _equation_16, ("plain", *_NARROW), meaning=("plain", "one-hidden-width")
+    ),
+    ("V", ""): Statement(_virtual_weights, hypotheses=("plain",)),
     ("3.6", ""): Statement(_always, _LIGHTNING),
     ("3.7", ""): Statement(_always, _PAPER),
     ("fibre", "dimension"): Statement(_fibre_dimension, _LIGHTNING),

@@ -71,6 +71,27 @@ def by_chern_classes(sizes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(degrees)
 
 
+@pytest.mark.parametrize(
+    ("exponents", "degrees", "generic_ed_degree"),
+    [
+        (((3, 3, 0), (0, 5, 1), (0, 0, 2), (1, 2, 0), (1, 1, 2), (2, 3, 0)), (28, 81, 98, 45), 252),
+        # one exponent is negative
+        (
+            ((3, 3, 0), (5, -2, 1), (2, 0, 2), (1, 2, 4), (1, -1, 2), (2, 3, 0)),
+            (74, 236, 278, 121),
+            709,
+        ),
+    ],
+)
+def test_threefolds_of_macaulay2s_package(
+    exponents: tuple[tuple[int, ...], ...], degrees: tuple[int, ...], generic_ed_degree: int
+) -> None:
+    """Examples of the documentation and of the tests of Macaulay2's package ToricInvariants."""
+    found = toric_polar_degrees(exponents)
+    assert found == degrees
+    assert sum(found) == generic_ed_degree
+
+
 def test_a_map_of_monomials_needs_no_macaulay2() -> None:
     cuspidal = PolynomialMap.from_expressions([s], {"x": 3 * s**2, "y": s**3})
     found = polar_degrees(cuspidal)

@@ -79,16 +79,18 @@ def evidence() -> list[Json]:
 def ideal(base: BaseCase) -> Basis:
     """The ideal of the fibre over the representative (A, V) of a base case, in the unknowns z.
 
-    The fibre is the set of (A', V') with A'_11 = V'_11 = 1 and the same function. With z all other
-    weights follow; what is left to say is that each coordinate is that of the representative. The
-    rank of A' need not be limited: where a column of A or a row of V is zero, so it is in all of
-    the fibre (docs/all-sizes.md#lemma-fibre-equations). Its reduced Gröbner basis is returned.
+    The fibre is the set of (A', V') with A'_11 = V'_11 = 1 and the same function. All other weights
+    follow from z; the equations say that each coordinate of their function is that of the
+    representative. The rank of A' need not be limited: where a column of A or a row of V is zero,
+    so it is in all of the fibre (docs/all-sizes.md#lemma-fibre-equations). The reduced Gröbner
+    basis of the ideal is returned.
     """
     orbit, d = base
     r, s, _ = orbit
     context = ring(d - 1)
     c = cases.function(cases.representative(orbit))
     size = cases.Case(d=d, d_out=s, a=r, t=2)
+    # the only (A', V') with this first row of V' that can have the function c
     other_weights = weights_with_first_row(c, (1, *context.gens()), size)
     other_c = cases.function(other_weights)
     equations = []
@@ -107,6 +109,8 @@ def has_ideal_of_kind(base: BaseCase, kind: str) -> bool:
     context = ring(d - 1)
     z = context.gens()
     if kind == POINT:
+        # matrices have only their nonzero entries, by (row, column) from 0 on; so the unknown of
+        # column q of V is z[q − 1]
         _, V = cases.representative(orbit)
         generators = [z[q - 1] - V.get((0, q), 0) for q in range(1, d)]
     elif kind == TWO_POINTS:
@@ -244,8 +248,9 @@ def fibres() -> Fibres:
     base cases; ContradictionError if something is not so (theorem-fibres in docs/all-sizes.md).
     """
     evidence = [_stratum(condition, bases) for condition, bases in STRATA.items()]
-    # in the order of STRATA
-    several_columns, several_rows, alike, different = map(orbits, STRATA)
+    # the sets of orbits of the four conditions, in the order of STRATA; k and v are ``alike``
+    # for m = 1, and ``different`` for m = 0
+    several_columns, several_rows, alike, different = [orbits(condition) for condition in STRATA]
     # for d = 1 there are no unknowns, so the fibre over (1, 1, 1) is one reduced point
     one = several_columns.union(several_rows).union(alike.intersect(orbits("d = 1")))
     many = alike.intersect(orbits("d >= 2"))
@@ -289,19 +294,21 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     at_two_places = orbits(f"{condition} and 0 < x < y < d", ", x, y")
     length, points = "1", 1
     if set(bases.values()) == {POINT}:
+        # The first kind: the pairs of an orbit and a place whose unknown is determined.
         determined: list[isl.Set] = []
         for places in like_any:
             indices = range(_place_count(places))
             determined.extend(_keep_one_place(places, index) for index in indices)
         _check_covered(at_one_place, determined)
     else:
+        # the second kind
         single_places = [places for places in like_any if _place_count(places) == 1]
         pairs_of_places = [places for places in like_any if _place_count(places) == 2]
         _check_covered(at_one_place, single_places)
         _check_covered(at_two_places, pairs_of_places)
         length, points = "d", 1
     if TWO_POINTS in bases.values():
-        # ((1, 1, 0), 2) is the base case with the equation z² = z at its only place
+        # The third kind: ((1, 1, 0), 2) is the base case with z² = z at its only place.
         with_equation = [
             forget_numbers(places, ORBIT_LENGTH, 1) for places in places_like[(1, 1, 0), 2]
         ]
@@ -333,10 +340,13 @@ def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
     places = [f"x{j}" for j in range(1, d)]
     bounds = ["0", *places, "d"]
     increasing = " and ".join(f"{before} < {after}" for before, after in pairwise(bounds))
+    # for each order of the places of the base case a condition: that the entries are the same
     conditions_on_entries = set()
     for order in permutations(range(1, d)):
         entries = []
+        # place 1, which is 0 here, is its own counterpart
         for place, place_in_base in zip(("0", *places), (0, *order), strict=True):
+            # A and V of the base case have only their nonzero entries
             for i in range(r):
                 value = A.get((place_in_base, i), 0)
                 entries.append(_entry_condition("A", place, str(i), value))

@@ -90,10 +90,11 @@ class Seen:
 
 
 def where_observed(observable: str) -> Seen:
-    """Where an observable is true.
+    """Where an observable is true: a ``Seen``, with the sizes for which this is known.
 
-    Polar degrees are computed only if ``observable`` is about them. "polar_integrals" is the
-    observable of former words on polar degrees, which are about birational maps only.
+    Polar degrees, which take longer than all others, are computed only if ``observable`` is about
+    them. "polar_integrals" is the observable of former words on polar degrees, which are about
+    birational maps only: all sizes but α = d' = 1 < d.
     """
     if observable == "polar_degrees":
         return polar_degrees()
@@ -163,10 +164,10 @@ def polar_degrees() -> Seen:
 
     They are integrals where the map is birational and the kernel of the differential is small
     (docs/polar-degrees.md#theorem-polar), and for α = d' = 1, where the map is two-to-one
-    (theorem-polar-symmetric). So they are known there, and those of COMPARED are integrated by a
-    second method. For d = 2 and d' = 1 points are counted, too: a general slice has no others where
-    the same conditions hold (proposition-slices). A size with another number in one of these ways
-    is not among those returned.
+    (theorem-polar-symmetric): there they are ``known``. Those of COMPARED are integrated by a
+    second method, localization. For d = 2 and d' = 1 points in general slices are counted, too,
+    which are no more than the polar degree where the same conditions hold (proposition-slices). A
+    size for which one of these methods gives other numbers than stated is not in ``true``.
     """
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
@@ -181,6 +182,7 @@ def polar_degrees() -> Seen:
         counted = count_polar_degrees(case) if is_counted_always(case) else None
         counted_differs = counted is not None and counted != stated
         if localized != stated or counted_differs:
+            # any a ≥ d gives α = d
             values_of_a = f"a = {alpha}" if alpha < d else f"a >= {d}"
             equal = equal.subtract(sizes(f"d = {d} and dp = {d_out} and {values_of_a}"))
     return Seen(equal, known=known)
@@ -223,7 +225,9 @@ def _check_identities() -> None:
     more_tangents = d**2 + d * dp - 1 - dimension
     twice_tangents_at_rank_one = d * (d + 1) + 2 * (d - 1)
     twice_more_at_rank_one = twice_tangents_at_rank_one - 2 * (3 * d - 2)
+    # here the variables d and d' stand for u and w
     more_coordinates = _twice_codimension(d + 2, dp + 1)
+    one = 0 * d + 1  # as a polynomial
     all_hold = (
         cases.base_locus_is_empty()
         and cases.real_family_has_no_real_weights()
@@ -233,7 +237,7 @@ def _check_identities() -> None:
         and twice_more_at_rank_one == (d - 1) * (d - 2)
         and min(more_coordinates.coeffs()) > 0
         and more_coordinates(0, 0, 0) > 0
-        and _twice_codimension(0 * d + 1, dp) == 0
+        and _twice_codimension(one, dp) == 0
     )
     if not all_hold:
         raise ContradictionError("an identity behind the theorems for all sizes does not hold")
@@ -365,7 +369,7 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
         key = (words.key, words.part)
         stated = FORMER.get((*key, words.version), STATED.get(key))
         if stated is None:
-            continue  # there is no form for all sizes
+            continue  # this statement has no form for all sizes
         if stated.observable == "singular" and not symmetric:
             stated = replace(stated, observable="singular_birational")
         verdict = _verdict(words, stated)
@@ -383,6 +387,7 @@ def statement(certificate: Certificate) -> Content:
     singular points are decided without it, where the map is birational.
     """
     listed = WORDS_OF_CASES.listed(certificate.question, certificate.answer)
+    # the lemmas of the certificate in today's words, which former releases worded otherwise
     trusted = map(WORDS.renewed, certificate.trusted)
     return content(listed, symmetric=SYMMETRIC in trusted)
 

@@ -9,8 +9,9 @@ On trust: the lemmas that words.toml lists; isl.
 
 Notation. A type is (r, s, m, k, q), with the ranks k and q of K and Q and an orbit (r, s, m). With
 κ = k − r, λ = q − r, δ = d − s, ε = d' − s and n = m + d − r − s, the codimension of U + L, none of
-κ, λ, δ, ε, m, n is negative. Where the fibre over the orbit is reduced, the kernel of f' is a line;
-else the orbit is (1, 1, 1) and the kernel has dimension d.
+κ, λ, δ, ε, m, n is negative. f maps (A, V) to functions, and f' is its differential; K̇ is a
+derivative of K. Where the fibre over the orbit is reduced, the kernel of f' is a line; else the
+orbit is (1, 1, 1) and the kernel has dimension d.
 """
 
 from typing import Any
@@ -45,18 +46,23 @@ def sizes_with_wrong_types(stated: str) -> isl.Set:
 
 
 def exposed_types() -> isl.Set:
-    """The types that are exposed: those where no term of the difference is positive.
+    """The types that are exposed: those where a difference of two dimensions is zero.
 
-    It is the difference of the rank of the differential and the dimension of the functions with the
-    row spaces of K and Q: κ² + λ² − κλ + δε + mn where fibres are reduced. Four times the first
-    three terms is (2κ − λ)² + 3λ². At (1, 1, 1) the kernel takes d − 1 away, which is mn.
-    ContradictionError if the polynomial is different, or a fibre is not reduced elsewhere.
+    The rank of the differential, less the dimension of the functions with the row spaces of K and
+    Q, is κ² + λ² − κλ + δε + mn where fibres are reduced. No term is negative: four times the first
+    three are (2κ − λ)² + 3λ². At (1, 1, 1) the rank is smaller by d − 1 where the fibre is not
+    reduced, and mn = d − 1 is left out of the sum. ContradictionError if the polynomial is
+    different, or a fibre is not reduced elsewhere.
     """
     kappa, lambda_, delta, epsilon, m, n, s = ring(7).gens()
-    # d, d' and r in these variables; k is r + κ, and q is r + λ
-    d, dp, r = s + delta, s + epsilon, m + delta - n
-    rank = dimension_of_images(d, dp, r + kappa, r + lambda_) - 1
-    difference = rank - dimension_with_spaces(d, dp, r, s, m, r + kappa, r + lambda_)
+    # the sizes and the ranks in these variables
+    d = s + delta
+    dp = s + epsilon
+    r = m + delta - n
+    k = r + kappa
+    q = r + lambda_
+    rank = dimension_of_images(d, dp, k, q) - 1
+    difference = rank - dimension_with_spaces(d, dp, r, s, m, k, q)
     four_times_of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
     if 4 * difference != four_times_of_factors + 4 * delta * epsilon + 4 * m * n:
         raise ContradictionError("the dimensions of types differ by another polynomial")
@@ -65,11 +71,12 @@ def exposed_types() -> isl.Set:
     square = types("r = 1 and s = 1 and m = 1")
     if not not_reduced.is_subset(square):
         raise ContradictionError("a fibre is not reduced outside (1, 1, 1)")
+    # κ = λ = 0 and δε = 0
     balanced = types("k = r and q = r and (d = s or dp = s)")
     # mn = 0: the spaces L and U meet in the smallest dimension
     general = types("m = 0 or m + d = r + s")
-    # at (1, 1, 1) the term mn = d − 1 is what the kernel has more than a line
-    return balanced.intersect(general.subtract(not_reduced).union(not_reduced))
+    # where fibres are not reduced there is no condition on mn
+    return balanced.intersect(general.union(not_reduced))
 
 
 def dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:
@@ -83,9 +90,9 @@ def dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:
 def dimension_with_spaces(d: Any, dp: Any, r: Any, s: Any, m: Any, k: Any, q: Any) -> Any:
     """The dimension of the functions of a type, with the row spaces of K and Q.
 
-    L ∩ U, then L and U that contain it, then A and V, as for orbits in case.py; the scaling takes
-    one away. Row spaces that contain those of Aᵀ and A are chosen in (k − r)(d − k) and
-    (q − r)(d − q) dimensions.
+    The choices are: L ∩ U, then L and U that contain it (``subspaces``), then A and V with these
+    spaces, up to scaling. Then the row spaces of K and Q, which contain those of Aᵀ and A, are
+    points of Grassmannians of dimensions (k − r)(d − k) and (q − r)(d − q).
     """
     subspaces = m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
     orbit = subspaces + r * d + s * dp - 1

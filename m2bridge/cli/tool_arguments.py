@@ -1,0 +1,255 @@
+"""The arguments of the tools of ``m2bridge mcp``, and how a call sets the parameters of a command.
+
+A tool is a command, and an argument of it a parameter of the command, as click has it; its name is
+that of the option, such as ``d_out``, while click's own name of the parameter may differ. A call
+has a value, as JSON, for each argument: ``None`` or the default if it is not given. Besides these
+arguments each call has ``timeout``, some have ``memory``, and tools about a family have
+``options``, the values of options that the named family declares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from m2bridge.cli import (
+    certificates as certifying,
+    compute as computing,
+    decide as deciding,
+    ed_degree as distances,
+    ideals,
+    macaulay2 as bridge,
+    show as showing,
+)
+from m2bridge.cli.cases import CASE_OPTIONS, Text, as_parameter, replace_case_options
+from m2bridge.errors import ConversionError
+from m2bridge.families.registry import family
+from m2bridge.reading import check_readable
+from m2bridge.results.sheet import printable
+
+if TYPE_CHECKING:
+    from m2bridge.families.base import CaseOption
+
+NOT_GIVEN = click.Option(["--any"]).default
+"""The value that click sets for a parameter that is not given."""
+
+TOOL_COMMANDS: dict[str, click.Command] = {
+    "closure": computing.closure_command,
+    "dimension": computing.dimension_command,
+    "singular_locus": computing.singular_locus_command,
+    "cross_check": deciding.cross_check_command,
+    "membership": deciding.membership_command,
+    "polar_degrees": computing.polar_degrees_command,
+    "ed_degree": distances.ed_degree_command,
+    "critical_points": computing.critical_points_command,
+    "weights": showing.weights_command,
+    "verify": certifying.verify_command,
+    "ideal": ideals.ideal_command,
+    "evaluate": bridge.run_command,
+}
+"""The command of each tool."""
+
+# Options about a terminal, a batch or this machine, and options that all tools have.
+OMITTED_OPTIONS = {"form", "as_json", "everything", "exit_zero", "quiet", "program", "workers"}
+OMITTED_OPTIONS |= {"each", "out", "executor", "retry", "named_file", "timeout", "memory"}
+NUMBER = int | float | str
+ARGUMENT_TYPES = {
+    **dict.fromkeys("AKQV", list[list[NUMBER]]),
+    "function": dict[str, NUMBER],
+    "heads": int | str,  # a number, or with "all"
+}
+ARGUMENT_HELP = {
+    "options": 'The options of the family by name, such as {"widths": "2,2,1"}.',
+    "statement": "A statement, '3.4', or a part of one, '3.4 (iii)' [default: all].",
+    "code": "Macaulay2 code; the result is the value of its last statement.",
+    "file": "A file with arrays of weights.",
+    "map": "A polynomial map, or layers of polynomial maps: a TOML file, or its content.",
+    "paths": "Certificates, or folders of certificates.",
+    "ideal": "Polynomials such as 'x^2 - y^3, x*y', or a file with an ideal.",
+    "timeout": "Time limit for the call, in seconds.",
+    "memory": "Limit on the address space of Macaulay2, in MiB.",
+}
+
+
+def arguments_of(name: str) -> dict[str, click.Parameter]:
+    """Return the arguments of the tool ``name``: parameters of its command, by the argument's name.
+
+    That of the option ``--d-out`` is ``d_out``. Options in :data:`OMITTED_OPTIONS` are left out.
+    """
+    arguments: dict[str, click.Parameter] = {}
+    for param in TOOL_COMMANDS[name].params:
+        if param.name not in OMITTED_OPTIONS:
+            argument = param.opts[0].lstrip("-").replace("-", "_")
+            arguments[argument] = param
+    if name == "evaluate":  # the code itself is an argument, not a file with it
+        arguments["code"] = arguments.pop("file")
+    return arguments
+
+
+def argument_type(param: click.Parameter) -> Any:
+    """Return the Python type of the values of an argument, from which its JSON schema is made.
+
+    It is found by the name of the parameter in :data:`ARGUMENT_TYPES`, or else by its type in
+    click; it is ``str`` for all other types, such as paths.
+    """
+    if isinstance(param.type, click.Choice):
+        return Literal[tuple(param.type.choices)]
+    of_click = {"integer": int, "decimal": float, "boolean": bool}
+    kind: Any = ARGUMENT_TYPES.get(str(param.name), of_click.get(param.type.name, str))
+    return list[kind] if param.nargs == -1 else kind  # -1: any number of values
+
+
+def argument_default(param: click.Parameter) -> Any:
+    """Return the default of an argument of a tool; ``None`` if it has none that JSON can show."""
+    return param.default if isinstance(param.default, str | int | float) else None
+
+
+def parse(context: click.Context, name: str, values: Mapping[str, Any], most: int) -> None:
+    """Set the parameters of a command to the values of a call, each by name.
+
+    No value becomes a word of a command line, so a value cannot act as an option.
+
+    Parameters
+    ----------
+    context : click.Context
+        That of the command, which gets the parameters.
+    name : str
+        The name of the tool.
+    values : mapping
+        The values of the call by the names of arguments, with ``timeout`` and perhaps ``memory``
+        and ``options``.
+    most : int
+        The limit on the address space of the Macaulay2 of this process, in MiB.
+
+    Raises
+    ------
+    click.UsageError
+        If the family lacks an option, a value is invalid for its parameter, or a path is not below
+        a folder that may be read.
+    """
+    command = context.command
+    given = _given_values(name, values)
+    given |= _json_flag(command) | {"timeout": values["timeout"]}
+    # The limit is given where the Macaulay2 of this process does not do: a lower limit needs a new
+    # one, and checkers and code of users have processes of their own.
+    if values.get("memory", most) < most or name in ("verify", "evaluate"):
+        given["memory"] = f"{values['memory']}M"
+    own = _own_options(values)
+    if own is not None:  # with a family or a map, d, d', a and t name nothing
+        replace_case_options(context, [as_parameter(option) for option in own])
+        given = _with_family_options(name, given, values, own)
+    texts = _texts_for_files(name, given)
+    _check_paths(name, given)
+    # the time limit first, since it counts while the others are read
+    for param in sorted(command.get_params(context), key=lambda param: param.name != "timeout"):
+        if param.name not in ("help", *texts):
+            param.handle_parse_result(context, given, [])  # sets context.params[param.name]
+    for parameter, value in context.params.items():
+        if value is NOT_GIVEN:
+            context.params[parameter] = None
+    context.params |= texts
+
+
+def _given_values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the arguments that a call gives, by the names of click's parameters.
+
+    ``values`` are all arguments of the tool ``name``; ``None`` and defaults count as not given.
+    Parameters read texts, as from a command line: a number or a list becomes JSON.
+    """
+    given: dict[str, Any] = {}
+    for argument, param in arguments_of(name).items():
+        value = values[argument]
+        if value is None or value == argument_default(param):
+            continue
+        # several values, such as paths, stay a list
+        if param.nargs == -1 or isinstance(value, bool | str):
+            given[str(param.name)] = value
+        else:
+            given[str(param.name)] = json.dumps(value)
+    return given
+
+
+def _json_flag(command: click.Command) -> dict[str, Any]:
+    """Return the parameter that makes the command print JSON, with its value."""
+    names = [param.name for param in command.params]
+    return {"form": "json"} if "form" in names else {"as_json": True}
+
+
+def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
+    """Return the options of the family that a call names, an empty tuple if it names a map.
+
+    If it names neither, the result is ``None``: then d, d', a and t name a case.
+    """
+    if values.get("family") is not None:
+        return family(values["family"]).options
+    for written in values.get("options", {}):  # options without a family: the first is refused
+        raise click.UsageError(f"options: '{printable(written):.60}' is not an option of a family")
+    return None if values.get("map") is None else ()
+
+
+def _with_family_options(
+    name: str, given: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
+) -> dict[str, Any]:
+    """Return the values in ``given``, and those of a family's options, by parameters.
+
+    ``given`` are the values of the tool ``name``, ``values`` all arguments of the call, among them
+    ``options``, and ``own`` the options that the family declares, none for a map. An argument that
+    is an option of the default family is refused unless the named family has one of this name.
+    """
+    # a family cannot set an option that the command has for every family, such as the field
+    of_command = {param.name for param in TOOL_COMMANDS[name].params} - {*CASE_OPTIONS}
+    by_name = {option.name: option for option in own if option.name not in of_command}
+    owner = "a map" if values.get("family") is None else f"the family '{values['family']:.60}'"
+    given = dict(given)
+    for argument in CASE_OPTIONS:
+        if argument in given and argument not in by_name:
+            raise click.UsageError(f"'{argument}' is not an option of {owner}")
+    for written, value in values.get("options", {}).items():
+        option = by_name.get(written.replace("-", "_"))
+        if option is None or option.name in ("help", *given):
+            reason = "is given twice" if option is not None else f"is not an option of {owner}"
+            raise click.UsageError(f"options: '{printable(written):.60}' {reason}")
+        if value is False:  # as if it were not given
+            continue
+        # true belongs to an option without a value, and only to such an option
+        if (value is True) is not option.flag:
+            kind = "true or false" if option.flag else "a number or a text"
+            raise click.UsageError(f"options: '{option.name}' must be {kind}")
+        given[option.name] = "true" if value is True else str(value)
+    return given
+
+
+def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:
+    """Take the texts that stand in place of files out of ``given``; return them by parameters.
+
+    They are the code of the tool ``evaluate``, and a map given by its content, not by the name of a
+    file: it has several lines.
+    """
+    texts: dict[str, Text] = {}
+    for argument, param in arguments_of(name).items():
+        parameter = str(param.name)
+        value = given.get(parameter)
+        is_map_itself = argument == "map" and isinstance(value, str) and "\n" in value
+        if argument == "code" or is_map_itself:
+            texts[parameter] = Text(argument, given.pop(parameter))
+    return texts
+
+
+def _check_paths(name: str, given: Mapping[str, Any]) -> None:
+    """Check that all paths in ``given`` may be read, before anything accesses them.
+
+    ``given`` are values of the tool ``name`` by parameters: texts, or lists of them.
+    """
+    for argument, param in arguments_of(name).items():
+        value = given.get(str(param.name))
+        if value is None or not isinstance(param.type, click.Path):
+            continue
+        paths = [value] if isinstance(value, str) else value
+        for path in paths:
+            try:
+                check_readable(path)
+            except ConversionError as reason:
+                raise click.UsageError(f"{argument}: {reason}") from None
