@@ -257,8 +257,7 @@ def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("d_out", "alpha", "degree"),
-    [(1, 1, (4, 3, 4)), (1, 2, (3, 3)), (2, 1, (3, 4, 2))],
+    ("d_out", "alpha", "degree"), [(1, 1, (4, 3, 4)), (1, 2, (3, 3)), (2, 1, (3, 4, 2))]
 )
 def test_points_are_as_many_in_larger_degrees(
     d_out: int, alpha: int, degree: tuple[int, ...]
