@@ -116,7 +116,11 @@ def test_a_page_needs_no_server_and_its_console_is_silent(
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
-STYLES_AND_SCRIPTS = re.compile(r"<(?:link[^>]*stylesheet|script[^>]* src)[^>]*>")
+STYLES_AND_SCRIPTS = re.compile(
+    r"<(?:link[^>]*stylesheet|script[^>]* src)[^>]*>|<style.*?</style>", re.DOTALL
+)
+BODY = re.compile(r"<body[^>]*>(.*)</body>", re.DOTALL)
+ARTICLE = re.compile(r"<article.*</article>", re.DOTALL)
 SHOW_BODY = "document.body.innerHTML = arguments[0];"
 
 
@@ -131,14 +135,14 @@ def show_each(browser: Chrome, pages: list[Path]) -> Iterator[Path]:
     for page in pages:
         text = page.read_text(encoding="utf-8")
         alike = (page.parent, STYLES_AND_SCRIPTS.findall(text))
-        _, _, article = text.partition("<article")
-        draws = "<script" in article.partition("</article>")[0]
-        if alike != opened or draws or not article:
+        body = BODY.search(text)
+        assert body is not None, page
+        article = ARTICLE.search(text)
+        draws = "<script" in (article or body)[0]
+        if alike != opened or draws:
             browser.get(page.as_uri())
             opened = None if draws else alike
         else:
-            body = re.search(r"<body[^>]*>(.*)</body>", text, re.DOTALL)
-            assert body is not None, page
             browser.execute_script(SHOW_BODY, body[1])
         yield page
 
