@@ -225,12 +225,13 @@ const scrolls = element => ["auto", "scroll"].includes(getComputedStyle(element)
 const cut = element => {
     const box = element.getBoundingClientRect();
     if (box.width == 0 || (box.left > -1 && box.right < width + 1)) return false;
-    for (let outer = element; outer != document.body; outer = outer.parentElement)
+    // what is around the article scrolls, with all of its text
+    for (let outer = element; outer != article; outer = outer.parentElement)
         if (scrolls(outer)) return false;
     return true;
 };
-const content = (document.querySelector("article") || document.body).querySelectorAll("*:not(svg *)");
-const article = document.querySelector("article");
+const article = document.querySelector("article") || document.body;
+const content = article.querySelectorAll("*:not(svg *)");
 const wide = picture => picture.getBoundingClientRect().width > article.clientWidth + 2;
 const pictures = [...document.querySelectorAll("article img, article svg")];
 return [document.documentElement.scrollWidth - width, [...content].filter(cut).length, pictures.filter(wide).length];
