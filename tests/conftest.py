@@ -41,10 +41,16 @@ from tests.limits import RecordedEngine, RecordingEngine, Remembering
 from tests.tiers import FAST, TEN
 
 settings.register_profile(
-    "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "patient",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    max_examples=50,  # the same ones at each run
 )
 settings.register_profile(TEN, settings.get_profile("patient"), max_examples=10)
-settings.register_profile("exploring", settings.get_profile("patient"), derandomize=False)
+settings.register_profile(
+    "exploring", settings.get_profile("patient"), derandomize=False, max_examples=100
+)
 settings.load_profile("patient")
 
 REMEMBERING = cache(Remembering)

@@ -324,9 +324,7 @@ def poincare(session: Macaulay2, generators: object) -> Poly:
 
 @pytest.mark.slow
 @pytest.mark.engine
-@pytest.mark.parametrize(
-    "case", [(2, 4, 1), (2, 4, 2), (3, 1, 1), (3, 1, 2), (3, 2, 1), (4, 1, 1)], ids=str
-)
+@pytest.mark.parametrize("case", [(2, 4, 1), (2, 4, 2), (3, 1, 1), (3, 1, 2), (4, 1, 1)], ids=str)
 def test_the_generators_have_the_series_that_is_proved(
     case: tuple[int, int, int], sessions: Callable[[Path], Macaulay2], m2: str
 ) -> None:

@@ -68,6 +68,7 @@ def said(result: Any) -> str:
 
 
 CUBIC = (ROOT / "examples" / "twisted_cubic.toml").read_text(encoding="utf-8")
+BLOCKS = {part: f"blocks.*.{part}" for part in ("query", "key", "value")}
 CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("closure", {"d": 2, "d_out": 1}, {"dimension": 5, "degree": 4}, "1 quartic"),
     ("closure", {"map": CUBIC, "strategy": "elimination"}, {"degree": 3}, "twisted cubic"),
@@ -102,7 +103,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("polar_degrees", {"d": 2, "d_out": 1}, {"polar_degrees": [4, 6, 4, 0, 0]}, "4, 6, 4"),
     ("ed_degree", {"ideal": "y - x^2", "point": "0, 3"}, {"ed_degree": 3}, "generic ED degree 4"),
     ("critical_points", {"d": 2, "d_out": 1}, {"critical_points": 6}, "generic ED degree"),
-    ("weights", {"file": "examples/weights.npz", "heads": 4}, {}, "8 heads"),
+    ("weights", {"file": "examples/blocks.npz", "heads": 1, **BLOCKS}, {}, "2 heads"),
     ("weights", {"file": "examples/blocks.npz"}, {}, "blocks.0.key"),
     (
         "verify",

@@ -87,7 +87,7 @@ def changed(draw: st.DrawFn) -> dict[str, Any]:
     return data
 
 
-@settings(max_examples=examples(400))
+@settings(max_examples=examples(200))
 @given(changed())
 def test_a_change_of_the_mathematics_is_not_accepted(data: dict[str, Any]) -> None:
     """The digest is made to fit, so that only the mathematics can say no."""
@@ -100,7 +100,7 @@ def test_a_change_of_the_mathematics_is_not_accepted(data: dict[str, Any]) -> No
     assert result.outcome == ("rejected" if known else "malformed")
 
 
-@settings(max_examples=examples(200))
+@settings(max_examples=examples(100))
 @given(st.sampled_from(ACCEPTED), st.integers(0), st.integers(1, 255))
 def test_a_changed_byte_is_not_accepted(path: Path, position: int, mask: int) -> None:
     content = bytearray(path.read_bytes())

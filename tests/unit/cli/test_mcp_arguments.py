@@ -204,7 +204,7 @@ def usual(name: str) -> dict[str, Any]:
 
 
 @given(calls())
-@settings(max_examples=examples(400), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_name_and_no_value_reaches_the_machine(drawn: tuple[str, dict[str, Any]]) -> None:
     """No program starts, and neither m2, out, executor nor workers change, nor the limits rise."""
     name, values = drawn

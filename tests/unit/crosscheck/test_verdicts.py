@@ -257,8 +257,7 @@ def test_polar_degrees_are_counted_and_each_number_can_refute(d_out: int, alpha:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("d_out", "alpha", "degree"),
-    [(1, 1, (4, 3, 4)), (1, 2, (3, 3)), (2, 1, (3, 4, 2)), (2, 1, (4, 5, 2))],
+    ("d_out", "alpha", "degree"), [(1, 1, (4, 3, 4)), (1, 2, (3, 3)), (2, 1, (3, 4, 2))]
 )
 def test_points_are_as_many_in_larger_degrees(
     d_out: int, alpha: int, degree: tuple[int, ...]
@@ -718,6 +717,12 @@ def names_of(pairs: Sequence[tuple[str, Statement]]) -> list[str]:
     return [f"{name}: {s.key} {s.part}".strip() for name, s in pairs]
 
 
+MOST_OTHERS = 60
+"""The values of so many other cases are enough to be planted in each case; some statements apply to
+hundreds.
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "s"), STATED, ids=names_of(STATED))
 def test_what_is_planted_in_a_prediction_or_in_an_observation_is_never_confirmed(
@@ -725,12 +730,13 @@ def test_what_is_planted_in_a_prediction_or_in_an_observation_is_never_confirmed
 ) -> None:
     models = applies(name, s)
     assert models, "no case of the list is one to which the statement applies"
+    others = models[:: 1 + len(models) // MOST_OTHERS]
     for model in models:
         if isinstance(s, GlobalStatement):
             right = s.predict(model)
             assert compare(s, Given(model, right)).decision is Decision.CONFIRMED
             assert compare(s, Given(model, None)).decision is Decision.UNDECIDED
-            for wrong in wrong_values(right, [s.predict(other) for other in models]):
+            for wrong in wrong_values(right, [s.predict(other) for other in others]):
                 planted = replace(s, predict=partial(_planted, wrong))
                 assert compare(planted, Given(model, right)).decision is Decision.REFUTED
                 if wrong != s.nothing:  # that there is nothing to speak of is seen, and no number
