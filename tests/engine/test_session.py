@@ -20,7 +20,6 @@ import pytest
 
 from m2bridge.convert.answers import parse
 from m2bridge.engine import process as module
-from m2bridge.engine.background import in_background
 from m2bridge.engine.process import Overdue, Process
 from m2bridge.engine.script import Script
 from m2bridge.errors import (
@@ -452,29 +451,6 @@ def test_time_in_the_queue_is_part_of_the_limit(
         thread.join()
     assert limits[-1] is not None
     assert limits[-1] <= HOUR - 0.9
-
-
-@pytest.mark.macaulay2("any")
-def test_an_error_beside_a_computation_stops_macaulay2(program: Path) -> None:
-    """With a program that never ends, begun or not."""
-    with Macaulay2(program) as engine:
-        begun = threading.Event()
-
-        def endless() -> None:
-            begun.set()
-            engine.run(Script("endless", "while true do sleep 1"))
-
-        def fail(*, when_begun: bool) -> None:
-            with in_background(endless):
-                if when_begun:
-                    begun.wait(PATIENCE)
-                raise ZeroDivisionError
-
-        for when_begun in (False, True):
-            begun.clear()
-            with pytest.raises(ZeroDivisionError):
-                fail(when_begun=when_begun)
-        assert emitted(engine, "1") == 1
 
 
 @pytest.mark.slow

@@ -303,7 +303,7 @@ class Observations(Observed):
     def certified(self) -> Observations:
         """Return the observations without upper bounds for tangent dimensions, for a certificate.
 
-        No checker can recompute these bounds cheaply. Where the parametrization is not birational,
+        No checker can recompute these bounds cheaply, and ``observe`` can leave them out. Where the parametrization is not birational,
         only they proved orbits smooth; these orbits are then undecided.
         """
         facts = []

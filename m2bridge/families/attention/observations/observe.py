@@ -13,7 +13,6 @@ h_V)^(δ_A + δ_V) on the source, C(δ_A + δ_V, δ_V)·deg P(D_α). This is not
 in the documentation of m2bridge, section Degrees.
 """
 
-import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import comb, factorial, prod
@@ -24,7 +23,6 @@ import flint
 from m2bridge.algebra.field import QQ
 from m2bridge.convert.answers import answer_to
 from m2bridge.engine import RunOptions, computation, current
-from m2bridge.engine.background import in_background
 from m2bridge.errors import (
     ContradictionError,
     MemoryLimitError,
@@ -347,6 +345,7 @@ def observe(
     *,
     partial: bool = True,
     degree: bool = True,
+    equations: bool = True,
     polar: bool = False,
     **options: Unpack[RunOptions],
 ) -> Observations:
@@ -363,13 +362,16 @@ def observe(
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
     timeout : float, optional
-        Seconds for the whole computation. With ``partial`` linear algebra comes first, in half of
-        the time; then Macaulay2 has the rest. Without, both compute at the same time.
+        Seconds for the whole computation. Linear algebra comes first, in half of the time; then
+        Macaulay2 has the rest.
     partial : bool
         Whether the result may have some of the orbits only, or none, when a limit is reached. If
         not, the limit raises its error.
     degree : bool
         Whether the degree of the closure is computed.
+    equations : bool
+        Whether equations of the closure give upper bounds for tangent dimensions, as a third way to
+        find the singular orbits.
     polar : bool
         Whether polar degrees are counted too, in small cases.
 
@@ -404,27 +406,31 @@ def observe(
         )
     # the count raises the error for cases that are too large
     count = orbit_count(model)
-    products = products_determine_functions(model.d)
-    if not partial:
-        tangents, fibre_schemes = _at_all_orbits(model)
-    else:
-        # half of the time is left for Macaulay2
-        with share(0.5):
-            tangents = orbit_tangents(model)
-        try:
-            fibre_schemes = fibres(model, wanted=tuple(tangents))
-        except (TimeLimitError, MemoryLimitError) as limit:
-            dimension = tangents[generic_orbit(model)].dimension
-            check_agreement(facts=(), dimension=dimension, model=model)
-            limit.progress = f"0 of {count} orbits were done"
-            return Observations(
-                model=model,
-                dimension=dimension,
-                products=products,
-                engine_version=current().version,
-                seconds=clock().seconds,
-                limit=limit,
-            )
+    # Half of the time is left for Macaulay2. But if all orbits are needed, linear algebra may take
+    # all of the time, since without it the rest is of no use.
+    with share(0.5 if partial else 1.0):
+        products = products_determine_functions(model.d)
+        tangents = orbit_tangents(model, equations=equations)
+    if not partial and len(tangents) < count:
+        raise time_limit_after(tangents, model)
+    try:
+        fibre_schemes = fibres(model, wanted=tuple(tangents))
+    except (TimeLimitError, MemoryLimitError) as limit:
+        if not partial:
+            raise
+        dimension = tangents[generic_orbit(model)].dimension
+        check_agreement(facts=(), dimension=dimension, model=model)
+        limit.progress = f"0 of {count} orbits were done"
+        return Observations(
+            model=model,
+            dimension=dimension,
+            products=products,
+            engine_version=current().version,
+            seconds=clock().seconds,
+            limit=limit,
+        )
+    if fibre_schemes.limit is not None and not partial:
+        raise fibre_schemes.limit
     observations = deduce_observations(model, fibre_schemes, tangents, degree=degree)
     remarks = observations.remarks
     polar_degrees = None
@@ -441,27 +447,6 @@ def observe(
         engine_version=current().version,
         seconds=clock().seconds,
     )
-
-
-def _at_all_orbits(model: LayerSizes) -> tuple[dict[Orbit, OrbitTangents], Fibres]:
-    """Return the tangent spaces and the fibres at all orbits.
-
-    Macaulay2 computes the fibres while Python computes the tangent spaces: both are needed in any
-    case.
-
-    Raises
-    ------
-    TimeLimitError, MemoryLimitError
-        If a limit was reached before all orbits were done.
-    """
-    with in_background(functools.partial(fibres, model)) as result_of_fibres:
-        tangents = orbit_tangents(model)
-        if len(tangents) < orbit_count(model):
-            raise time_limit_after(tangents, model)
-        fibre_schemes = result_of_fibres()
-    if fibre_schemes.limit is not None:
-        raise fibre_schemes.limit
-    return tangents, fibre_schemes
 
 
 def _count_polar_degrees_within_limit(model: LayerSizes, partial: bool) -> Numbers | None:
