@@ -12,8 +12,8 @@ import signal
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
@@ -302,23 +302,40 @@ def write_aside(content: str | bytes, target: Path) -> None:
 
     An existing file is replaced as a whole or not at all, and keeps its permissions.
     """
+    write_all_aside({target: content})
+
+
+def write_all_aside(contents: Mapping[Path, str | bytes]) -> None:
+    """Write files as :func:`write_aside` does, each atomically: their contents by their paths.
+
+    The system is asked to store them when all are written, as it then stores them together.
+    """
     import tempfile  # slow to import, and most commands do not need it
 
-    if isinstance(content, str):
-        content = content.encode()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, aside = tempfile.mkstemp(prefix=".", suffix=".partial", dir=target.parent)
+    aside: dict[Path, Path] = {}
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            # without fsync before the renaming it could be empty after a power failure
-            os.fsync(file.fileno())
-        permissions = target.stat().st_mode & 0o777 if target.exists() else 0o644
-        os.chmod(aside, permissions)
-        os.replace(aside, target)
+        with ExitStack() as opened:
+            files = []
+            for target, content in contents.items():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                descriptor, name = tempfile.mkstemp(
+                    prefix=".", suffix=".partial", dir=target.parent
+                )
+                aside[target] = Path(name)
+                file = opened.enter_context(os.fdopen(descriptor, "wb"))
+                file.write(content.encode() if isinstance(content, str) else content)
+                file.flush()
+                files.append(file)
+            for file in files:
+                # without fsync before the renaming it could be empty after a power failure
+                os.fsync(file.fileno())
+        for target, path in aside.items():
+            permissions = target.stat().st_mode & 0o777 if target.exists() else 0o644
+            path.chmod(permissions)
+            path.replace(target)
     except BaseException:
-        Path(aside).unlink(missing_ok=True)
+        for path in aside.values():
+            path.unlink(missing_ok=True)
         raise
 
 

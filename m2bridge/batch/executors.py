@@ -207,8 +207,7 @@ class Certifier(Performer[Task, TaskResult]):
                 macaulay2=version,
             )
         else:
-            for certificate in certificates:
-                self._settings.store.put(certificate)
+            self._settings.store.put(certificates)
 
     def _certified(self, task: Task) -> list[Certificate]:
         """Return the certificates of a task, within its limit of time.

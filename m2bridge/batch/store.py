@@ -23,13 +23,13 @@ from typing import Any, Literal, get_args
 from m2bridge import errors
 from m2bridge._version import __version__
 from m2bridge.batch import ABANDONED_AFTER_SECONDS, MAX_CASE_NAME_BYTES
-from m2bridge.certificates.form import Certificate, file_name, text_of, write
+from m2bridge.certificates.form import Certificate, file_name, text_of
 from m2bridge.certification.make import question_of, questions
 from m2bridge.convert.bounded_io import read_json
 from m2bridge.engine.scratch import locked
 from m2bridge.families.registry import family
 from m2bridge.maps.model import Model
-from m2bridge.system import is_aside, write_aside
+from m2bridge.system import is_aside, write_all_aside, write_aside
 
 OutcomeKind = Literal["timed-out", "out-of-memory", "failed", "died", "refused", "not-applicable"]
 KINDS: tuple[OutcomeKind, ...] = get_args(OutcomeKind)
@@ -258,7 +258,8 @@ def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
     for key, question in by_key.items():
         meanings |= {name: [key] for name in question.names()}
     meanings["all"] = [key for key, question in by_key.items() if question.usual(case)]
-    meanings["reachable"] = [key for key, asked in by_key.items() if asked.within_reach(case)]
+    if "reachable" in words:  # to tell, a question may load what computes its answer
+        meanings["reachable"] = [key for key, asked in by_key.items() if asked.within_reach(case)]
     unknown = [word for word in words if word not in meanings]
     if unknown:
         raise errors.InvalidCaseError(
@@ -474,10 +475,11 @@ class Store:
         with self.writing():
             self.folder.mkdir(parents=True, exist_ok=True)
 
-    def put(self, certificate: Certificate) -> None:
-        """Store a certificate, which replaces an earlier outcome."""
-        write(certificate, self.folder)
-        (self.folder / outcome_name(certificate.name, certificate.question)).unlink(missing_ok=True)
+    def put(self, certificates: Sequence[Certificate]) -> None:
+        """Store certificates, which replace earlier outcomes."""
+        write_all_aside({self.folder / one.file_name: one.to_text() for one in certificates})
+        for one in certificates:
+            (self.folder / outcome_name(one.name, one.question)).unlink(missing_ok=True)
 
     def put_outcomes(
         self,

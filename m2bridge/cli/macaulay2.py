@@ -227,7 +227,7 @@ def script_command(computation: str, method: str, **options: Any) -> int:
     request = common.case_request(options)
     with common.time_limit(timeout=request.timeout):
         with importing():
-            from m2bridge.families.attention.questions import standalone
+            from m2bridge.families.attention.closure_answers import standalone
 
         text = standalone(
             computation,

@@ -128,6 +128,12 @@ class MultidegreeOrbits:
                 members[multidegree] = _orbit(multidegree, images, steps)
         return cls(grading, images, members, steps)
 
+    def dominant(self, multidegree: int) -> int:
+        """Return the dominant multidegree of the orbit of a multidegree."""
+        while multidegree not in self.members:
+            multidegree, _ = self.steps[multidegree]
+        return multidegree
+
     def transport(self, multidegree: int) -> tuple[int, Permutation]:
         """Return the dominant multidegree of the orbit of a multidegree, and a permutation of the
         coordinates, a product of symmetries, that carries the dominant multidegree to this one.
@@ -375,6 +381,52 @@ degree, and the pieces of all smaller degrees.
 """
 
 
+class PiecesOnDemand(dict[int, GradedPiece]):
+    """The pieces of one degree by their dominant multidegrees, each computed when it is asked for.
+
+    Parameters
+    ----------
+    degree : int
+    lower : mapping from degree to DegreePieces
+        The pieces of all smaller degrees.
+    compute : function
+        Computes one piece from the pieces of smaller degrees.
+    """
+
+    def __init__(
+        self, degree: int, lower: Mapping[int, DegreePieces], compute: PieceComputation
+    ) -> None:
+        super().__init__()
+        self._degree = degree
+        self._lower = lower
+        self._compute = compute
+
+    def __missing__(self, dominant: int) -> GradedPiece:
+        """Compute the piece of a dominant multidegree, and keep it."""
+        self[dominant] = self._compute(dominant, self._degree, self._lower)
+        return self[dominant]
+
+
+def degree_zero(grading: PackedGrading) -> DegreePieces:
+    """Return the only piece of degree 0, in which the monomial 1 is a basis."""
+    unmoved = {0: (0,) * len(grading.permutations)}
+    constants = GradedPiece(monomials=((),), basis=(0,))
+    return DegreePieces(MultidegreeOrbits.of(grading, unmoved), {0: constants})
+
+
+def next_degree(
+    grading: PackedGrading, lower: Mapping[int, DegreePieces], compute: PieceComputation
+) -> DegreePieces:
+    """Return the pieces of the degree after those of ``lower``, computed when they are asked for.
+
+    ``lower`` has the pieces of the degrees 0, 1, … without a gap.
+    """
+    degree = len(lower)
+    # a copy: the pieces know those of smaller degrees, and not themselves
+    pieces = PiecesOnDemand(degree, dict(lower), compute)
+    return DegreePieces(orbits_of_degree(grading, degree, lower), pieces)
+
+
 def complete_degrees(
     grading: PackedGrading, max_degree: int, compute: PieceComputation, *, first: bool = False
 ) -> dict[int, DegreePieces]:
@@ -389,20 +441,16 @@ def complete_degrees(
     first : bool
         End with the first degree in which there are generators.
     """
-    # Degree 0 has only the multidegree 0, which every symmetry fixes.
-    unmoved = {0: (0,) * len(grading.permutations)}
-    # Its only monomial, 1, is a basis of the coordinate ring there.
-    constants = GradedPiece(monomials=((),), basis=(0,))
-    completed = {0: DegreePieces(MultidegreeOrbits.of(grading, unmoved), {0: constants})}
+    completed = {0: degree_zero(grading)}
     for degree in range(1, max_degree + 1):
         try:
-            orbits = orbits_of_degree(grading, degree, completed)
-            pieces = {}
-            for dominant in check_deadline_in(orbits.members):
-                pieces[dominant] = compute(dominant, degree, completed)
+            found = next_degree(grading, completed, compute)
+            pieces = [
+                found.pieces[dominant] for dominant in check_deadline_in(found.orbits.members)
+            ]
         except TimeLimitError:  # the pieces of this degree are dropped
             break
-        completed[degree] = DegreePieces(orbits, pieces)
-        if first and any(piece.generators for piece in pieces.values()):
+        completed[degree] = found
+        if first and any(piece.generators for piece in pieces):
             break
     return completed

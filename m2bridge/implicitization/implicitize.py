@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from itertools import chain
 from operator import attrgetter
 from typing import Any
@@ -26,7 +26,7 @@ from m2bridge.algebra.linear_algebra import IntegerVector
 from m2bridge.algebra.numbers import without_denominators
 from m2bridge.algebra.polynomial_map import LinearReduction
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
-from m2bridge.algebra.sparse_polynomial import Terms, exponents_of, gradient_of_terms
+from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization import elimination
 from m2bridge.implicitization.generators import Context, compute_piece
@@ -36,7 +36,7 @@ from m2bridge.limits import check_deadline_in
 from m2bridge.system import collection_paused
 
 
-@dataclass(frozen=True, kw_only=True)  # without slots, for the cached properties
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratorOrbit:
     """Minimal generators of one multidegree, and how symmetries carry them through its orbit.
 
@@ -80,57 +80,8 @@ class GeneratorOrbit:
             generators_of.append(generators)
             yield from generators
 
-    @cached_property
-    def variables(self) -> tuple[int, ...]:
-        """The numbers of the coordinates that occur in :attr:`polynomials`."""
-        terms = chain.from_iterable(self.polynomials)
-        numbers = chain.from_iterable(monomial for monomial, _ in terms)
-        return tuple(sorted(set(numbers)))
 
-    @cached_property
-    def carried(self) -> tuple[tuple[int, ...], ...]:
-        """For each multidegree of the orbit the numbers to which :attr:`variables` are carried.
-
-        They are carried from the dominant multidegree, number 0, along the :attr:`tree`.
-        """
-        images = [self.variables]
-        for earlier, symmetry_number in self.tree:
-            symmetry = self.symmetries[symmetry_number]
-            images.append(tuple([symmetry[j] for j in images[earlier]]))
-        return tuple(images)
-
-    @cached_property
-    def _gradients_at_values(self) -> dict[tuple[int, ...], list[dict[int, int]]]:
-        """The gradients of :attr:`polynomials` found so far, by the values of :attr:`variables`.
-
-        :meth:`gradients` fills this dictionary.
-        """
-        return {}
-
-    def gradients(self, point: Sequence[int]) -> Iterator[dict[int, int]]:
-        """Yield the gradients of the generators of all multidegrees that are not zero at a point.
-
-        Each maps numbers of coordinates to the partial derivatives at the point, where not zero.
-
-        A symmetry π carries a generator g to one that has the variable π(j) wherever g has j. So
-        its derivatives at the point p are those of g where each variable j has the value p_π(j).
-        Points at which few coordinates are not zero give few different values, so the gradients of
-        g are stored by these values.
-        """
-        place = {j: i for i, j in enumerate(self.variables)}
-        # The generators with variable number i for self.variables[i], as the values are numbered.
-        polynomials = [_replace_variables(polynomial, place) for polynomial in self.polynomials]
-        known = self._gradients_at_values
-        for carried in check_deadline_in(self.carried):
-            values = tuple([point[j] for j in carried])
-            if values not in known:
-                found = [gradient_of_terms(polynomial, values) for polynomial in polynomials]
-                known[values] = [gradient for gradient in found if gradient]
-            for gradient in known[values]:
-                yield {carried[i]: derivative for i, derivative in gradient.items()}
-
-
-def _replace_variables(polynomial: Terms, image: Permutation | Mapping[int, int]) -> Terms:
+def _replace_variables(polynomial: Terms, image: Permutation) -> Terms:
     """Return the polynomial with the variable ``image[j]`` in place of each variable j."""
     terms = []
     for monomial, c in polynomial:
@@ -237,16 +188,6 @@ class Implicitization:
             yield from orbit.expand()
         if self.higher is not None:
             yield from self.higher.polynomials()
-
-    def gradients(self, point: Sequence[int], degree: int) -> Iterator[dict[int, int]]:
-        """Yield the gradients of the generators of one degree that are not zero at a point.
-
-        Each maps the numbers of coordinates to the partial derivatives, which are zero for others.
-        Generators that are known without multidegrees are left out.
-        """
-        for orbit in self.orbits:
-            if orbit.degree == degree:
-                yield from orbit.gradients(point)
 
     def generators(self) -> tuple[PolyElement, ...]:
         """The generators as elements of ``ring.sympy_ring``."""

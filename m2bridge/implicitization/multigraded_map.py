@@ -311,7 +311,7 @@ def coordinate_permutation(
     for image, block in check_deadline_in(by_image.items()):
         # τ(f): its exponent at parameter i is that of f at the preimage of i under τ
         image_under_renaming = frozenset(
-            (tuple(exponents[i] for i in sources), c) for exponents, c in image
+            [(tuple(map(exponents.__getitem__, sources)), c) for exponents, c in image]
         )
         moved_block = by_image.get(image_under_renaming, [])
         if len(moved_block) != len(block):

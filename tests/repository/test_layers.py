@@ -393,7 +393,14 @@ def test_processes_need_no_mathematics_at_any_distance() -> None:
     assert not found & {"sympy", "numpy", "mpmath"}
 
 
-NEEDS_NO_SYMPY = ["import m2bridge.cli.commands", "import m2bridge.batch.plan"] + [
+PLANNED = """
+from m2bridge import SingleLayerAttention
+from m2bridge.batch.store import tasks
+assert all(task.needs_engine for task in tasks([SingleLayerAttention(2, 1)], "all"))
+"""
+"""A batch is planned, and Macaulay2 can start."""
+
+NEEDS_NO_SYMPY = ["import m2bridge.cli.commands", "import m2bridge.batch.plan", PLANNED] + [
     f"from m2bridge.families.registry import family; family('{name}').statements()"
     for name in OWN_FAMILIES
     if family(name).options  # theorems for all sizes are sets of isl and polynomials
@@ -405,7 +412,7 @@ def test_sympy_is_not_imported_before_it_is_needed(code: str) -> None:
     """It is slow to import: a command looks up statements and starts Macaulay2 first; a finished
     batch needs none.
     """
-    code = f"{code}; import sys; sys.exit('sympy' in sys.modules)"
+    code = f"{code}\nimport sys; sys.exit('sympy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -33,6 +33,7 @@ from m2bridge.engine import Engine, RunOptions, Transcript, computation, current
 from m2bridge.engine.context import chosen
 from m2bridge.engine.script import Script
 from m2bridge.errors import EngineNotFoundError, InvalidCaseError, TimeLimitError, TooLargeError
+from m2bridge.families.attention.closure_answers import standalone
 from m2bridge.families.attention.observations.observe import observe
 from m2bridge.families.attention.orbits import tangents as bound_criterion, tangents as equations
 from m2bridge.families.attention.orbits.fibres import fibres_script
@@ -50,7 +51,6 @@ from m2bridge.families.attention.orbits.tangents import (
     orbit_tangents,
     tangent_upper_bounds,
 )
-from m2bridge.families.attention.questions import standalone
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import (
     Clock,

@@ -54,6 +54,7 @@ class Attention(Family[SingleLayerAttention]):
     modules = (
         "m2bridge.families.attention.observations.observe",
         "m2bridge.families.attention.questions",
+        "m2bridge.families.attention.closure_answers",
     )
     prefix = ""
     # Both are about singular points: rk A · rk V ≤ 1 is rk A = rk V = 1 where neither is 0.
@@ -110,7 +111,7 @@ class Attention(Family[SingleLayerAttention]):
         Certificates of statements contain this program, the same for each ``key``. ``None`` for one
         token, for which the method of fibres does not apply.
         """
-        from m2bridge.families.attention.questions import fibres_program
+        from m2bridge.families.attention.orbits.fibres import fibres_program
 
         return fibres_program(model)
 

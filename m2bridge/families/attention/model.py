@@ -424,7 +424,10 @@ class SingleLayerAttention(LayerSizes, Model):
         observe = imported("m2bridge.families.attention.observations.observe").observe
         # All certificates of a case share its observations, so these have the polar degrees too.
         polar = certified or "polar_degrees" in observables
-        observations: Observations = observe(self, partial=not certified, polar=polar)
+        # A certificate has no bounds by equations: they take longer than all that it has.
+        observations: Observations = observe(
+            self, partial=not certified, equations=not certified, polar=polar
+        )
         if certified:
             return observations.certified()
         return observations

@@ -1,181 +1,41 @@
-"""Questions about one closure that certificates answer, and programs to run by hand.
+"""Questions about one closure that certificates answer.
 
 There are three: the closure by elimination, its equations up to a degree by exact linear algebra,
-and its polar degrees by the theorem of the family. None of the answers is a verdict. The checkers
-of their certificates are in ``checker/``, and share only the words with this module.
+and its polar degrees by the theorem of the family. None of the answers is a verdict. They are
+computed in ``closure_answers``, which needs SymPy; it is imported when something is computed, as a
+batch is planned without it.
 
 To make a certificate, ``observe`` of a question computes a result, and ``content`` turns it into
 JSON: the answer, the evidence from which a checker recomputes it, and the names of the lemmas on
-which the checker relies. ``summary`` takes such an answer. An orbit is written (r, s, m) for r = rk
-A, s = rk V, and m the dimension of the intersection of the column space of A and the row space of
-V.
+which the checker relies. ``summary`` takes such an answer.
 """
 
-from functools import lru_cache
-from typing import Any, NamedTuple
+from __future__ import annotations
 
-from m2bridge.algebra.determinantal import monomial_count
-from m2bridge.algebra.differential import tangent_dimension
-from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.hilbert_series import HilbertSeries
-from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
-from m2bridge.certificates.form import Content
-from m2bridge.convert.answers import answer_to
-from m2bridge.convert.printing import degree_summary, polynomial_text
-from m2bridge.engine import current
-from m2bridge.engine.script import Script
-from m2bridge.errors import (
-    InvalidCaseError,
-    MethodUnavailableError,
-    NotApplicableError,
-    ParseError,
-    TooLargeError,
-)
-from m2bridge.families.attention.hypotheses import (
-    WORDS,
-    why_not_several_tokens,
-    why_not_two_dimensions,
-)
-from m2bridge.families.attention.ideal import representations
-from m2bridge.families.attention.ideal.sections import (
-    CoreSize,
-    largest_minor_degree,
-    sections_series,
-)
+from typing import TYPE_CHECKING, Any
+
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observations.by_degree import (
-    MAX_ELIMINATED_COORDINATES,
-    degree_for,
-)
-from m2bridge.families.attention.orbits.fibres import fibres_script
-from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
-from m2bridge.families.attention.orbits.parametrization import multigraded_attention
-from m2bridge.families.attention.orbits.tangents import orbit_script
-from m2bridge.families.attention.polar.theorem import are_loci_observed
-from m2bridge.families.attention.sizes import CoordinateSystem, dimension_formula
 from m2bridge.families.base import ComputedQuestion
-from m2bridge.implicitization.implicitize import Implicitization, implicitize
-from m2bridge.limits import clock, limited
-from m2bridge.maps.closure import closure_script, read_closure
-from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.completeness import check_representations
-from m2bridge.maps.degrees.polar_degrees import polar_degrees
-from m2bridge.maps.degrees.polar_result import PolarDegrees
-from m2bridge.maps.degrees.slices import slices_program
-from m2bridge.maps.equations import default_max_degree
-from m2bridge.maps.polynomial_map_model import as_model
-from m2bridge.maps.singular_locus import jacobian_script
+from m2bridge.limits import imported
 
-# The limits on questions depend on the case alone, so that everybody asks for the same ones.
+if TYPE_CHECKING:
+    from m2bridge.certificates.form import Content
+    from m2bridge.engine.script import Script
+    from m2bridge.families.attention.closure_answers import CertifiedEquations
+    from m2bridge.maps.closure_result import Closure
+    from m2bridge.maps.degrees.polar_result import PolarDegrees
+
+COMPUTATIONS = "m2bridge.families.attention.closure_answers"
+"""The module that computes the answers."""
 
 MAX_USUAL_CLOSURE_COORDINATES = 12
-"""Largest number of coordinates for which ``all`` includes the Zariski closure."""
-MAX_PROVED_CORE_MONOMIALS = 2_000_000
-"""The largest number of monomials in the last degree of a proof that is verified in minutes."""
-MAX_EQUATION_COORDINATES = 400
-"""The largest number of coordinates, which grows as d³ d'; larger cases are refused."""
+"""Largest number of coordinates for which ``all`` includes the Zariski closure.
+
+It depends on the case alone, so that everybody asks the same questions.
+"""
 
 
-def standalone(
-    computation: str,
-    model: SingleLayerAttention,
-    *,
-    field: CoefficientField = QQ,
-    coordinates: CoordinateSystem | None = None,
-    method: str = "orbits",
-) -> str:
-    """Return the text of the complete Macaulay2 program for a computation, for ``M2 --script``.
-
-    Parameters
-    ----------
-    computation : {"closure", "dimension", "singular-locus", "fibres", "polar-degrees"}
-        The program for the dimension is that for the closure, as elimination gives both. The
-        program for the fibres is that of the method of fibres and of cross-checks. The program for
-        polar degrees counts points in slices, modulo a prime that it draws at random unless the
-        variable ``givenPrime`` is a prime.
-    model : SingleLayerAttention
-    field : CoefficientField
-        The field of the closure and the singular locus. The other programs are for QQ only.
-    coordinates : {"reduced", "full"}, optional
-        Those of the model when left out.
-    method : {"orbits", "jacobian"}
-        The method of ``singular-locus``.
-
-    Raises
-    ------
-    MethodUnavailableError
-        For fibres or orbits of functions of one token.
-    InvalidCaseError
-        For polar degrees over another field than QQ, and an unknown method.
-    """
-    if computation == "fibres":
-        if model.t == 1:
-            raise MethodUnavailableError("the method of fibres is for t ≥ 2")
-        # fibres are the same in all coordinates
-        return fibres_script(model).standalone()
-    chosen = as_model(model, coordinates)
-    if computation == "polar-degrees":
-        if field != QQ:
-            raise InvalidCaseError("field", f"must be QQ for polar degrees, not {field}")
-        return slices_program(chosen).standalone()
-    if computation in ("closure", "dimension"):
-        return closure_script(chosen, field=field).standalone()
-    # the singular locus is left, which has two methods
-    if method == "jacobian":
-        return jacobian_script(chosen, field=field).standalone()
-    if method != "orbits":
-        raise InvalidCaseError(
-            "method", f"no script for the method '{method}': use orbits or jacobian"
-        )
-    if model.t == 1:
-        raise MethodUnavailableError(
-            "orbits classify functions of attention with t ≥ 2 only; use --method jacobian"
-        )
-    return orbit_script(chosen, field=field).standalone()
-
-
-# many statements about a case rest on one program, which is rendered once
-@lru_cache(maxsize=256)
-def fibres_program(model: SingleLayerAttention) -> Script | None:
-    """Return the program behind the statements about a case; ``None`` for one token."""
-    if model.t == 1:
-        return None
-    return fibres_script(model)
-
-
-def _trusted_sentences(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
-    """Return what a certificate of the closure relies on, in sentences.
-
-    For several tokens the sentences are lemmas. For one token there is one sentence: that a checker
-    computes the ideal again only up to a degree, and relies on the elimination beyond.
-    """
-    if model.t > 1:
-        return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
-    # 0 for the zero ideal, which has no generators
-    largest_degree = max(map(total_degree, ideal.generators), default=0)
-    last_checked = max(largest_degree, default_max_degree(len(ideal.ring.variables)))
-    return (WORDS.closure["one-token"].format(degree=last_checked),)
-
-
-def _tangent_dimensions(model: SingleLayerAttention, ideal: GeneratingSet) -> list[dict[str, Any]]:
-    """Return the tangent dimension of the closure at each orbit, as entries of a certificate.
-
-    An entry is {"orbit": [r, s, m], "dimension": number}. The list is empty for t = 1, where
-    functions are not classified by orbits.
-    """
-    if model.t == 1:
-        return []
-    attention = model.parametrization()
-    # the tangent dimension is the same at all points of an orbit, so a checker needs one point
-    dimensions = []
-    for orbit in orbits(model):
-        point = attention.evaluate(flatten(*representative(orbit, model)))
-        dimension = tangent_dimension(ideal.generators, point)
-        dimensions.append({"orbit": list(orbit.cells), "dimension": dimension})
-    return dimensions
-
-
-class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
+class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
     """The question about the closure: dimension, degree and generators, by elimination."""
 
     __slots__ = ()
@@ -184,53 +44,26 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
     text = "Dimension, degree and generators of the ideal of the Zariski closure."
 
     def observe(self, model: SingleLayerAttention) -> Closure:
-        """Compute the closure by elimination, and all of its invariants.
-
-        Raises
-        ------
-        EngineError
-            If Macaulay2 failed or reached a limit.
-        """
-        # the block sets no limit: it starts the clock for the seconds of the result
-        with limited(None):
-            chosen = as_model(model)
-            answer = answer_to(closure_script(chosen, field=QQ))
-            return read_closure(answer, chosen, QQ, "elimination", current().version)
+        """Compute the closure by elimination, and all of its invariants."""
+        closure: Closure = imported(COMPUTATIONS).observe_closure(model)
+        return closure
 
     def content(self, model: SingleLayerAttention, observed: Closure) -> Content:
-        """Return the invariants, and the generators from which a checker recomputes them.
-
-        Raises
-        ------
-        ParseError
-            If the answer of Macaulay2 lacks one of the invariants.
-        """
-        ideal, series = observed.ideal, observed.hilbert_series
-        dimension, degree = observed.dimension, observed.degree
-        if ideal is None or series is None or dimension is None or degree is None:
-            raise ParseError("the answer about a closure is not complete")
-        answer = {
-            "dimension": dimension,
-            "degree": degree,
-            "generator_degrees": {str(n): count for n, count in ideal.generator_degrees.items()},
-            "homogeneous": all(map(is_homogeneous, ideal.generators)),
-            "hilbert_series": series.to_json(),
-        }
-        evidence = {
-            "coordinates": list(ideal.ring.variables),
-            "generators": [polynomial_text(generator) for generator in ideal.generators],
-            "tangent_dimensions": _tangent_dimensions(model, ideal),
-        }
-        return Content(answer, evidence, _trusted_sentences(model, ideal))
+        """Return the invariants, and the generators from which a checker recomputes them."""
+        content: Content = imported(COMPUTATIONS).closure_content(model, observed)
+        return content
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return dimension, degree and degrees of generators of an answer, in words."""
+        from m2bridge.convert.printing import degree_summary
+
         degrees = degree_summary(answer["generator_degrees"])
         return f"dimension {answer['dimension']}, degree {answer['degree']}, generators: {degrees}"
 
     def script(self, model: SingleLayerAttention) -> Script:
         """Return the program of the elimination."""
-        return closure_script(as_model(model), field=QQ)
+        program: Script = imported(COMPUTATIONS).closure_program(model)
+        return program
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
         """Return True, since Macaulay2 eliminates."""
@@ -242,6 +75,8 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Return whether elimination ends within minutes, as the number of coordinates tells."""
+        from m2bridge.families.attention.observations.by_degree import MAX_ELIMINATED_COORDINATES
+
         return model.coordinate_count <= MAX_ELIMINATED_COORDINATES
 
     def trusts_program(self, model: SingleLayerAttention) -> bool:
@@ -252,76 +87,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, Closure]):
 CLOSURE = ClosureQuestion()
 
 
-class CertifiedEquations(NamedTuple):
-    """Equations of the closure up to a degree, and the results proved for all degrees.
-
-    Parameters
-    ----------
-    equations : Implicitization
-        The equations up to a degree.
-    series : HilbertSeries or None
-        The series of the whole ideal, if it is proved.
-    all_generators : bool
-        Whether it is proved that there are no generators of higher degree.
-    """
-
-    equations: Implicitization
-    series: HilbertSeries | None
-    all_generators: bool
-
-
-def is_within_reach(model: SingleLayerAttention) -> bool:
-    """Return whether equations up to a degree can be computed.
-
-    They can for several tokens, and at most :data:`MAX_EQUATION_COORDINATES` reduced coordinates.
-    """
-    return model.t >= 2 and model.independent_count <= MAX_EQUATION_COORDINATES
-
-
-def _proved_for_all_degrees(
-    model: SingleLayerAttention, equations: Implicitization
-) -> tuple[HilbertSeries | None, bool]:
-    """Return what is proved about all degrees: the Hilbert series, and whether generators are all.
-
-    The proof is by the core, a smaller variety that determines the ideal of the closure, and whose
-    coordinate ring is known in all degrees (docs/completeness.md): its points are the products of
-    linear forms l_i with i ≤ ``columns`` and v_k with k ≤ ``rows`` in ``variables`` variables. The
-    equations, which are known up to a degree, are compared with it.
-
-    Returns
-    -------
-    series : HilbertSeries or None
-        The Hilbert series of the closure; ``None`` if the proof by the core is too large for a
-        checker, or needs values of the Hilbert function beyond the equations.
-    all_generators : bool
-        Whether no generator has a higher degree than the equations. False without a series.
-
-    Raises
-    ------
-    ContradictionError
-        If the core contradicts the equations.
-    """
-    core = CoreSize.of(model)
-    last = equations.max_degree
-    # a coordinate is the coefficient of a quadratic monomial in one product l_i v_k
-    core_coordinates = core.columns * core.rows * monomial_count(core.variables, 2)
-    ring = representations.coordinate_ring(core)
-    # ``bound`` is the last degree in which a checker has to compute, with all monomials
-    if monomial_count(core_coordinates, ring.bound) > MAX_PROVED_CORE_MONOMIALS:
-        return None, False
-    if ring.all_sections_from > last + 1:
-        # Below the degree ``all_sections_from`` the Hilbert function is not the number of sections,
-        # and the equations have its values up to the degree ``last`` only.
-        return None, False
-    series = representations.hilbert_series(model)
-    generators = representations.representations(model)
-    check_representations(equations, [series.value(n) for n in range(last + 1)], generators)
-    # minors that vanish identically in the core can be generators too
-    largest_degree = max([largest_minor_degree(model), *(part.degree for part in generators)])
-    return series, last >= largest_degree
-
-
-class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquations]):
+class EquationsQuestion(ComputedQuestion[SingleLayerAttention, "CertifiedEquations"]):
     """The question about equations up to a degree, answered by linear algebra in weight spaces."""
 
     __slots__ = ()
@@ -333,69 +99,14 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
     )
 
     def observe(self, model: SingleLayerAttention) -> CertifiedEquations:
-        """Compute the ideal up to a degree, and try to prove its series and generators in all.
-
-        The degree is that of :func:`degree_for`. It and the extent of the proof depend on the case
-        alone, not on the time limit, so that everybody gets the same certificate.
-
-        Raises
-        ------
-        NotApplicableError
-            For one token.
-        TooLargeError
-            For too many coordinates.
-        TimeLimitError
-            If a limit was reached.
-        MethodUnavailableError
-            If the equations are not proved over QQ.
-        """
-        reason = why_not_several_tokens(model)
-        if reason:
-            raise NotApplicableError(f"the question {reason}")
-        if not is_within_reach(model):
-            limit = f"at most {MAX_EQUATION_COORDINATES} coordinates"
-            raise TooLargeError(
-                f"equations up to a degree: {limit}; 'm2bridge closure' has no such limit"
-            )
-        equations = implicitize(multigraded_attention(model), degree_for(model))
-        # a certificate says all or nothing
-        if equations.stopped_early:
-            raise clock().late(f"degree {equations.max_degree + 1}")
-        if not equations.exact:
-            raise MethodUnavailableError("a rank over QQ was not found")
-        series, all_generators = _proved_for_all_degrees(model, equations)
-        return CertifiedEquations(equations=equations, series=series, all_generators=all_generators)
+        """Compute the ideal up to a degree, and try to prove that this is enough."""
+        equations: CertifiedEquations = imported(COMPUTATIONS).observe_equations(model)
+        return equations
 
     def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
         """Return the results up to the degree, and those about all degrees that are proved."""
-        # The series of sections has the same Hilbert polynomial, so the same dimension and degree.
-        sections = sections_series(model, dimension_formula(model))
-        equations, series = observed.equations, observed.series
-        # The numbers of generators by degree and multidegree. Those of one multidegree stand for
-        # all that permutations of the indices make of it, its orbit.
-        counts = {}
-        for orbit in equations.orbits:
-            counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
-        generators = representations.from_multidegrees(model, counts)
-        answer = {
-            "dimension": sections.dimension,
-            "degree": sections.degree,
-            "max_degree": equations.max_degree,
-            "hilbert_function": list(equations.hilbert_function),
-            "generators_up_to_degree": {
-                str(n): count for n, count in equations.generator_counts.items()
-            },
-            "hilbert_coefficients": list(sections.hilbert_coefficients),
-            "hilbert_series": None,
-            "all_generators": observed.all_generators,
-            "representations": [part.type_json() for part in generators],
-        }
-        lemma_names = WORDS.closure["up-to-a-degree"]
-        if series is not None:
-            answer["hilbert_series"] = series.to_json()
-            lemma_names = WORDS.closure["for-all-degrees"]
-        # a checker computes the equations again, so there is no evidence
-        return Content(answer, {}, tuple(WORDS.lemmas[name] for name in lemma_names))
+        content: Content = imported(COMPUTATIONS).equations_content(model, observed)
+        return content
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return an answer in words: degrees of generators, and values of the Hilbert function.
@@ -403,6 +114,8 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
         The words also say whether there can be generators of higher degrees than those that were
         computed.
         """
+        from m2bridge.convert.printing import degree_summary
+
         degrees = degree_summary(answer["generators_up_to_degree"])
         generators = f"generators of degree ≤ {answer['max_degree']}: {degrees}"
         scope = "nothing is claimed about higher degrees"
@@ -415,14 +128,14 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, CertifiedEquation
         return summary
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Return whether the equations can be computed: :func:`is_within_reach`."""
-        return is_within_reach(model)
+        """Return whether the equations can be computed: the coordinates are few enough."""
+        return bool(imported(COMPUTATIONS).is_within_reach(model))
 
 
 EQUATIONS = EquationsQuestion()
 
 
-class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
+class PolarQuestion(ComputedQuestion[SingleLayerAttention, "PolarDegrees"]):
     """The question about polar degrees, answered by the theorem of the family."""
 
     __slots__ = ()
@@ -433,35 +146,14 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
     )
 
     def observe(self, model: SingleLayerAttention) -> PolarDegrees:
-        """Compute the polar degrees, with the strata of the source on which the theorem relies.
-
-        Raises
-        ------
-        NotApplicableError
-            Where the theorem does not hold: for t = 1 or d = 1.
-        TooLargeError
-            For too many orbits.
-        """
-        reason = why_not_two_dimensions(model)
-        if reason:
-            raise NotApplicableError(f"the question {reason}")
-        if not are_loci_observed(model):
-            reason = "the orbits of this case are too many to be observed"
-            raise TooLargeError(f"{reason}; 'm2bridge polar-degrees' needs none")
-        return polar_degrees(model, method="theorem")
+        """Compute the polar degrees, with the strata of the source on which the theorem relies."""
+        degrees: PolarDegrees = imported(COMPUTATIONS).observe_polar_degrees(model)
+        return degrees
 
     def content(self, model: SingleLayerAttention, observed: PolarDegrees) -> Content:
         """Return the polar degrees, and the strata of the source on which they rely."""
-        names = ("polar_degrees", "generic_ed_degree", "dual_dimension", "dual_degree")
-        data = observed.to_json()
-        loci = []
-        for locus in data["loci"]:
-            # results have the text "(1, 1, 0)" for people, certificates the list [1, 1, 0]
-            orbit = [int(number) for number in locus["orbit"].strip("()").split(",")]
-            loci.append(locus | {"orbit": orbit})
-        answer = {name: data[name] for name in names}
-        evidence = {"loci": loci, "generic_fibre_points": data["generic_fibre_points"]}
-        return Content(answer, evidence, observed.theorem.rests_on)
+        content: Content = imported(COMPUTATIONS).polar_content(model, observed)
+        return content
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return the polar degrees of an answer and their sum, in words."""
@@ -470,7 +162,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, PolarDegrees]):
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Return whether the theorem holds, and the orbits are few enough to be observed."""
-        return not why_not_two_dimensions(model) and are_loci_observed(model)
+        return bool(imported(COMPUTATIONS).are_polar_degrees_within_reach(model))
 
 
 POLAR = PolarQuestion()

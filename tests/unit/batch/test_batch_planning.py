@@ -282,7 +282,7 @@ def put(store: Store, kind_error: Exception, question: str = "3.3") -> None:
 
 def test_certificates_and_outcomes_are_done(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(certificate(verdict="REFUTED"))
+    store.put([certificate(verdict="REFUTED")])
     put(store, TimeLimitError("late"))
     found = plan([Task(CASE, ("3.2", "3.3", "3.4")), Task(Case(1, 1), ("3.2",))], store)
     assert found.left == (Task(CASE, ("3.4",)), Task(Case(1, 1), ("3.2",)))
@@ -304,14 +304,14 @@ def test_retry_takes_outcomes_of_these_kinds_from_before_the_batch(tmp_path: Pat
 def test_a_certificate_takes_the_place_of_an_outcome(tmp_path: Path) -> None:
     store = Store(tmp_path)
     put(store, EngineDiedError("died"), "3.2")
-    store.put(certificate())
+    store.put([certificate()])
     put(store, EngineDiedError("a slower batch"), "3.2")
     assert os.listdir(tmp_path) == ["d2-dout1-a2-t2-3.2.json"]
 
 
 def test_what_is_not_whole_is_not_done(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(certificate())
+    store.put([certificate()])
     path = tmp_path / "d2-dout1-a2-t2-3.2.json"
     path.write_bytes(path.read_bytes()[:40])
     (tmp_path / "d2-dout1-a2-t2-3.3.outcome.json").write_text("")
@@ -325,16 +325,16 @@ def test_a_file_with_a_right_name_and_another_case_or_family_is_not_done(
 ) -> None:
     store = Store(tmp_path)
     task = Task(CASE, ("3.2",))
-    store.put(certificate())
+    store.put([certificate()])
     assert plan([task], store).left == ()
-    store.put(replace(certificate(), **changes).sealed())  # type: ignore[arg-type]
+    store.put([replace(certificate(), **changes).sealed()])  # type: ignore[arg-type]
     assert os.listdir(tmp_path) == ["d2-dout1-a2-t2-3.2.json"]
     assert plan([task], store).left == (task,)
 
 
 def test_a_file_about_another_case_or_question_is_not_done(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    store.put(certificate())
+    store.put([certificate()])
     put(store, TimeLimitError("late"))
     for old, new in [
         ("d2-dout1-a2-t2-3.2.json", "d2-dout2-a2-t2-3.2.json"),
@@ -352,7 +352,7 @@ def test_a_file_about_another_case_or_question_is_not_done(tmp_path: Path) -> No
         "d2-dout2-a2-t2-3.4.json",
         "d2-dout2-a2-t2-A.2.json",
     )
-    store.put(certificate(Case(2, 2)))
+    store.put([certificate(Case(2, 2))])
     assert store.answers(task) == {"3.2": ("CONFIRMED",)}
 
 
@@ -360,7 +360,7 @@ def test_planning_sweeps_what_killed_batches_left(tmp_path: Path) -> None:
     store = Store(tmp_path)
     put(store, EngineDiedError("died"), "3.2")
     text = (tmp_path / "d2-dout1-a2-t2-3.2.outcome.json").read_text()
-    store.put(certificate())
+    store.put([certificate()])
     (tmp_path / "d2-dout1-a2-t2-3.2.outcome.json").write_text(text)
     old, new, others = ".the_old1.partial", ".the_new1.partial", ".of-others.partial"
     for name in (old, new, others):
@@ -376,7 +376,7 @@ def test_planning_removes_no_links_and_no_folders(tmp_path: Path) -> None:
     os.utime(elsewhere, (0, 0))
     (folder := tmp_path / "results").mkdir()
     store = Store(folder)
-    store.put(certificate())
+    store.put([certificate()])
     (folder / "d2-dout1-a2-t2-3.2.outcome.json").mkdir()
     (folder / ".the_link.partial").symlink_to(elsewhere)
     (folder / ".a_folder.partial").mkdir()

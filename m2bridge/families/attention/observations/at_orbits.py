@@ -303,8 +303,9 @@ class Observations(Observed):
     def certified(self) -> Observations:
         """Return the observations without upper bounds for tangent dimensions, for a certificate.
 
-        No checker can recompute these bounds cheaply. Where the parametrization is not birational,
-        only they proved orbits smooth; these orbits are then undecided.
+        No checker can recompute these bounds cheaply, and ``observe`` can leave them out. Where the
+        parametrization is not birational, only they prove orbits smooth; these orbits are then
+        undecided.
         """
         facts = []
         for fact in self.orbits:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from m2bridge.engine import current
+from m2bridge.engine.script import Script
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.hypotheses import why_not_several_tokens
 from m2bridge.families.attention.sizes import LayerSizes
@@ -20,6 +21,7 @@ from m2bridge.families.attention.training_loss.counting import (
     Counts,
     count_eliminated,
     count_on_two_primes,
+    script_for_two_primes,
 )
 from m2bridge.families.attention.training_loss.loss import Loss, gaussian, random_function
 from m2bridge.limits import clock
@@ -148,6 +150,12 @@ def loss_of_random_target(model: LayerSizes) -> Loss:
 def prime_seed_text(loss: Loss) -> str:
     """Return the seed of the random primes of a case, a text."""
     return f"learning degree {loss.shape}"
+
+
+def counting_program(model: LayerSizes) -> Script:
+    """Return the program that counts modulo the first two primes."""
+    loss = loss_of_random_target(model)
+    return script_for_two_primes(loss, prime_seed_text(loss))
 
 
 def _compare_with_elimination(loss: Loss, counts: Counts) -> tuple[str, ...]:

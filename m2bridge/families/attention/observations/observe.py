@@ -345,6 +345,7 @@ def observe(
     *,
     partial: bool = True,
     degree: bool = True,
+    equations: bool = True,
     polar: bool = False,
     **options: Unpack[RunOptions],
 ) -> Observations:
@@ -368,6 +369,9 @@ def observe(
         not, the limit raises its error.
     degree : bool
         Whether the degree of the closure is computed.
+    equations : bool
+        Whether equations of the closure give upper bounds for tangent dimensions, as a third way to
+        find the singular orbits.
     polar : bool
         Whether polar degrees are counted too, in small cases.
 
@@ -406,7 +410,7 @@ def observe(
     # all of the time, since without it the rest is of no use.
     with share(0.5 if partial else 1.0):
         products = products_determine_functions(model.d)
-        tangents = orbit_tangents(model)
+        tangents = orbit_tangents(model, equations=equations)
     if not partial and len(tangents) < count:
         raise time_limit_after(tangents, model)
     try:

@@ -15,6 +15,7 @@ A_11 = V_11 = 1. The fibre over a function has as points its weights up to resca
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
 from typing import Unpack
@@ -367,6 +368,15 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
             "zeros": "{" + ", ".join(["0"] * (shape.d - 2)) + "}",
         },
     )
+
+
+# many statements about a case rest on one program, which is rendered once
+@lru_cache(maxsize=256)
+def fibres_program(shape: LayerSizes) -> Script | None:
+    """Return the program behind the statements about a case; ``None`` for one token."""
+    if shape.t == 1:
+        return None
+    return fibres_script(shape)
 
 
 def nonzero_part(orbit: Orbit, shape: LayerSizes) -> tuple[str, str]:

@@ -15,7 +15,7 @@ with rk A = r, rk V = s, dim L ∩ U = m; its representative is f of the weights
 of the Zariski tangent space of the closure at the representative. Dimensions are those of cones.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -54,7 +54,7 @@ from m2bridge.families.attention.orbits.weight_spaces import (
     WeightSpaces,
 )
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
-from m2bridge.implicitization.implicitize import Implicitization, implicitize
+from m2bridge.implicitization.differentials import EquationsAtPoints, Gradient
 from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps.completeness import elimination_values
 from m2bridge.maps.equations import MAX_SEARCHED_DEGREE, default_max_degree
@@ -271,9 +271,8 @@ def tangent_upper_bounds(
     -------
     dict from Orbit to int
         One affine dimension for each orbit of nonzero functions. Empty if ``max_degree`` is left
-        out and even quadrics have too many monomials. Within a limit of :mod:`m2bridge.limits`
-        three quarters of the time are for equations, and the rest is for orbits: then the bounds
-        may be by equations of lower degrees, and at some of the orbits only.
+        out and even quadrics have too many monomials. Within a limit of :mod:`m2bridge.limits` the
+        bounds may be by equations of lower degrees, and at some of the orbits only.
 
     Raises
     ------
@@ -300,35 +299,31 @@ def tangent_upper_bounds(
         # Equations of degree ≤ α are those of all matrices
         # (docs/completeness.md#proposition-low-degree).
         source = replace(shape, a=shape.d)
-    with share(0.75):
-        implicitization = implicitize(multigraded_attention(source), degree)
+    points = {}
+    # an orbit comes after those in its closure, which have smaller ranks
+    for orbit in check_deadline_in(sorted(orbits(shape), key=_sum_of_ranks)):
+        points[orbit] = _representative_coordinates(orbit, shape)
+    equations = EquationsAtPoints.of(multigraded_attention(source), degree)
+    gradients: dict[Orbit, list[Gradient]] = {orbit: [] for orbit in points}
     bounds: dict[Orbit, int] = {}
     # bounds that were found before the limit are kept
     with suppress(TimeLimitError):
-        points = {
-            orbit: _representative_coordinates(orbit, shape)
-            for orbit in check_deadline_in(orbits(shape))
-        }
-        for orbit, point in points.items():
-            bounds[orbit] = _upper_bound_at(point, implicitization, lower.get(orbit, 0))
+        for n, (orbit, point) in product(range(1, degree + 1), points.items()):
+            # The dimension of this kernel is upper semicontinuous, and the same on an orbit. So the
+            # bounds at all orbits in the closure hold here too; the orbit itself is one of them.
+            hold_here = [bounds[other] for other in bounds if other.in_closure_of(orbit)]
+            if lower.get(orbit) in hold_here:
+                # the kernel contains the tangent space, so no equation makes it smaller than that
+                bounds[orbit] = lower[orbit]
+                continue
+            gradients[orbit] += equations.gradients(point, n)
+            bounds[orbit] = len(point) - sparse_rank(gradients[orbit])
     return bounds
 
 
-def _upper_bound_at(point: Sequence[int], equations: Implicitization, lower: int) -> int:
-    """Return the dimension of the common kernel of the differentials of all equations at a point.
-
-    ``point`` has all coordinates, and ``equations`` the generators of the ideal by degree. Those of
-    higher degree are left out where the others attain the proved lower bound ``lower`` of the
-    tangent dimension: they cannot make the kernel smaller.
-    """
-    gradients: list[dict[int, int]] = []
-    bound = len(point)
-    for degree in sorted(equations.generator_counts):
-        if bound == lower:
-            break
-        gradients += equations.gradients(point, degree)
-        bound = len(point) - sparse_rank(gradients)
-    return bound
+def _sum_of_ranks(orbit: Orbit) -> int:
+    """Return r + s + dim (L + U): ranks, none of which is larger for orbits in the closure."""
+    return orbit.r + orbit.s + orbit.span
 
 
 def _representative_coordinates(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:

@@ -3,30 +3,32 @@
 Their checkers are ``checker/exposed.py``, ``exposed_heads.py`` and ``learning_degree.py``.
 """
 
+from __future__ import annotations
+
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.crosscheck.verdict import from_certificate, verdicts_on
 from m2bridge.engine.script import Script
 from m2bridge.errors import TimeLimitError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.observations.learning_degree import (
-    ObservedLearningDegree,
-    loss_of_random_target,
-    observe_learning_degree,
-    prime_seed_text,
-)
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.observed import ObservedTypes, observe_types
 from m2bridge.families.attention.training.types import ExposedTypes
-from m2bridge.families.attention.training_loss.counting import script_for_two_primes
 from m2bridge.families.base import AnswerRow, Question
+from m2bridge.limits import imported
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Statement
 
+if TYPE_CHECKING:
+    from m2bridge.families.attention.observations.learning_degree import ObservedLearningDegree
+
 _Observed = TypeVar("_Observed")
+
+COUNTING = "m2bridge.families.attention.observations.learning_degree"
+"""The module that counts critical points. It needs SymPy, without which a batch is planned."""
 
 
 class StatementQuestion(Question[SingleLayerAttention, _Observed]):
@@ -155,7 +157,7 @@ class ExposedHeadsQuestion(ExposedQuestion):
         return model.a
 
 
-class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
+class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"]):
     """How many critical points there are for one output and standard normal tokens.
 
     They are counted modulo two primes, which a certificate names.
@@ -175,7 +177,9 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         """
         if self.statement.hypotheses(model):  # the reason why it does not apply; empty if it does
             return None
-        observed = observe_learning_degree(model, {self.statement.observable})
+        observed: ObservedLearningDegree = imported(COUNTING).observe_learning_degree(
+            model, {self.statement.observable}
+        )
         if observed.limit:
             raise TimeLimitError(observed.limit)
         return observed
@@ -215,8 +219,8 @@ class LearningDegreeQuestion(StatementQuestion[ObservedLearningDegree | None]):
         """
         if self.statement.hypotheses(model):
             return None
-        loss = loss_of_random_target(model)
-        return script_for_two_primes(loss, prime_seed_text(loss))
+        program: Script = imported(COUNTING).counting_program(model)
+        return program
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
         """Return whether points are counted, by Macaulay2: where the statement applies."""

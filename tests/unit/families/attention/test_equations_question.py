@@ -37,13 +37,13 @@ from m2bridge.families.attention.checker.ideal_parts import (
     is_above,
     matrix,
 )
+from m2bridge.families.attention.closure_answers import degree_for
 from m2bridge.families.attention.ideal.sections import predicted_hilbert_function, sections_of
 from m2bridge.families.attention.orbits.tangents import (
     default_degree,
     orbit_tangents,
     tangent_upper_bounds,
 )
-from m2bridge.families.attention.questions import degree_for
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from tests.checking import verify
 from tests.tiers import few, slow
