@@ -82,7 +82,7 @@ class Layer:
         parameters: Sequence[str],
         outputs: Mapping[str, Expr | Rational | int],
     ) -> Layer:
-        """Build a layer from expressions; errors as in :meth:`PolynomialMap.from_expressions`."""
+        """Build a layer from expressions; ConversionError if an output is no exact polynomial."""
         return cls(PolynomialMap.from_expressions([*inputs, *parameters], outputs), tuple(inputs))
 
     @property
@@ -196,7 +196,7 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
             continue
         # from exponents of the inputs to the coefficient, which is a polynomial in the parameters
         coefficients: dict[ExponentVector, dict[ExponentVector, Any]] = {}
-        for exponents, c in image.items():
+        for exponents, c in image.items():  # exponents of the inputs, then of the parameters
             input_exponents, parameter_exponents = exponents[:inputs], exponents[inputs:]
             coefficients.setdefault(input_exponents, {})[parameter_exponents] = c
         # in the order of the monomials, so that names do not depend on how terms were computed
@@ -355,12 +355,11 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     so {u : u = 0 on the parameters} is their stabilizer, and their orbits have the dimension dim
     {u} less that of the stabilizer. Let P be the number of parameters, N that of hidden variables,
     r the rank of the conditions on u, and r_h their rank where u = 0 on the parameters (ranks over
-    QQ). Then the dimension is (P + N − r) − (N − r_h). In characteristic p a coefficient may
-    vanish, which only removes conditions.
+    QQ). Then the dimension is (P + N − r) − (N − r_h) = P − r + r_h. In characteristic p a monomial
+    may vanish, and with it its condition; the rescalings counted here still keep the function.
     """
     conditions = list(_conditions(layers))
     in_hidden = [_without_parameters(row) for row in check_deadline_in(conditions)]
-    # (P + N − r) − (N − r_h)
     return len(all_parameters(layers)) - sparse_rank(conditions) + sparse_rank(in_hidden)
 
 
@@ -541,14 +540,15 @@ class Chain(DifferentiableModel):
         last_input: Row | None = None  # the input to which the points belong
         gradients = []
         for x, output_covector in zip(inputs, covectors, strict=True):
-            if x != last_input:  # without inputs it is one point for all covectors
+            if x != last_input:  # the points depend on x only, which is empty without inputs
                 last_input = x
                 points = self._points_of_layers(reduced_layers, parameters, x)
             gradient: list[int] = []
             covector = output_covector
             last_to_first = reversed(list(zip(self.layers, reduced_layers, points, strict=True)))
             for layer, reduced, point in last_to_first:
-                # the derivatives with respect to the inputs of the layer, then its parameters
+                # derivatives with respect to the inputs of the layer, then its parameters; those
+                # for the inputs are the covector on the outputs of the layer before
                 derivatives = reduced.pullback(point, covector)
                 input_count = len(layer.inputs)
                 gradient = derivatives[input_count:] + gradient

@@ -146,7 +146,8 @@ def _by_strategy(
     max_degree: int | None,
     dimension: Bounds,
 ) -> Closure:
-    """Return the closure by the method that the strategy means for this model; see :func:`closure`.
+    """Return the closure by the method that the strategy means for this model: degree by degree, as
+    a lattice ideal, as a hypersurface, or by elimination.
 
     ``dimension`` is what ranks of the differential say.
 
@@ -162,7 +163,7 @@ def _by_strategy(
         return _by_degrees(source, model, strategy, max_degree, dimension)
     if strategy == "auto" and field == QQ:
         hypersurface = _affine_hypersurface(model, dimension)
-        if hypersurface is not None:
+        if hypersurface is not None:  # ranks showed that it is one, and its equation was found
             return hypersurface
     return _by_macaulay2(model, field, resolve(strategy), dimension)
 
@@ -226,8 +227,7 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
 def _by_macaulay2(
     model: Model, field: CoefficientField, strategy: Strategy, dimension: Bounds
 ) -> Closure:
-    """Return the closure by elimination or by a lattice ideal, as far as it is found within the
-    limits.
+    """Return the closure by elimination or by a lattice ideal, as far as limits allow.
 
     ``dimension`` stands in the result if Macaulay2 does not find the dimension.
 
@@ -236,6 +236,7 @@ def _by_macaulay2(
     InvalidCaseError
         If the relations among the parameters have no common zero.
     """
+    # `reason` says in words why the generators that the program finds are all
     if strategy == "lattice":
         independent = completeness.linear_reduction(model, field).reduced
         script, reason = toric.lattice_script(independent, field=field, title=model.title)
@@ -486,8 +487,7 @@ class Image(Result):
             undecided = "it was not decided whether the source is irreducible"
             facts.append(("remark", f"{undecided}; so no generic fibre is given"))
         elif not self.source_irreducible:
-            remark = "the source is reducible; so there is no one generic fibre"
-            facts.append(("remark", remark))
+            facts.append(("remark", "the source is reducible; so there is no one generic fibre"))
         sheet = self.closure.to_sheet()
         title = f"{self.title}\n{sheet.title}" if self.title else sheet.title
         return replace(sheet, title=title, blocks=[Facts(facts), *sheet.blocks])
@@ -574,7 +574,7 @@ def image(
     if limit:
         limits.append(f"base locus: {limit}")
     return Image(
-        closure=replace(variety, seconds=clock().seconds),
+        closure=replace(variety, seconds=clock().seconds),  # with those for the base locus
         title=title,
         source_dimension=source_dimension,
         base_locus_dimension=_integer_or_none(answer, "base_locus_dimension"),

@@ -173,7 +173,7 @@ class Closure(Result):
             raise not_known
         # the largest degree of a generator, where representations are known
         largest = max((one.degree for one in self.representations or ()), default=0)
-        # all representations are written out already, and not known to be all
+        # the generators of all known representations are written out already
         if low.max_degree >= largest:
             raise not_known
         generators_above = partial(core.polynomials, low.max_degree)

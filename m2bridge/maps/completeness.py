@@ -183,7 +183,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
     """
     core = model.core()
     if core is None:
-        # the one equation is found in a degree too large for all generators of that degree
+        # a single equation is searched up to a larger degree than all generators are
         hypersurface = hypersurface_equation(source, rank)
         if hypersurface is not None:
             return hypersurface
@@ -211,7 +211,7 @@ def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
     """Return the proof, in words, that one or two outputs have generators above a degree.
 
     Empty if that is not shown. Minimal generators for fewer outputs are minimal generators of the
-    closure of all outputs; see :meth:`Model.fewer_outputs`.
+    closure of all outputs, since a grading tells the coordinates of the outputs apart.
 
     Raises
     ------
@@ -326,7 +326,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
             if independent < len(model.polynomial_map.coordinates):
                 elimination += ", in addition to linear ones,"
             generated = "no generators"
-            if largest:
+            if largest:  # 0 if the ideal has no generators
                 generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
             return equations.as_complete(series, f"{elimination} {generated}")
         # Modulo this prime the closure has more equations of low degree than over QQ.

@@ -142,7 +142,10 @@ def double_points_script(model: Model) -> Script:
     """Return the Macaulay2 program that finds the pairs of points with the same image.
 
     It has variables for both points of a pair, the coordinates of the target, and a variable
-    ``multiple`` by which the image of a point is multiplied to give all points of the cone.
+    ``multiple`` by which the image of a point is multiplied to give all points of the cone. Its
+    answers are ``without_base_points``; then ``pairs_dimension``, the dimension of the set of pairs
+    in the product of the source with itself; and, if that is less than the dimension of the source,
+    ``minimal_primes`` of the singular locus with their ``dimensions`` and ``degrees``.
     """
     independent = linear_reduction(model).reduced
     source = independent.source.variables
@@ -165,7 +168,7 @@ def double_points_script(model: Model) -> Script:
         "coordinates": ", ".join(targets),
         "images": m2_syntax.sequence(images),
         "factors": _factor_lists(factors),
-        "dimension": source_dimension(model) - 1,
+        "dimension": source_dimension(model) - 1,  # of the product of projective spaces
     }
     return render("double_points", values=values)
 
@@ -201,7 +204,8 @@ def double_points(model: Model) -> list[MeasuredPrime]:
     reduction = linear_reduction(model)
     # triples of a prime ideal, in independent coordinates, its dimension and its degree
     components = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
-    # as many independent coordinates as dimensions
+    # the closure lies in the linear space of the independent coordinates, and fills it if the
+    # dimensions are equal
     is_linear = len(reduction.basis) == cone_dimension
     # A cone is smooth at its vertex, the origin, only if it is a linear space. Components that were
     # found are cones too, and contain the origin.
@@ -222,8 +226,8 @@ def _origin(model: Model) -> Ideal:
 def _in_all_coordinates(
     generators: Iterable[PolyElement], reduction: LinearReduction, model: Model
 ) -> Ideal:
-    """Return the ideal of polynomials in the independent coordinates and the linear equations of
-    the closure, in the ring of all coordinates.
+    """Return the ideal in the ring of all coordinates that the linear equations of the closure and
+    ``generators``, polynomials in the independent coordinates, generate together.
     """
     target = model.polynomial_map.target()
     linear = reduction.linear_forms(model.polynomial_map, field=QQ)

@@ -138,11 +138,13 @@ def low_degree_equations(
         If the limit was reached before the first degree was begun.
     """
     if max_degree is None:
-        max_degree = default_max_degree(len(linear_part(source).basis))
+        independent_coordinates = len(linear_part(source).basis)
+        max_degree = default_max_degree(independent_coordinates)
     with share(part) as running_clock:
         implicitization = implicitize(source, max_degree)
     limit = ""
     if implicitization.stopped_early:
+        # the text of the error for the first degree that was not finished
         limit = str(running_clock.late(f"degree {implicitization.max_degree + 1}"))
     return Equations(implicitization, remark=scope(implicitization), unfinished=limit)
 
@@ -222,7 +224,8 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
     # random parameters from 1 to 9, and the point of the image that belongs to them
     parameters = random_point(source.polynomial_map, 9, seed)
     point = []
-    # images without denominators, which satisfy the same equations: exponents to coefficients
+    # images (exponents to coefficients) scaled to integers so that the same equations, which are
+    # homogeneous in the grading, hold
     for image in source.integral_images:
         value = 0
         for exponents, c in image.items():

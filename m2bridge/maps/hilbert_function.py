@@ -99,6 +99,7 @@ class HilbertFunction(PictureResult):
         facts = [
             ("Hilbert series", expression_text(self.series.expression)),
             ("Hilbert polynomial P", Formula(expression_text(self.polynomial), formula)),
+            # `polynomial_from` may be negative, and H is shown for n ≥ 0 only
             ("H(n) = P(n)", f"for all n ≥ {max(self.polynomial_from, 0)}"),
             ("computed by", computed_by(self.engine_version, self.seconds)),
         ]

@@ -79,7 +79,8 @@ def decide_regular(dimension: Bounds, least: int | None, most: int | None) -> bo
         ``True`` if the point is regular, ``False`` if it is critical (the rank is smaller), and
         ``None`` if the bounds do not decide it.
     """
-    # the rank at a point is at most the dimension of the image
+    # The rank at a point is at most the dimension of the image. ``dimension.least`` is the lower
+    # bound of the dimension, or −∞ without one.
     if least is not None and least == dimension.upper:
         return True
     if most is not None and most < dimension.least:
@@ -201,8 +202,8 @@ def differentiable(model: Model) -> DifferentiableModel:
 def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Bounds:
     """Return the smallest upper bound for the dimension that is known without a computation.
 
-    ``source`` is the model as it is differentiated; see :func:`differentiable`. ``characteristic``
-    is that of the field.
+    ``source`` is the model itself if it can be differentiated without being expanded, else its free
+    parametrization as one layer. ``characteristic`` is that of the field.
     """
     gauge = model.gauge_dimension()
     reason = "the number of parameters"
@@ -389,7 +390,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
             return [_by_evaluation(model, p)]
         if model.free_map.relations:
             return [MethodValue("jacobian", Bounds(because=RELATIONS), "not applicable")]
-        upper = upper_bound(model, differentiable(model), p).value
+        upper = upper_bound(model, differentiable(model), p).value  # no rank can be larger
         if not p:
             return _over_the_rationals(model.free_map, upper)
         from m2bridge.algebra.differential import generic_rank  # imports SymPy
@@ -457,6 +458,7 @@ def _rank_finding(method: str, value: int, upper: int, place: str) -> MethodValu
 def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
     """Return the dimension, or a lower bound, by a rank of a model that is not expanded."""
     result = rank_result(model, characteristic)
+    # over QQ the rank is computed modulo a random prime, which is named
     method = "jacobian" if characteristic else f"jacobian mod {result.prime}"
     if result.exact is None:
         remark = f"rank at random points; at most {result.upper}"
@@ -489,6 +491,7 @@ def _compare_bounds(lower: Bounds, upper: Bounds) -> Bounds:
     ContradictionError
         If the lower bound exceeds the upper one.
     """
+    # raises if no number satisfies both bounds; ``None`` if more than one does
     dimension = intersect_bounds(lower, upper).exact
     if upper.is_open:  # the model knows no upper bound to compare with
         return lower

@@ -104,7 +104,7 @@ class MapModel(Model):
 
     def polar_theorem(self) -> PolarData | None:
         """Return the polar degrees of a toric variety; ``None`` unless all coordinates are
-        monomials.
+        monomials, and if the polytope of their exponents is too large.
         """
         from m2bridge.maps.degrees.toric_degrees import toric_polar_data
 
@@ -174,7 +174,7 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     content = read_toml(text)
     if "layers" in content:
         return _read_chain(content, key)
-    # a file without layers is a map, or its error says what a map needs
+    # a file without layers has to be a map: read_map raises an error that says what a map needs
     polynomial_map, title = toml_files.read_map(text)
     return MapModel(polynomial_map, title or TITLE, key)
 

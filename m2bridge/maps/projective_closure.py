@@ -112,8 +112,9 @@ def affine_hypersurface(
                     exponents[number - 1] += 1
             polynomial[tuple(exponents)] = coefficient
         generators.append(ring.from_dict(polynomial))
-    # The leading form of the affine equation has the degree of the equation of the closure. The
-    # first coordinate, which is 1, is no variable of the affine ring.
+    # The leading form of the affine equation has the degree of the equation of the cone, with which
+    # the search for equations ended. The first coordinate of the cone is no variable of the affine
+    # ring.
     variables = len(linear_part(source).basis) - 1
     numerator = {0: 1, equations.implicitization.max_degree: -1}
     series = HilbertSeries.from_numerator(numerator, variables)

@@ -333,8 +333,9 @@ class _SliceComponents:
     def pieces(self, fineness: int) -> Iterator[Piece]:
         """Yield the pieces of the surface, then those of the curves and points on it.
 
-        The curves and points are those of :meth:`_curves_and_points`. ``fineness`` is about the
-        number of points that are computed along a side of the box.
+        The curves and points are the components of the singular locus, and those of the part of the
+        surface where functions may lack real weights. ``fineness`` is about the number of points
+        that are computed along a side of the box.
         """
         for component in map(self.in_ring_of_slice, self.answer.ideals("components")):
             (surface,) = to_flint(component.generators)  # a component has one equation
@@ -343,7 +344,7 @@ class _SliceComponents:
                 yield self._piece("surface", patch, cuts, singular=False)
         for prime, singular in self._curves_and_points():
             deciding = self._deciding_polynomials(prime)
-            cuts = to_flint(deciding)
+            cuts = to_flint(deciding)  # for `_piece`; `branches` takes polynomials of SymPy
             for branch in branches(prime, self.space.box, deciding, fineness):
                 # a branch has one line of points; an isolated point is a line with it alone
                 kind: PieceKind = "curve" if len(branch.points[0]) > 1 else "point"
@@ -360,7 +361,8 @@ class _SliceComponents:
         """
         if self.criterion is None:
             return []
-        # If not all of `zero` vanish on the variety, its points where they do lie in the components
+        # If a polynomial of `zero` does not vanish on the variety, a general point of the variety
+        # has real weights. The points where all of `zero` vanish lie in the components
         # `exceptional` of the answer, which are pieces of their own.
         if not all(map(prime_ideal.contains, self.criterion.zero)):
             return []

@@ -84,7 +84,8 @@ def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
         return []
     coordinates = len(columns)
     parameters = len(columns[0])
-    # 4 times the seconds that elimination modulo a prime takes, since entries of a normal form grow
+    # Raises at once if the normal form would not end before the limit on time. It takes about 4
+    # times as long as elimination modulo a prime, since its entries grow.
     check(4 * elimination_price(coordinates, parameters + coordinates))
     rows = []
     for j, column in enumerate(columns):

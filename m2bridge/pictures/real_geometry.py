@@ -132,7 +132,7 @@ def real_roots(
         return []
     low, high = map(arb, interval)
     roots_inside = []
-    # pairs of a complex root and its multiplicity, of a multiple with integer coefficients
+    # ``numer()`` is a multiple with integer coefficients; its roots come with multiplicities
     for root, _ in univariate.numer().complex_roots():
         # FLINT refines roots until those that are real have the exact imaginary part 0.
         if root.imag == 0 and low < root.real < high:
@@ -177,7 +177,7 @@ def root_intervals(
 def nodes(interval: Interval, count: int) -> list[fmpq]:
     """``count`` rational numbers in an open interval, denser at its ends, where roots move fast."""
     low, high = interval
-    fractions = [CLOSE]  # from 0 to 1
+    fractions = [CLOSE]  # places in the interval from 0 to 1, whose ends are left out
     for k in range(1, count - 1):
         # the projection to [0, 1] of one of ``count`` equally distant points on a half circle
         angle = pi * k / (count - 1)
@@ -285,7 +285,7 @@ def branches(
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
         variety = _Branches(prime, box)
-        if variety.base is None:
+        if variety.base is None:  # no variable takes infinitely many values
             return tuple(variety.isolated())
         return tuple(variety.cells(variety.base, cuts, fineness))
 
@@ -307,13 +307,12 @@ class _Branches:
         self.box = box
         self.names = prime.ring.variables
         self.generators = to_flint(prime.generators)
-        # Elimination ideals of a prime ideal are prime. In one variable they have one generator, or
-        # none; in the base and another variable one, as prime ideals of height 1 have.
-        self.base: str | None = None
-        for name in self.names:
-            if not self.eliminated([name]):
-                self.base = name
-                break
+        # The base is the first variable in which alone no polynomial is in the ideal.
+        is_free = (name for name in self.names if not self.eliminated([name]))
+        self.base: str | None = next(is_free, None)
+        # Elimination ideals of a prime ideal are prime. One in a single variable is principal. One
+        # in the base and another variable defines a curve of the plane: its height is 1, and prime
+        # ideals of height 1 in polynomial rings are principal.
         self.projections: dict[str, fmpq_mpoly] = {}
         for name in self.names:
             if name != self.base:
@@ -376,9 +375,9 @@ class _Branches:
     def cells(self, base: str, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
         """Yield the branches of a curve, from left to right, and over an interval in their order.
 
-        ``base``, ``cuts`` and ``fineness`` are as in :func:`branches`. Over the intervals between
-        critical values of the base, where branches meet, leave the box or meet a cut, the number of
-        points is constant.
+        ``base`` is the variable of the line, branches end at zeros of the polynomials ``cuts``, and
+        ``fineness`` is about the number of points along the box. At critical values of the base
+        branches meet, leave the box or meet a cut; between them the number of points is constant.
         """
         # polynomials in the base whose roots are the critical values
         critical: list[fmpq_mpoly] = []
@@ -386,9 +385,8 @@ class _Branches:
             critical += boundaries(equation, name, self.box[name])
         for cut in cuts:
             critical += self.eliminated([base], more=[cut])
-        for base_interval in check_deadline_in(
-            root_intervals(factors(critical), base, self.box[base])
-        ):
+        base_intervals = root_intervals(factors(critical), base, self.box[base])
+        for base_interval in check_deadline_in(base_intervals):
             # twice as many nodes as a surface has
             count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
             # the points over each node; of all nodes those with the same number form a branch
@@ -481,12 +479,12 @@ class _Decomposition:
         critical: list[fmpq_mpoly] = []
         for curve in self.curves:
             critical += boundaries(curve, self.y, self.box[self.y])
-        # Curves in which y occurs; the others are lines x = constant, which cut already.
+        # Two curves in which y occurs cross over zeros of their resultant. The other curves are
+        # lines x = constant, whose equations are among their own boundaries already.
         with_y = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
         critical += [p.resultant(q, self.y) for p, q in check_deadline_in(combinations(with_y, 2))]
-        for base_interval in check_deadline_in(
-            root_intervals(factors(critical), self.x, self.box[self.x])
-        ):
+        base_intervals = root_intervals(factors(critical), self.x, self.box[self.x])
+        for base_interval in check_deadline_in(base_intervals):
             yield from self._cells_over(base_interval)
 
     def _cells_over(self, base_interval: Interval) -> Iterator[Cell]:
@@ -502,7 +500,7 @@ class _Decomposition:
         x_inside = middle(base_interval)
         strips = self._strips(x_inside)
         section = self.surface.subs({self.x: x_inside})
-        _common_count([len(strips), *map(len, columns)])
+        _common_count([len(strips), *map(len, columns)])  # raises if the counts of strips differ
         for strip, interval in enumerate(strips):
             lines = [column[strip] for column in columns]
             graph_counts = [len(points) for line in lines for points in line]
@@ -553,7 +551,8 @@ class _Decomposition:
 
         The cell is given by its interval of x, and the numbers of its strip and its graph.
         """
-        # x and y are chosen rational; z is then a root, which is rational for few of them.
+        # x and y are chosen rational; z is then a root, which is rational for few of them. Over
+        # every x in the interval the strips are as many, and over each strip the graphs.
         for x in check_deadline_in(fractions_between(base_interval, BRANCH_FRACTIONS_TRIED)):
             section = self.surface.subs({self.x: x})
             for y in fractions_between(self._strips(x)[strip], BRANCH_FRACTIONS_TRIED // 4):

@@ -410,14 +410,15 @@ def equation_latex(equation: PolyElement) -> str:
     the left; a side without terms, which is 0, is on the right.
     """
 
-    def length(side: PolyElement) -> tuple[bool, int, int]:
+    def sorting_key(side: PolyElement) -> tuple[bool, int, int]:
         """A key that sorts sides: those with terms first, then by their number, then by degree."""
+        # iteration over a polynomial yields the exponents of its monomials
         return not side, len(side), max(map(sum, side), default=0)
 
     terms = equation.items()
     positive = equation.ring.from_dict({m: c for m, c in terms if c > 0})
     negative = equation.ring.from_dict({m: -c for m, c in terms if c < 0})
-    sides = sorted((positive, negative), key=length)  # left-hand side first
+    sides = sorted((positive, negative), key=sorting_key)  # left-hand side first
     return " = ".join(polynomial_latex(polynomial_text(side)) for side in sides)
 
 

@@ -183,6 +183,7 @@ class CriticalSystem:
         jacobian = self._matrix(self.gradients, point)
         half_gradient = flint.arb_mat(len(point), 1, self._half_gradient(point))
         gram = jacobian * jacobian.transpose()
+        # an approximation suffices for the centre of a box, so only midpoints of balls are used
         multipliers = gram.mid().solve((jacobian * half_gradient).mid())
         return [multiplier.mid() for multiplier in multipliers.entries()]
 

@@ -573,7 +573,7 @@ def _add_generic(
     else it is counted for a random form.
     """
     theorem = None if model is None else model.polar_theorem()
-    # of an affine variety the theorem is about the closure, whose sum can be larger (_add_closure)
+    # for an affine variety `theorem.closure` is true: the sum is then that of the projective closure
     if theorem is not None and not theorem.closure:
         number = sum(theorem.degrees)
         return replace(result, generic_ed_degree=number, generic_known=theorem.known)

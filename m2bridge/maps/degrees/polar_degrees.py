@@ -253,6 +253,7 @@ def _agreed_by_random_primes(
     TimeLimitError, MemoryLimitError
         If the limit was reached before any numbers were found.
     """
+    # outcomes[prime] = the polar degrees modulo the prime, or the error that the count raised
     outcomes: dict[int, CountedDegrees] = {}
     begin = clock().seconds
     for prime in islice(primes, MAX_COUNTING_PRIMES):
@@ -287,9 +288,10 @@ def _comparable_values(outcomes: Mapping[int, CountedDegrees]) -> dict[int, obje
     """
     values: dict[int, object] = {}
     for prime, outcome in outcomes.items():
-        values[prime] = type(outcome)
         if isinstance(outcome, PolarDegrees):
             values[prime] = outcome.dimension, outcome.degrees
+        else:
+            values[prime] = type(outcome)
     return values
 
 
@@ -345,7 +347,7 @@ def _agreed_before_limit(
         return _common_outcome(finished, agreeing)
     if len(finished) > 1:  # they do not agree
         raise limit
-    only_outcome = _common_outcome(finished, tuple(finished))
+    only_outcome = _common_outcome(finished, primes=tuple(finished))
     return replace(only_outcome, unfinished=str(limit))
 
 

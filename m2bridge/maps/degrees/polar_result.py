@@ -122,8 +122,10 @@ class PolarDegrees(PictureResult):
 
         ``None`` unless all polar degrees are known.
         """
-        dual = self._dual_dimension_and_degree
-        return None if dual is None else dual[0]
+        if self._dual_dimension_and_degree is None:
+            return None
+        dimension, _degree = self._dual_dimension_and_degree
+        return dimension
 
     @property
     def dual_degree(self) -> int | None:
@@ -131,8 +133,10 @@ class PolarDegrees(PictureResult):
 
         ``None`` unless all polar degrees are known.
         """
-        dual = self._dual_dimension_and_degree
-        return None if dual is None else dual[1]
+        if self._dual_dimension_and_degree is None:
+            return None
+        _dimension, degree = self._dual_dimension_and_degree
+        return degree
 
     def to_sheet(self) -> Sheet:
         """Return the numbers with their grounds, a table of critical strata, and the picture.

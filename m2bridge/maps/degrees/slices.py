@@ -35,7 +35,7 @@ def slices_program(model: Model) -> Script:
 
     It draws a prime if it is given none.
     """
-    forms, _ = _projective_map(model)
+    forms, _is_cone = _projective_map(model)
     return slices_script(forms, _spanning_parameters(forms), model.title)
 
 
@@ -68,7 +68,7 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     script = slices_script(forms, spanning, model.title)
 
     def degrees_modulo(prime: int) -> PolarDegrees:
-        """The polar degrees by points that Macaulay2 counts modulo the prime."""
+        """The polar degrees of the image of ``forms``, by points in slices modulo the prime."""
         answer, limit = answer_until_limit(with_given_prime(script, prime))
         version = current().version
         method_text = "by counting points in random slices"
@@ -159,7 +159,7 @@ def _spanning_parameters(forms: PolynomialMap) -> list[int]:
     prime = next(random_primes(LONG_PRIME_BITS))
     point = [1 + secrets.randbelow(prime - 1) for _ in forms.source.variables]
     gradients = jacobian_at(forms.images, point, prime)
-    # for each coordinate its value, then its derivatives
+    # for each coordinate its value, then its derivatives; images have integer coefficients
     rows = []
     for image, gradient in zip(forms.images, gradients, strict=True):
         rows.append([int(image(*point)) % prime, *gradient])
@@ -173,6 +173,9 @@ def _spanning_parameters(forms: PolynomialMap) -> list[int]:
 
 def slices_script(forms: PolynomialMap, spanning: Sequence[int], title: str) -> Script:
     """Return the Macaulay2 program that counts points in slices, modulo a prime that it is given.
+
+    Its answers are ``fibre``, the number of points of a general fibre, and ``polar_i`` for
+    i = n, …, 0, the number of points of the source in a slice for δ_i; −1 if they are not isolated.
 
     Parameters
     ----------
