@@ -330,8 +330,9 @@ def _image_degrees(
             degree_range = degrees[i]
             if degree_range is None:
                 break  # a variable of the monomial becomes zero, so the monomial is left out
-            low += exponent * degree_range[0]
-            high += exponent * degree_range[1]
+            lowest, highest = degree_range
+            low += exponent * lowest
+            high += exponent * highest
         else:  # no variable becomes zero
             lows.append(low)
             highs.append(high)
@@ -371,8 +372,9 @@ def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
     """Yield Σ e_v u(v) − u(y) = 0, for each monomial Π v^e_v of each output y of each layer.
 
-    Here λ^u(v) rescales v (:func:`rescaling_dimension`). A condition maps v to the coefficient of
-    u(v). Inputs of the first layer and outputs of the last are left out, since u = 0 there.
+    Here λ^u(v) rescales v. A condition maps v to the coefficient of u(v), where v is the name of a
+    parameter, or (k, i) for input i of layer k, counted from 0. Inputs of the first layer and
+    outputs of the last are left out, since u = 0 there.
     """
     for number, layer in enumerate(layers):
         inputs = len(layer.inputs)
@@ -443,10 +445,8 @@ class Chain(DifferentiableModel):
         for number, layer in enumerate(self.layers, 1):
             repeated = sorted(names & set(layer.parameters))
             if repeated:
-                raise ConversionError(
-                    f"layer {number}: the parameter '{repeated[0]}' belongs to an earlier layer"
-                    " already"
-                )
+                where = f"layer {number}: the parameter '{repeated[0]}'"
+                raise ConversionError(f"{where} belongs to an earlier layer already")
             names |= set(layer.parameters)
 
     @property

@@ -127,7 +127,8 @@ def closure(
     except errors.TimeLimitError as limit:
         if dimension.is_open:
             raise  # nothing was found
-        # the result names the strategy that was begun; over QQ auto begins degree by degree
+        # the result names the strategy that was begun: over QQ `auto` begins degree by degree, and
+        # over other fields it is elimination
         begun = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
         return Closure(
             model=model,
@@ -353,9 +354,8 @@ def resolve(strategy: Strategy) -> Strategy:
 def closure_script(model: Model, *, field: CoefficientField, strategy: Strategy = "auto") -> Script:
     """Return the Macaulay2 program that eliminates in linearly independent coordinates."""
     independent = completeness.linear_reduction(model, field).reduced
-    values = completeness.elimination_values(
-        independent, field=field, graded=resolve(strategy) == "elimination"
-    )
+    is_graded = resolve(strategy) == "elimination"  # else all coordinates have degree 1
+    values = completeness.elimination_values(independent, field=field, graded=is_graded)
     return render("closure", ("wire", "invariants"), values | {"title": model.title})
 
 

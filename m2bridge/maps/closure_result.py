@@ -139,8 +139,8 @@ class Closure(Result):
 
     @cached_property
     def ideal(self) -> Ideal | None:
-        """The ideal that the generators found generate; all of the vanishing ideal when
-        ``complete`` is ``proved``.
+        """The ideal that the generators found generate; all of the vanishing ideal if
+        ``completeness.proved``.
 
         SymPy polynomials are made when it is asked for the first time: with tens of thousands of
         generators they take more time and memory than the computation.
@@ -475,7 +475,7 @@ def _prediction_text(closure: Closure) -> str | None:
 
 
 def _hilbert_ring(closure: Closure) -> str:
-    """Return the ring that the Hilbert series belongs to, in words; see :class:`Closure`."""
+    """Return in words the ring of the series: the coordinate ring of a cone, else leading forms."""
     return "coordinate ring" if closure.homogeneous else "ring of leading forms"
 
 

@@ -189,7 +189,7 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
             return hypersurface
     equations = low_degree_equations(source, max_degree=None, part=0.5)
     is_limited = clock().remaining is not None
-    with share(1.0, otherwise=MAX_PROOF_SECONDS):
+    with share(1.0, otherwise=MAX_PROOF_SECONDS):  # so many where the caller set no limit
         if core is not None:
             return prove_by_core(equations, core)
         try:
@@ -300,8 +300,9 @@ def _by_macaulay2(equations: Equations, model: Model, rank: int | None) -> Equat
 def _by_elimination(equations: Equations, model: Model) -> Equations:
     """Return the equations with the proof by the ideals of the image modulo primes, if it succeeds.
 
-    The equations are all if up to the largest degree of a generator modulo p both Hilbert functions
-    agree (:func:`all_equations`). If no prime gives a proof, ``unfinished`` says why.
+    The equations are all if they have the Hilbert function of the closure modulo p up to the
+    largest degree of its generators there; :func:`all_equations` has the proof. If no prime gives a
+    proof, ``unfinished`` says why.
     """
     equations = replace(equations, engine_version=current().version)
     independent = len(linear_reduction(model).basis)  # the number of independent coordinates
@@ -439,10 +440,8 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     if last >= largest:
         claim = f"show that they have degree ≤ {largest}" if largest else "satisfy no equation"
         return equations.as_complete(series, f"{core.name} {claim} (docs/representations.md)")
-    remark = (
-        f"all generators as representations, by {core.name}; as polynomials those of degree ≤"
-        f" {last}"
-    )
+    remark = f"all generators as representations, by {core.name}; as polynomials those of degree"
+    remark += f" ≤ {last}"
     unfinished = ""
     if reachable:  # then it was time that did not suffice, which the caller may grant
         unfinished = str(clock().late(f"degree {last + 1}"))
@@ -450,7 +449,8 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
 
 
 def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
-    """Return all minimal generators of degree ≤ max_degree, above low degrees by the core.
+    """Return all minimal generators of degree ≤ max_degree: those of low degree by linear algebra,
+    and those of higher degree, which are computed on demand, as representations by the core.
 
     Where the core decides nothing, linear algebra finds them in all degrees. Where a degree was not
     reached, ``unfinished`` says so.

@@ -175,7 +175,7 @@ def _facts(result: Dimension) -> list[tuple[str, object]]:
     eliminates = any(finding.method == "elimination" for finding in result.findings)
     if result.status == "lower bound" and not eliminates:
         facts.append(("to prove it", HOW_TO_PROVE))
-    facts.append(("", _agreement_text(result)))  # a remark on the facts before, without a name
+    facts.append(("", _agreement_text(result)))  # no name of its own; not shown if it is None
     if not result.upper.is_open:
         facts.append(("at most", f"{result.upper.value}: {result.upper.because}"))
     name = "expected"
@@ -357,7 +357,7 @@ def _by_short_elimination(
     Parameters
     ----------
     case, field, coordinates
-        As for :func:`dimension`.
+        What is eliminated, over which field, and in which coordinates of the model.
     model : Model
         The model of the case in these coordinates.
     findings : sequence of MethodValue

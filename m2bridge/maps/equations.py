@@ -146,7 +146,8 @@ def low_degree_equations(
     if implicitization.stopped_early:
         # the text of the error for the first degree that was not finished
         limit = str(running_clock.late(f"degree {implicitization.max_degree + 1}"))
-    return Equations(implicitization, remark=scope(implicitization), unfinished=limit)
+    claim = scope(implicitization)  # in words: all generators up to the degree that was reached
+    return Equations(implicitization, remark=claim, unfinished=limit)
 
 
 def extend_to_degree(degree: int, equations: Equations) -> Equations:

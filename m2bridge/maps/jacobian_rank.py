@@ -345,9 +345,10 @@ class ObservedRank(Observed):
 
 
 def observe_rank(model: Model) -> ObservedRank:
-    """Return the dimension of the closure, or bounds for it, by :func:`rank_result`; with the time
-    that this took.
+    """Return the dimension of the closure, or bounds for it, by the rank of the differential at
+    random points; with the seconds that this took.
     """
+    # no limit besides that of the caller; the clock of the block begins at 0
     with limited(None) as running:
         result = rank_result(model)
         return ObservedRank(model=model, result=result, seconds=running.seconds)
@@ -425,16 +426,17 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
-    # generic_rank tries points until it finds the rank that it is given; its first value is a rank
+    # generic_rank tries points until it finds the rank that it is given
     prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
-    modular_rank = generic_rank(free, upper, field=CoefficientField(prime))[0]
+    modular_rank, _place = generic_rank(free, upper, field=CoefficientField(prime))
     try:
         # over QQ no point is tried after one with at least the rank modulo the prime
-        rational_rank = generic_rank(free, modular_rank, field=QQ)[0]
+        rational_rank, _place = generic_rank(free, modular_rank, field=QQ)
         for further_prime in further_primes:
             if modular_rank >= rational_rank:
                 break
-            rank = generic_rank(free, rational_rank, field=CoefficientField(further_prime))[0]
+            further_field = CoefficientField(further_prime)
+            rank, _place = generic_rank(free, rational_rank, field=further_field)
             if rank > modular_rank:
                 modular_rank, prime = rank, further_prime
         over_qq = _rank_finding("jacobian over QQ", rational_rank, upper, "QQ")

@@ -103,8 +103,8 @@ class MapModel(Model):
         return rescaling_dimension((Layer(self.polynomial_map),))
 
     def polar_theorem(self) -> PolarData | None:
-        """Return the polar degrees of a toric variety; ``None`` unless all coordinates are
-        monomials, and if the polytope of their exponents is too large.
+        """Return the polar degrees of a toric variety; ``None`` if a coordinate is not a monomial,
+        all are zero, or the polytope of the exponents has too many faces or singular orbits.
         """
         from m2bridge.maps.degrees.toric_degrees import toric_polar_data
 

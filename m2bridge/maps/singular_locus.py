@@ -352,6 +352,7 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
         return LocusFindings("jacobian", dimension, components=())
     if model.polynomial_map.maybe_reducible and not ideal.is_prime():
         return _singular_locus_of_reducible(model, ideal, dimension)
+    # Macaulay2 factors polynomials over the field; where it cannot, the error says why
     with explain_factoring_errors(ideal):
         # the answer so far, and the limit that was reached, or ""
         answer, limit = answer_until_limit(_criterion_script(model, m2_syntax.ring_values(ideal)))

@@ -396,8 +396,9 @@ class _SliceComponents:
 
         Its place, among the functions of real weights or outside, is decided by the signs of the
         polynomials ``cuts`` at one of its points: outside if one of them is positive, else among
-        the functions, also if there are no cuts (:meth:`_deciding_polynomials`). Without a
-        criterion it is undecided. ``singular`` says whether the surface is singular there.
+        the functions, also if there are no cuts, since no polynomial is positive there then.
+        Without a criterion it is undecided. ``singular`` says whether the surface is singular
+        there.
 
         Raises
         ------
@@ -453,6 +454,10 @@ def _check_one_surface(answer: Answer) -> None:
 
 def slice_script(result: Closure, space: SliceSpace, exceptional: Sequence[PolyElement]) -> Script:
     """Return the Macaulay2 program for the components of the slice, and its singular points.
+
+    Its answers are the prime ideals ``components`` of the slice with their ``codimensions`` in the
+    space, ``equation``, and the prime ideals ``singular`` and ``exceptional``, each of the two with
+    a list of their dimensions.
 
     Parameters
     ----------

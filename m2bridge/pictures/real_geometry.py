@@ -349,7 +349,8 @@ class _Branches:
             section = equation.subs(dict(over))
             roots.append(real_roots(section, name, self.box[name], exact=exact))
         found: list[Spot] = []
-        # Not each combination of coordinates is a point: the generators have to vanish there.
+        # Not each combination of coordinates is a point: the generators have to vanish there, as
+        # far as the precision of the balls tells.
         for values in product(*roots):
             spot = {**over, **dict(zip(self.projections, values, strict=True))}
             if all(ball(g, spot).contains(0) for g in self.generators):

@@ -77,8 +77,9 @@ def are_hidden(
     """For each point whether a square hides it, as one sees them from these angles.
 
     Points, and squares by their four corners one after the other, are in the coordinates of a cube
-    [−1, 1]³; the angles are those of :func:`axes`. A square hides no point that is nearer to it
-    than :data:`NEAR_SURFACE_DISTANCE`, as points of the surface itself are.
+    [−1, 1]³. In degrees, the eye is at ``elevation`` above the plane of the first two coordinates,
+    and at ``azimuth`` in it, from the first one. A square hides no point that is nearer to it than
+    :data:`NEAR_SURFACE_DISTANCE`, as points of the surface itself are.
     """
     corners = numpy.array(list(squares), dtype=float)
     if not len(points) or not len(corners):

@@ -573,7 +573,7 @@ def _add_generic(
     else it is counted for a random form.
     """
     theorem = None if model is None else model.polar_theorem()
-    # for an affine variety `theorem.closure` is true: the sum is then that of the projective closure
+    # a theorem about the closure of an affine variety gives the sum for the closure only
     if theorem is not None and not theorem.closure:
         number = sum(theorem.degrees)
         return replace(result, generic_ed_degree=number, generic_known=theorem.known)

@@ -145,6 +145,7 @@ class PolarDegrees(PictureResult):
         differential can have a kernel.
         """
         blocks: list[Block] = [Facts(_facts(self))]
+        # `kernel` is an upper bound for the dimension of the kernel of the differential
         with_kernel = [stratum for stratum in self.theorem.loci if stratum.kernel > 0]
         if with_kernel:
             header = ("observed at orbit", "codimension", "kernel at most")

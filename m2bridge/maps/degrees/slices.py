@@ -54,11 +54,12 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     InvalidCaseError
         If the image is the point zero.
     """
-    forms, cone = _projective_map(model)
+    forms, is_cone = _projective_map(model)
     spanning = _spanning_parameters(forms)
     dimension = len(spanning)
-    # With i hyperplanes, i + 2 random columns of a matrix with dimension + 1 rows have to be
-    # dependent: there is a minor for each choice of i + 2 rows.
+    # The images and their derivatives by the spanning parameters are the dimension + 1 rows of a
+    # matrix. On i hyperplanes, i + 2 random combinations of its columns have to be dependent: there
+    # is a minor for each choice of i + 2 rows.
     max_minors = max(comb(dimension + 1, i + 2) for i in range(dimension + 1))
     if max_minors > MAX_SLICE_MINORS:
         raise TooLargeError(
@@ -84,7 +85,7 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
             engine_version=version,
             seconds=clock().seconds,
             unfinished=limit,
-            closure=not cone,
+            closure=not is_cone,  # then the variety is the projective closure
         )
 
     return degrees_modulo, primes_for(forms.images)
