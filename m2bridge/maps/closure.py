@@ -120,7 +120,7 @@ def closure(
     model = as_model(case, coordinates, weights)
     check_options(strategy, field=field, max_degree=max_degree)
     model.check_field(field)
-    # First what needs no equations, in a part of the time, so that there is something to show.
+    # Ranks need no equations: they come first, so that a limit leaves something to show.
     dimension = _dimension_by_ranks(model, field=field)
     try:
         return _by_strategy(model, field, strategy, max_degree=max_degree, dimension=dimension)
@@ -314,7 +314,7 @@ def _by_degrees(
     max_degree: int | None,
     dimension: Bounds,
 ) -> Closure:
-    """Return the closure by equations found degree by degree.
+    """Return the closure by equations of the graded map ``source``, found degree by degree.
 
     ``auto`` without ``max_degree`` proves that they are all. With ``max_degree`` it finds the
     equations above low degrees by the core of the model, where there is one; ``multigraded`` uses

@@ -315,7 +315,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
         numerator = answer.integer_pairs("hilbert_numerator")
         series = HilbertSeries.from_numerator(numerator, independent)
         largest = answer.integer("largest_degree")
-        # the proof can succeed only if they agree in the degrees that are known so far
+        # the proof can succeed only if both Hilbert functions agree in the degrees known so far
         is_larger = largest > equations.implicitization.max_degree
         if is_larger and equations.has_hilbert_function(series):
             equations = extend_to_degree(largest, equations)
@@ -582,7 +582,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     try:
         with share(0.5, otherwise=MAX_PROOF_SECONDS):
             largest = default_max_degree(coordinates, largest=MAX_HYPERSURFACE_DEGREE)
-            # it ends with the first degree that has a nonlinear equation
+            # with `first` the search ends with the first degree that has a nonlinear equation
             implicitization = implicitize(source, largest, first=True)
     except errors.TimeLimitError:
         return None

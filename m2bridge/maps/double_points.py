@@ -75,8 +75,9 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
         weights_of_j = tuple(grading[j] for grading in gradings)
         members.setdefault(weights_of_j, []).append(j)
     factors = tuple(map(tuple, members.values()))
-    # All gradings are constant on the factors. If there are as many independent ones as factors,
-    # every grading that is constant there is one of them, such as the degree in one of the factors.
+    # A grading gives one weight to all parameters of a factor. If there are as many independent
+    # gradings as factors, every choice of weights of the factors is a grading, also the degree in
+    # one factor alone.
     degrees = [sum(first[j] for j in factor) for factor in factors]
     if len(factors) != len(gradings) or min(degrees) <= 0:
         return ()

@@ -117,7 +117,7 @@ class HilbertFunction(PictureResult):
             "hilbert_series": self.series.to_json(),
             # H(n) is defined for n ≥ 0 only.
             "polynomial_from": max(self.polynomial_from, 0),
-            # The key is that of interrupted results.
+            # A computation that is interrupted has no result here; other results have the key.
             "unfinished": None,
         }
 

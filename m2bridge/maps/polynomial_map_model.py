@@ -233,12 +233,13 @@ def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, 
             f"{where}: {count} inputs and parameters; at most {MAX_MAP_PARAMETERS}"
         )
     try:
-        # names of outputs too, which are not variables of the ring of this layer
+        # raises for a text that is no name; outputs too, which are no variables of the ring below
         for name in (*inputs, *parameters, *outputs):
             variable_name(name)
         source = PolynomialRing(QQ, (*inputs, *parameters))
         images = []
         for name, value in outputs.items():
+            # an error of a value with undeclared names says what to do about them
             with toml_files.advice_on_names(value, source):
                 images.append(toml_files.polynomial(value, f"outputs {name}", source))
         return Layer(PolynomialMap(source, tuple(outputs), tuple(images)), tuple(inputs))

@@ -367,7 +367,7 @@ class _SliceComponents:
         if not all(map(prime_ideal.contains, self.criterion.zero)):
             return []
         positive = self.criterion.positive
-        if prime_ideal.contains(positive):  # it is 0 at all points, so not positive
+        if prime_ideal.contains(positive):  # then `positive` is 0 at all points
             return []
         return [positive]
 
@@ -385,7 +385,7 @@ class _SliceComponents:
             for component in self.primes("exceptional"):
                 if component.dimension >= 2:  # a component of the surface, and no curve on it
                     continue
-                # its variety lies in that of a singular component whose prime ideal it contains
+                # a component lies in a singular one if its prime ideal contains that of the latter
                 if not any(map(component.prime.contains, singular)):
                     yield component.prime, False
 

@@ -390,7 +390,7 @@ class _Branches:
         for base_interval in check_deadline_in(base_intervals):
             # twice as many nodes as a surface has
             count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
-            # the points over each node; of all nodes those with the same number form a branch
+            # the points over each node in their order; the k-th ones over all nodes form a branch
             places = check_deadline_in(nodes(base_interval, count))
             points_over_nodes = [self.points({base: place}) for place in places]
             samples = self.points({base: middle(base_interval)})
@@ -469,7 +469,7 @@ class _Decomposition:
         self.box = box
         self.fineness = fineness
         self.x, self.y, self.z = _choose_variables(surface)
-        # Where these vanish, the surface and a cut may meet over a point of the plane.
+        # Where these resultants vanish, the surface and a cut may meet over a point of the plane.
         crossings = [surface.resultant(cut, self.z) for cut in cuts]
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
 

@@ -275,7 +275,7 @@ def _draw_axes(space: Any, view: SurfaceResult) -> None:
 def _separate_labels(figure: Any, space: Any) -> None:
     """Move the numbers of two axes apart where they stand next to each other at a corner."""
     renderer = figure.canvas.get_renderer()
-    figure.draw(renderer)  # which places them
+    figure.draw(renderer)  # places the numbers, which have no extent before
     axes = (space.xaxis, space.yaxis, space.zaxis)
     numbers = [[tick.label1 for tick in axis.majorTicks] for axis in axes]
     for labels, labels_of_other_axis in combinations(numbers, 2):

@@ -407,7 +407,7 @@ def ed_degree(
         cone = parametrizes_cone(variety.parametrization)
     form = read_quadratic(quadratic, ring)
     data = None if point is None else read_numbers(point, "point", len(ring.variables))
-    counted = _check_count(variety.count(form))
+    counted = _check_count(variety.count(form))  # raises unless the number is finite
     result = EDDegree(
         title=variety.title,
         case=None if model is None else model.case,

@@ -335,7 +335,7 @@ def _agreed_before_limit(
     """
     finished = dict(outcomes)
     if limit is None:
-        last_prime, last_outcome = finished.popitem()  # it has some of the numbers
+        last_prime, last_outcome = finished.popitem()  # the one with some of the numbers
         assert isinstance(last_outcome, PolarDegrees)
         if not finished:
             return _common_outcome(outcomes, (last_prime,))
@@ -345,7 +345,7 @@ def _agreed_before_limit(
     agreeing = leading_primes(_comparable_values(finished), MIN_AGREEING_PRIMES)
     if agreeing:
         return _common_outcome(finished, agreeing)
-    if len(finished) > 1:  # they do not agree
+    if len(finished) > 1:  # no two of them agree
         raise limit
     only_outcome = _common_outcome(finished, primes=tuple(finished))
     return replace(only_outcome, unfinished=str(limit))

@@ -61,7 +61,7 @@ def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
     the variety too many singular orbits.
     """
     points = toric_exponents(parametrization)
-    if not points:
+    if not points:  # a coordinate is not a monomial, or all are zero
         return None
     cone = parametrizes_cone(parametrization)
     if not cone:
@@ -93,7 +93,7 @@ def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     (3, 3)
     """
     # The vectors (1, a), in a basis of the lattice that they generate, which has n + 1 elements.
-    # Only this lattice matters, since the torus that acts is its torus.
+    # The torus that acts on the variety is that of this lattice, so that no larger one matters.
     vectors = lattice_coordinates([(1, *point) for point in points])
     n = len(vectors[0]) - 1
     if len(vectors) == n + 1:
