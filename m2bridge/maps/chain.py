@@ -188,16 +188,16 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
     if len(layers) == 1 and not layers[0].inputs:
         return layers[0].polynomial_map  # the composition is this map
     _check_size(layers)
-    inputs = len(layers[0].inputs)
+    input_count = len(layers[0].inputs)
     images: dict[str, Mapping[ExponentVector, Any]] = {}
     for name, image in zip(layers[-1].outputs, _compose(layers), strict=True):
-        if inputs == 0:
+        if input_count == 0:
             images[name] = image
             continue
         # from exponents of the inputs to the coefficient, which is a polynomial in the parameters
         coefficients: dict[ExponentVector, dict[ExponentVector, Any]] = {}
         for exponents, c in image.items():  # exponents of the inputs, then of the parameters
-            input_exponents, parameter_exponents = exponents[:inputs], exponents[inputs:]
+            input_exponents, parameter_exponents = exponents[:input_count], exponents[input_count:]
             coefficients.setdefault(input_exponents, {})[parameter_exponents] = c
         # in the order of the monomials, so that names do not depend on how terms were computed
         for input_exponents in sorted(coefficients, reverse=True):
@@ -215,12 +215,12 @@ def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
     """Return the outputs of the last layer as polynomials, given by coefficients at exponents, in
     the inputs of the first layer followed by all parameters.
     """
-    inputs = len(layers[0].inputs)
-    context = _polynomials_in(inputs + len(all_parameters(layers)))
+    input_count = len(layers[0].inputs)
+    context = _polynomials_in(input_count + len(all_parameters(layers)))
     variables = context.gens()
     # the inputs of a layer, as polynomials in the variables of the composition
-    layer_inputs = list(variables[:inputs])
-    start = inputs  # the place among the variables of the first parameter of the layer
+    layer_inputs = list(variables[:input_count])
+    start = input_count  # the place among the variables of the first parameter of the layer
     for layer in layers:
         stop = start + len(layer.parameters)
         arguments = [*layer_inputs, *variables[start:stop]]
@@ -289,23 +289,23 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     monomials in the inputs, and those monomials are counted that have a degree that can occur in an
     output. The range of degrees of each output is followed from layer to layer.
     """
-    inputs = len(layers[0].inputs)
-    if inputs == 0:
+    input_count = len(layers[0].inputs)
+    if input_count == 0:
         return len(layers[-1].outputs)
     # the degrees of the inputs of a layer, as polynomials in the inputs of the first layer
-    input_degrees: list[DegreeRange | None] = [(1, 1)] * inputs
+    input_degrees: list[DegreeRange | None] = [(1, 1)] * input_count
     for layer in layers:
         # parameters have degree 0 in the inputs
         degrees = input_degrees + [(0, 0)] * len(layer.parameters)
         input_degrees = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
-    output_degrees = input_degrees  # of the last layer
     count = 0
-    for degree_range in output_degrees:
+    for degree_range in input_degrees:  # after the last layer those of its outputs
         if degree_range is not None:
             low, high = degree_range
-            # C(n + s, s) monomials in s variables have degree ≤ n; s is the number of inputs. Those
-            # of degree ≤ low − 1 cannot occur.
-            count += comb(inputs + high, inputs) - comb(inputs + low - 1, inputs)
+            # C(n + s, s) monomials in the s inputs have degree ≤ n
+            up_to_high = comb(input_count + high, input_count)
+            below_low = comb(input_count + low - 1, input_count)
+            count += up_to_high - below_low
     return count
 
 
@@ -377,15 +377,15 @@ def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
     outputs of the last are left out, since u = 0 there.
     """
     for number, layer in enumerate(layers):
-        inputs = len(layer.inputs)
+        input_count = len(layer.inputs)
         for j, image in enumerate(layer.polynomial_map.images):
             for monomial in check_deadline_in(image):
                 condition: dict[Variable, int] = {}
                 if number < len(layers) - 1:  # y is an input of the next layer
                     condition[number + 1, j] = -1
                 for i, exponent in support(monomial):
-                    if i >= inputs:
-                        condition[layer.parameters[i - inputs]] = exponent
+                    if i >= input_count:
+                        condition[layer.parameters[i - input_count]] = exponent
                     elif number > 0:
                         condition[number, i] = exponent
                 yield condition

@@ -198,10 +198,10 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
             by_outputs = further_generators_of_fewer_outputs(model, low.max_degree)
             others = by_outputs or reason_by_height(low, model, "the closure")
             equations = equations.with_others(others)
-            coordinates = len(linear_part(source).basis)
+            independent_count = len(linear_part(source).basis)
             # without a limit, elimination in so many coordinates might not end
-            if by_outputs and coordinates >= MAX_PROOF_COORDINATES and not is_limited:
-                return _without_elimination(equations, coordinates)
+            if by_outputs and independent_count >= MAX_PROOF_COORDINATES and not is_limited:
+                return _without_elimination(equations, independent_count)
             return _by_macaulay2(equations, model, rank)
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _ended_by_limit(equations, limit)
@@ -305,7 +305,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
     proof, ``unfinished`` says why.
     """
     equations = replace(equations, engine_version=current().version)
-    independent = len(linear_reduction(model).basis)  # the number of independent coordinates
+    independent_count = len(linear_reduction(model).basis)  # of the coordinates
     unlucky_primes = []
     for prime in islice(_elimination_primes(_eliminated_map(model)), MAX_TRIED_PRIMES):
         try:
@@ -313,7 +313,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _ended_by_limit(equations, limit)
         numerator = answer.integer_pairs("hilbert_numerator")
-        series = HilbertSeries.from_numerator(numerator, independent)
+        series = HilbertSeries.from_numerator(numerator, independent_count)
         largest = answer.integer("largest_degree")
         # the proof can succeed only if both Hilbert functions agree in the degrees known so far
         is_larger = largest > equations.implicitization.max_degree
@@ -324,7 +324,7 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
                 return equations
         if equations.has_hilbert_function(series):
             elimination = f"elimination modulo {prime} gives"
-            if independent < len(model.polynomial_map.coordinates):
+            if independent_count < len(model.polynomial_map.coordinates):
                 elimination += ", in addition to linear ones,"
             generated = "no generators"
             if largest:  # 0 if the ideal has no generators
@@ -419,7 +419,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     """
     low = equations.implicitization
     try:
-        coordinates = len(linear_part(low.source).basis)
+        independent_count = len(linear_part(low.source).basis)
         with share(0.9):  # the rest of the time is for what is made of the results below
             series = core.hilbert_series()
             equations = replace(equations, series=series)
@@ -433,7 +433,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     values = list(map(series.value, range(max(largest, low.max_degree) + 1)))
     check_representations(low, values, representations)
     # with more monomials, generators of higher degree are given by their representations alone
-    reachable = monomial_count(coordinates, largest) <= MAX_ALL_DEGREES_MONOMIALS
+    reachable = monomial_count(independent_count, largest) <= MAX_ALL_DEGREES_MONOMIALS
     if reachable and largest > low.max_degree:
         equations = _continue_by_core(equations, values, representations)
     last = equations.implicitization.max_degree
@@ -576,19 +576,19 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     ContradictionError
         If there are several equations of that degree.
     """
-    coordinates = len(linear_part(source).basis)
-    if rank != coordinates - 1:
+    independent_count = len(linear_part(source).basis)
+    if rank != independent_count - 1:
         return None
     try:
         with share(0.5, otherwise=MAX_PROOF_SECONDS):
-            largest = default_max_degree(coordinates, largest=MAX_HYPERSURFACE_DEGREE)
+            largest = default_max_degree(independent_count, largest=MAX_HYPERSURFACE_DEGREE)
             # with `first` the search ends with the first degree that has a nonlinear equation
             implicitization = implicitize(source, largest, first=True)
     except errors.TimeLimitError:
         return None
     degree = implicitization.max_degree
     # the series of one equation of this degree
-    series = HilbertSeries.from_numerator({0: 1, degree: -1}, coordinates)
+    series = HilbertSeries.from_numerator({0: 1, degree: -1}, independent_count)
     equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
     if all(orbit.degree == 1 for orbit in implicitization.orbits):
         return None  # only linear equations, which were split off, up to the largest degree

@@ -65,13 +65,13 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     if not monomials or not parametrization.source.variables or parametrization.relations:
         return ()
     first, *others = monomials
-    parameters = len(first)
+    parameter_count = len(first)
     differences = [tuple(a - b for a, b in zip(m, first, strict=True)) for m in others]
     # vectors of weights of the parameters for which all monomials have the same degree: a basis
-    gradings = _gradings(differences, parameters)
+    gradings = _gradings(differences, parameter_count)
     # parameters with the same weight in all gradings belong to one factor
     members: dict[tuple[int, ...], list[int]] = {}
-    for j in range(parameters):
+    for j in range(parameter_count):
         weights_of_j = tuple(grading[j] for grading in gradings)
         members.setdefault(weights_of_j, []).append(j)
     factors = tuple(map(tuple, members.values()))
@@ -84,20 +84,20 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     return factors
 
 
-def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[IntegerVector]:
+def _gradings(differences: Sequence[IntegerVector], parameter_count: int) -> list[IntegerVector]:
     """Return a basis of the gradings in which all monomials of the images have the same degree.
 
-    A grading gives a weight to each of the parameters, whose number is ``parameters``.
+    A grading gives an integer weight to each of the ``parameter_count`` parameters.
     ``differences`` are the exponents of each monomial less those of the first one; they must have
     degree 0, so that the gradings are the kernel of the matrix with these rows. Few of many rows
     determine the kernel; all others are only tested, and some are added if they fail the test.
     """
     # about twice as many differences as parameters, evenly spread; the row of zeros, which changes
     # nothing, makes the matrix nonempty
-    step = 1 + len(differences) // (2 * parameters)
-    deciding_differences = [(0,) * parameters, *differences[::step]]
+    step = 1 + len(differences) // (2 * parameter_count)
+    deciding_differences = [(0,) * parameter_count, *differences[::step]]
     while True:
-        gradings = integer_kernel(deciding_differences, parameters)
+        gradings = integer_kernel(deciding_differences, parameter_count)
         # differences of a degree other than 0 in one of these gradings
         violating = [
             difference
@@ -106,7 +106,7 @@ def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[Int
         ]
         if not violating:
             return gradings
-        deciding_differences += violating[:parameters]
+        deciding_differences += violating[:parameter_count]
 
 
 def _weighted_degree(exponents: IntegerVector, weights: IntegerVector) -> int:

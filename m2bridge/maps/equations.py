@@ -128,7 +128,7 @@ def low_degree_equations(
     ----------
     source : MultigradedMap
     max_degree : int or None
-        ``None`` for the one of :func:`default_max_degree`.
+        ``None`` for the largest degree that is small and has few monomials.
     part : float
         The fraction of the remaining time that may be used; the caller keeps the rest for a proof.
 
@@ -138,8 +138,8 @@ def low_degree_equations(
         If the limit was reached before the first degree was begun.
     """
     if max_degree is None:
-        independent_coordinates = len(linear_part(source).basis)
-        max_degree = default_max_degree(independent_coordinates)
+        independent_count = len(linear_part(source).basis)
+        max_degree = default_max_degree(independent_count)
     with share(part) as running_clock:
         implicitization = implicitize(source, max_degree)
     limit = ""

@@ -289,12 +289,12 @@ def _findings_by_ideal(
             return [LocusFindings(methods, dimension, unfinished=reason)]
         if orbit_methods is not None and "orbits" in plan:
             findings.append(orbit_methods.by_orbits(ideal, dimension))
-        coordinates = len(ideal.ring.variables)
-        codimension = coordinates - dimension
+        coordinate_count = len(ideal.ring.variables)
+        codimension = coordinate_count - dimension
         # the minors of size `codimension` of the Jacobian matrix, which the criterion is about
-        minors = comb(len(ideal.generators), codimension) * comb(coordinates, codimension)
+        minor_count = comb(len(ideal.generators), codimension) * comb(coordinate_count, codimension)
         has_findings = len(findings) > 0
-        too_expensive = second_opinion and has_findings and minors > MAX_AUTO_CRITERION_MINORS
+        too_expensive = second_opinion and has_findings and minor_count > MAX_AUTO_CRITERION_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension))
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:

@@ -323,9 +323,10 @@ class ParametrizedImage:
         prime = next(random_primes(LONG_PRIME_BITS))
         point = [1 + secrets.randbelow(prime - 1) for _ in parametrization.source.variables]
         gradients = jacobian_at(parametrization.images, point, prime)
-        # The columns that are no combinations of earlier ones. Without parameters or coordinates
-        # there is no matrix.
-        spanning = pivot_columns(gradients, prime)[0] if point and gradients else []
+        spanning: list[int] = []
+        if point and gradients:  # else the matrix has no columns or no rows
+            # the columns that are no combinations of earlier ones
+            spanning, _echelon = pivot_columns(gradients, prime)
         return cls(parametrization, tuple(spanning), title)
 
     def count(self, form: DistanceForm | None) -> AgreedCount:
@@ -556,7 +557,7 @@ def _points_by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[
     try:
         arrays = [numpy.array([list(map(_float, row)) for row in rows]) for rows in matrices]
         combination: Any = sum(random.random() * array for array in arrays)
-        vectors = numpy.linalg.eig(combination)[1]  # the columns are eigenvectors
+        _eigenvalues, vectors = numpy.linalg.eig(combination)  # the columns are eigenvectors
         # the pseudoinverse exists also where points are multiple and eigenvectors are no basis
         inverse = numpy.linalg.pinv(vectors)
     except (OverflowError, numpy.linalg.LinAlgError):

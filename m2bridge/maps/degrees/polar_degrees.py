@@ -384,11 +384,11 @@ def _by_conormal(
     # N variables are homogeneous coordinates of P^(N−1). If the ideal is not homogeneous, the
     # variety is the closure in P^N.
     is_cone = all(map(is_homogeneous, ideal.generators))
-    variables = len(ideal.ring.variables)
+    variable_count = len(ideal.ring.variables)
     return PolarDegrees(
         title=title,
         case=case,
-        ambient=variables - 1 if is_cone else variables,
+        ambient=variable_count - 1 if is_cone else variable_count,
         dimension=dimension,
         method="conormal",
         # δ_n comes first

@@ -251,7 +251,7 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
         if result.closure:  # the affine variety itself may have fewer critical points
             ed_degree += ", of the projective closure"
         dual = f"dimension {result.dual_dimension}, degree {result.dual_degree}"
-        if not result.dual_degree:
+        if result.dual_degree == 0:
             dual = "empty"
     facts: list[tuple[str, object]] = [
         ("variety", variety),

@@ -116,7 +116,7 @@ def _projective_map(model: Model) -> tuple[PolynomialMap, bool]:
         raise InvalidCaseError("map", "its image is the point zero")
     cone = parametrizes_cone(free)
     names = free.coordinates
-    images = tuple(image.clear_denoms()[1] for image in free.images)
+    images = tuple(image.clear_denoms()[1] for image in free.images)  # without denominators
     # a further coordinate that is 1 makes the image the affine part of its projective closure
     if not cone:
         number = 0
@@ -165,7 +165,7 @@ def _spanning_parameters(forms: PolynomialMap) -> list[int]:
     for image, gradient in zip(forms.images, gradients, strict=True):
         rows.append([int(image(*point)) % prime, *gradient])
     # the columns that are not combinations of earlier ones
-    pivots = pivot_columns(rows, prime)[0]
+    pivots, _echelon = pivot_columns(rows, prime)
     # the first column, the point of the image, is a pivot unless it is zero
     if pivots[:1] != [0]:
         raise InvalidCaseError("map", "its image is the point zero")
