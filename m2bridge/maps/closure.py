@@ -472,7 +472,7 @@ class Image(Result):
         return self.source_dimension - image
 
     def to_sheet(self) -> Sheet:
-        """The dimensions, and the closure."""
+        """Return the sheet of the closure, after the dimensions of source, fibre and base locus."""
         dimensions = {
             "source": self.source_dimension,
             "generic fibre": self.generic_fibre_dimension,

@@ -162,14 +162,14 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
     degree. No luck enters: an unlucky prime makes the proof fail, not the claim; then the next
     smaller prime is tried, and at last one minimal prime of the equations.
 
-    K is found by elimination, in linear coordinates with few terms: the closures of a map in two
-    systems of linear coordinates correspond, with their Hilbert functions, and the above is about
-    any of them, and about any map with the ideal I over QQ (:meth:`Model.eliminated`). Where the
-    model knows a core, this is used, and elimination, which takes longer still, is not tried.
+    K is found by elimination of a map with few terms: the same map in other linear coordinates, in
+    which the closure has the same Hilbert function, or another map whose closure over QQ is the
+    same (:meth:`Model.eliminated`). The argument holds for each of these maps. Where the model
+    knows a core, the core is used, and elimination, which takes longer still, is not tried.
 
-    Where something cheap shows that there are generators of higher degree, that is said. If the
-    closures of fewer outputs show it, K is not looked for in many coordinates, unless a limit says
-    how long it may take. ``rank`` is a lower bound for the dimension of the closure.
+    Fewer outputs, or the height, may show that there are generators of higher degree; ``others``
+    says so then. If fewer outputs show it, K is not looked for in many coordinates, unless a limit
+    says how long it may take. ``rank`` is a lower bound for the dimension of the closure.
 
     Hypotheses: standard grading, so that all ideals are homogeneous; free parameters, or minors of
     a generic matrix as relations (the quotient over ZZ is torsion free).
@@ -254,11 +254,11 @@ def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) 
     closure_in_words : str
         Such as ``the closure of one output``.
     """
-    coordinates = len(linear_part(low.source).basis)  # independent ones
-    # the least bound known without a computation, such as the number of parameters
+    independent_count = len(linear_part(low.source).basis)
+    # an upper bound that needs no computation, such as the number of parameters
     dimension_at_most = upper_bound(model, differentiable(model)).value
     # in the space that the linear equations define
-    codimension_at_least = coordinates - dimension_at_most
+    codimension_at_least = independent_count - dimension_at_most
     nonlinear = sum(count for degree, count in low.generator_counts.items() if degree > 1)
     if nonlinear >= codimension_at_least:
         return ""
@@ -587,7 +587,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     except errors.TimeLimitError:
         return None
     degree = implicitization.max_degree
-    # the series of one equation of this degree
+    # (1 − T^d) / (1 − T)^n, the series of one equation of this degree d in n coordinates
     series = HilbertSeries.from_numerator({0: 1, degree: -1}, independent_count)
     equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
     if all(orbit.degree == 1 for orbit in implicitization.orbits):

@@ -357,13 +357,13 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
         # the answer so far, and the limit that was reached, or ""
         answer, limit = answer_until_limit(_criterion_script(model, m2_syntax.ring_values(ideal)))
     if limit:
-        primes, rest = proved_before_limit(answer)
+        primes, rest_dimension = proved_before_limit(answer)
         return LocusFindings(
             "jacobian",
             dimension,
             unfinished=limit,
             proved=_sorted_components(model, primes),
-            rest_dimension=rest,
+            rest_dimension=rest_dimension,
         )
     # triples of a prime ideal, its dimension and its degree
     primes_of_locus = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")

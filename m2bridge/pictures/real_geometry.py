@@ -6,7 +6,8 @@ the number and the order of real roots are constant, and so are the signs that a
 are balls of FLINT that contain one exact root each; only what is drawn is rounded.
 
 Pieces end at the zeros of polynomials that are called cuts. Points are computed over nodes, which
-are rational numbers in an interval. A section is an equation with numbers put in for variables.
+are rational numbers in an interval. A section is an equation with numbers put in for variables. A
+``Spot`` is a point: a mapping from each variable to a rational number or a ball.
 """
 
 from __future__ import annotations
@@ -436,8 +437,6 @@ def patches(
 ) -> tuple[Cell, ...]:
     """The cells of an irreducible surface in an open box, on each of which no cut changes its sign.
 
-    Cuts that vanish on the surface do not cut it.
-
     Parameters
     ----------
     surface : fmpq_mpoly
@@ -445,7 +444,7 @@ def patches(
     box : mapping
         The interval for each variable.
     cuts : sequence of fmpq_mpoly
-        Polynomials in these variables.
+        Polynomials in these variables; those that vanish on the surface do not cut it.
     fineness : int
         About how many points there are along the box.
     """
@@ -471,6 +470,7 @@ class _Decomposition:
         self.x, self.y, self.z = _choose_variables(surface)
         # Where these resultants vanish, the surface and a cut may meet over a point of the plane.
         crossings = [surface.resultant(cut, self.z) for cut in cuts]
+        # the irreducible equations of the curves of the plane, in x and y
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
 
     def patches(self) -> Iterator[Cell]:
@@ -495,7 +495,7 @@ class _Decomposition:
         equally many points of the surface, one on each of its graphs over the strip, the cells.
         """
         count = max(7, round(self.fineness * _relative_length(base_interval, self.box[self.x])))
-        # for each node x the points over the line at x, by strip, node y and number of the graph
+        # columns[k][strip][node][graph] is a point over the line at the k-th node x
         columns = [self._column(x) for x in check_deadline_in(nodes(base_interval, count))]
         # each cell has its sample point over this x
         x_inside = middle(base_interval)

@@ -350,17 +350,17 @@ class ParametrizedImage:
         and the number of the critical points of the parametrization.
         """
         answer = answer_to(script)
-        fibre_dimension, fibre = answer.integers("fibre")
+        fibre_dimension, fibre_points = answer.integers("fibre")
         critical_dimension, parameter_points = answer.integers("critical")
         # a number that is not divisible by that of the fibre shows that a choice was not general
-        is_general = fibre_dimension == 0 and parameter_points % fibre == 0
+        is_general = fibre_dimension == 0 and parameter_points % fibre_points == 0
         are_isolated = is_general and critical_dimension <= 0
-        points = parameter_points // fibre if are_isolated else None
+        points = parameter_points // fibre_points if are_isolated else None
         return CriticalCount(
             dimension=len(self.spanning),
             critical_dimension=critical_dimension,
             points=points,
-            fibre=fibre,
+            fibre=fibre_points,
         )
 
 
@@ -466,7 +466,7 @@ def find_real_points(
         answer = answer_to(with_given_prime(script, prime))
         # Where a combination of minors leaves a critical point out, new ones are drawn. (The
         # dimension of the variety, 0 here, is not used.)
-        if _total_count(0, answer).points != complex_points:
+        if _total_count(dimension=0, answer=answer).points != complex_points:
             continue
         if program is not None:
             points = _points_of_boxes(answer, len(point))

@@ -5,7 +5,8 @@ random numbers: points of the source in general slices, which need free paramete
 of the conormal variety, which needs the ideal. What each means is in docs/polar-degrees.md.
 
 ``PolarDegrees`` are the result. Its field ``theorem`` has the numbers and the method in words, also
-where they are counted. It is ``unfinished`` where a limit left only some numbers, or one prime.
+where they are counted. It is ``unfinished`` where a limit left only some numbers, or one prime. The
+outcome modulo a prime, ``CountedDegrees``, is the result or the error that the count raised.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -223,7 +223,7 @@ class PolarDegrees(PictureResult):
             axes.grid(axis="y", color=FAINT, linewidth=0.7)
             axes.set_axisbelow(True)
             bars = axes.bar(self._indices, heights, width=0.72, color=BLUE)
-            axes.set_xlim(self.dimension + 0.7, -0.7)
+            axes.set_xlim(self.dimension + 0.7, -0.7)  # i = n is on the left, 0 on the right
             axes.margins(y=0.12)  # labels stand above the bars
             axes.set_xlabel("i  (from the degree down)", style="italic")
             axes.set_ylabel(label, style="italic")
