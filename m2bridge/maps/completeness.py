@@ -449,11 +449,10 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
 
 
 def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
-    """Return all minimal generators of degree ≤ max_degree: those of low degree by linear algebra,
-    and those of higher degree, which are computed on demand, as representations by the core.
+    """Return all minimal generators of degree ≤ max_degree, above low degrees on demand by the core.
 
-    Where the core decides nothing, linear algebra finds them in all degrees. Where a degree was not
-    reached, ``unfinished`` says so.
+    Linear algebra finds those of low degree, and those of all degrees where the core decides
+    nothing. Where a degree was not reached, ``unfinished`` says so.
 
     Raises
     ------

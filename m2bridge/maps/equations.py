@@ -120,9 +120,7 @@ def default_max_degree(
 def low_degree_equations(
     source: MultigradedMap, max_degree: int | None, part: float = 1.0
 ) -> Equations:
-    """Return all minimal generators of degree ≤ max_degree, as far as the time suffices.
-
-    Where a degree was not reached, ``unfinished`` says so.
+    """Return all minimal generators of degree ≤ max_degree; ``unfinished`` if the time is short.
 
     Parameters
     ----------
@@ -142,9 +140,8 @@ def low_degree_equations(
         max_degree = default_max_degree(independent_count)
     with share(part) as running_clock:
         implicitization = implicitize(source, max_degree)
-    limit = ""
+    limit = ""  # or the text of the error for the first degree that was not finished
     if implicitization.stopped_early:
-        # the text of the error for the first degree that was not finished
         limit = str(running_clock.late(f"degree {implicitization.max_degree + 1}"))
     claim = scope(implicitization)  # in words: all generators up to the degree that was reached
     return Equations(implicitization, remark=claim, unfinished=limit)

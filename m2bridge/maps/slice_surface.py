@@ -397,9 +397,8 @@ class _SliceComponents:
 
         Its place, among the functions of real weights or outside, is decided by the signs of the
         polynomials ``cuts`` at one of its points: outside if one of them is positive, else among
-        the functions, also if there are no cuts, since no polynomial is positive there then.
-        Without a criterion it is undecided. ``singular`` says whether the surface is singular
-        there.
+        the functions; there are no cuts where no polynomial is positive. Without a criterion it is
+        undecided. ``singular`` says whether the surface is singular there.
 
         Raises
         ------
