@@ -449,7 +449,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
 
 
 def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
-    """Return all minimal generators of degree ≤ max_degree, above low degrees on demand by the core.
+    """Return all minimal generators of degree ≤ max_degree, above low degrees by the core.
 
     Linear algebra finds those of low degree, and those of all degrees where the core decides
     nothing. Where a degree was not reached, ``unfinished`` says so.

@@ -397,8 +397,8 @@ class _SliceComponents:
 
         Its place, among the functions of real weights or outside, is decided by the signs of the
         polynomials ``cuts`` at one of its points: outside if one of them is positive, else among
-        the functions; there are no cuts where no polynomial is positive. Without a criterion it is
-        undecided. ``singular`` says whether the surface is singular there.
+        the functions; the criterion gives no cuts where all have real weights. Without a criterion
+        it is undecided. ``singular`` says whether the surface is singular there.
 
         Raises
         ------
