@@ -187,7 +187,7 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
     """
     if len(layers) == 1 and not layers[0].inputs:
         return layers[0].polynomial_map  # the composition is this map
-    _check_size(layers)
+    _check_size(layers)  # raises if the expansion may be too large
     input_count = len(layers[0].inputs)
     images: dict[str, Mapping[ExponentVector, Any]] = {}
     for name, image in zip(layers[-1].outputs, _compose(layers), strict=True):

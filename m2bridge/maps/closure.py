@@ -262,7 +262,7 @@ def _by_macaulay2(
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
     """Raise InvalidCaseError for an unknown strategy, or an option that it does not have."""
-    resolve(strategy)
+    resolve(strategy)  # raises for an unknown strategy
     if strategy == "multigraded" and field != QQ:
         raise errors.InvalidCaseError(
             "field", f"multigraded implicitization is over QQ, not {field}; use elimination"

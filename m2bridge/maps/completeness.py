@@ -431,7 +431,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     largest = max((one.degree for one in representations), default=0)
     # the Hilbert function in all degrees that are compared or continued to
     values = list(map(series.value, range(max(largest, low.max_degree) + 1)))
-    check_representations(low, values, representations)
+    check_representations(low, values, representations)  # raises if they differ
     # with more monomials, generators of higher degree are given by their representations alone
     reachable = monomial_count(independent_count, largest) <= MAX_ALL_DEGREES_MONOMIALS
     if reachable and largest > low.max_degree:
@@ -471,7 +471,7 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
             return replace(equations, unfinished=str(clock().late(f"degree {n}")))
         except (errors.MethodUnavailableError, errors.TooLargeError):  # the core decides nothing
             return low_degree_equations(source, max_degree)
-        check_representations(low.implicitization, values, representations)
+        check_representations(low.implicitization, values, representations)  # raises if they differ
         # each degree continues the low ones, since the representations are all of degree ≤ n
         equations = replace(low, representations=representations)
         equations = _continue_by_core(equations, values, representations)
@@ -520,7 +520,7 @@ def _higher_generators(
     computed = implicitize(low.source, last_degree)
     if computed.stopped_early:
         raise clock().late(f"degree {computed.max_degree + 1}")
-    check_representations(computed, values, representations)
+    check_representations(computed, values, representations)  # raises if they differ
     # the degree of a generator is the number of factors of any of its monomials
     return (terms for terms in computed.sparse_generators() if len(terms[0][0]) > low.max_degree)
 
@@ -579,7 +579,7 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     if rank != independent_count - 1:
         return None
     try:
-        with share(0.5, otherwise=MAX_PROOF_SECONDS):
+        with share(0.5, otherwise=MAX_PROOF_SECONDS):  # the rest is for all generators
             largest = default_max_degree(independent_count, largest=MAX_HYPERSURFACE_DEGREE)
             # with `first` the search ends with the first degree that has a nonlinear equation
             implicitization = implicitize(source, largest, first=True)

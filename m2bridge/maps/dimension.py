@@ -271,7 +271,7 @@ def dimension(
     findings: list[MethodValue] = []
     version = None
     if method in ("auto", "jacobian", "all"):
-        with share(0.5 if eliminates else 1.0):
+        with share(0.5 if eliminates else 1.0):  # the rest is for elimination
             findings += jacobian_findings(model, field=field)
     if method == "auto" and all(finding.status == "not applicable" for finding in findings):
         # Ranks do not apply where the parameters satisfy relations, which random ones do not.

@@ -220,7 +220,7 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
     low_degrees = replace(implicitization, higher=None)
     source = implicitization.source
     # random parameters from 1 to 9, and the point of the image that belongs to them
-    parameters = random_point(source.polynomial_map, 9, seed)
+    parameters = random_point(source.polynomial_map, bound=9, seed=seed)
     point = []
     # images (exponents to coefficients) scaled to integers so that the same equations, which are
     # homogeneous in the grading, hold

@@ -135,7 +135,7 @@ class HilbertFunction(PictureResult):
         """
         title = self.model.title
         with styled():
-            figure = new_figure(6.8, 4.8, f"Hilbert function of the {title}")
+            figure = new_figure(width=6.8, height=4.8, title=f"Hilbert function of the {title}")
             axes = figure.subplots()
             axes.set_yscale("log")
             axes.grid(color=FAINT, linewidth=0.7)

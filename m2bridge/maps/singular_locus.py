@@ -491,7 +491,7 @@ def _compare_and_combine(
         If two methods disagree.
     """
     for first, second in combinations(findings, 2):
-        compare(first, second)
+        compare(first, second)  # raises if they disagree
     finished = [finding for finding in findings if finding.components is not None]
     # if no method finished, the result is what all of them found so far
     combined = finished or findings

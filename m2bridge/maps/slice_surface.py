@@ -271,7 +271,7 @@ def slice_surface(
     criterion = space.criterion(result.model)
     exceptional = () if criterion is None else criterion.zero
     answer = answer_to(slice_script(result, space, exceptional))
-    _check_one_surface(answer)
+    _check_one_surface(answer)  # raises if the slice has other components, or none
     components = _SliceComponents(
         model=result.model, space=space, criterion=criterion, answer=answer
     )

@@ -389,12 +389,12 @@ class _Branches:
             critical += self.eliminated([base], more=[cut])
         base_intervals = root_intervals(factors(critical), base, self.box[base])
         for base_interval in check_deadline_in(base_intervals):
-            # twice as many nodes as a surface has
             count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
             # the points over each node in their order; the k-th ones over all nodes form a branch
             places = check_deadline_in(nodes(base_interval, count))
             points_over_nodes = [self.points({base: place}) for place in places]
             samples = self.points({base: middle(base_interval)})
+            # raises if the numbers of points over the nodes differ
             _common_count([len(spots) for spots in (*points_over_nodes, samples)])
             rational = self._rational_points_over(base, base_interval, len(samples))
             for number, sample in enumerate(samples):

@@ -236,7 +236,9 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
 def draw_surface(view: SurfaceResult) -> Any:
     """The surface in its box as a figure of matplotlib, with its equation as title and a legend."""
     with picture.styled():
-        figure = picture.new_figure(6.4, 6.0, f"{view.model.title}: surface in a slice")
+        figure = picture.new_figure(
+            width=6.4, height=6.0, title=f"{view.model.title}: surface in a slice"
+        )
         space = figure.add_subplot(projection="3d", computed_zorder=False, proj_type="ortho")
         figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
         _draw_axes(space, view)
@@ -305,12 +307,12 @@ def _draw_squares(space: Any, view: SurfaceResult) -> None:
         for square in piece.squares():
             squares.append(square)
             faces.append(shade_colour(piece.colour, _brightness(square), face_alpha))
-            edges.append(shade_colour(piece.colour, 0.55, edge_alpha))
+            edges.append(shade_colour(piece.colour, brightness=0.55, alpha=edge_alpha))
     if squares:
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
         # In one collection the near ones hide the far ones.
         space.add_collection3d(picture.polygons(squares, **style))
-    dot_colour = shade_colour(picture.ORANGE, 0.6, 1)
+    dot_colour = shade_colour(picture.ORANGE, brightness=0.6, alpha=1)
     for piece in surfaces:
         if piece.is_dotted:
             dots = numpy.array(piece.points).reshape(-1, 3).T
@@ -392,9 +394,11 @@ def _legend(view: SurfaceResult) -> list[Any]:
     for piece in view.pieces:
         style: dict[str, Any]
         if piece.kind == "surface":
-            style = {"facecolor": shade_colour(piece.colour, 0.95, 0.88), "edgecolor": piece.colour}
+            face = shade_colour(piece.colour, brightness=0.95, alpha=0.88)
+            style = {"facecolor": face, "edgecolor": piece.colour}
             if piece.is_dotted:
-                style |= {"facecolor": shade_colour(piece.colour, 0.95, 0.2), "hatch": "...."}
+                faint_face = shade_colour(piece.colour, brightness=0.95, alpha=0.2)
+                style |= {"facecolor": faint_face, "hatch": "...."}
             entries[piece.name] = picture.patch(label=piece.name, **style)
         else:
             style = _line_style(piece)

@@ -218,7 +218,7 @@ class PolarDegrees(PictureResult):
         if self.closure:
             heading += ", of the projective closure"
         with styled():
-            figure = new_figure(6.8, 4.6, f"Polar degrees of the {self.title}")
+            figure = new_figure(width=6.8, height=4.6, title=f"Polar degrees of the {self.title}")
             axes = figure.subplots()
             axes.grid(axis="y", color=FAINT, linewidth=0.7)
             axes.set_axisbelow(True)
