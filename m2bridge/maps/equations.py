@@ -126,7 +126,7 @@ def low_degree_equations(
     ----------
     source : MultigradedMap
     max_degree : int or None
-        ``None`` for the largest degree that is small and has few monomials.
+        ``None`` for the last that ``MAX_SEARCHED_DEGREE`` and ``MAX_SEARCHED_MONOMIALS`` allow.
     part : float
         The fraction of the remaining time that may be used; the caller keeps the rest for a proof.
 

@@ -236,7 +236,7 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
         If the method is required and does not apply to the map.
     """
     dimension = source_dimension(model)
-    # elimination and the Jacobian criterion have the rest of the time, unless they are not asked
+    # elimination and the Jacobian criterion have the rest of the time, if they are to run too
     half_of_the_time = share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS)
     try:
         with nullcontext() if required else half_of_the_time:
@@ -502,20 +502,16 @@ def _compare_and_combine(
     if finished and second_opinion:
         remarks += limits
         limits = []
-    dimension = None  # of the variety, by the last method that found it
-    for finding in combined:
-        if finding.dimension is not None:
-            dimension = finding.dimension
+    # the dimension of the variety, by the last method that found it
+    dimensions = [finding.dimension for finding in combined if finding.dimension is not None]
+    dimension = dimensions[-1] if dimensions else None
     keep_ideals = ideals or model.orbit_methods() is None
     components: tuple[Component, ...] | None = None
     proved: tuple[Component, ...] = ()
     rest_dimension = None
     if finished:
         components = finished[-1].components or ()  # empty if the closure is smooth
-        if keep_ideals:
-            components = tuple(_with_ideal(component, model, field) for component in components)
-        else:
-            components = tuple(replace(component, ideal=None) for component in components)
+        components = _with_or_without_ideals(components, model, field, keep_ideals=keep_ideals)
     elif findings:  # what the Jacobian criterion, the last method, proved before a limit
         last = findings[-1]
         proved, rest_dimension = last.proved, last.rest_dimension
@@ -549,6 +545,18 @@ def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
             if status.singular is not None or status.orbit not in statuses:
                 statuses[status.orbit] = status
     return tuple(statuses[orbit] for orbit in sorted(statuses))
+
+
+def _with_or_without_ideals(
+    components: Iterable[Component], model: Model, field: CoefficientField, *, keep_ideals: bool
+) -> tuple[Component, ...]:
+    """Return the components without their ideals; with them if ``keep_ideals`` is true.
+
+    Ideals of orbit closures that were not computed yet are found by elimination.
+    """
+    if keep_ideals:
+        return tuple(_with_ideal(component, model, field) for component in components)
+    return tuple(replace(component, ideal=None) for component in components)
 
 
 def _with_ideal(component: Component, model: Model, field: CoefficientField) -> Component:

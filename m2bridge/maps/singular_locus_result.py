@@ -105,6 +105,7 @@ class SingularLocus(Result):
         blocks: list[Block] = [Facts(_facts(self))]
         if self.orbits:
             orbit = self.orbits[0].orbit
+            # the last column, without a name, says whether the orbit is singular
             orbit_header = (*orbit.HEADER, "dimension", "tangent dimension", "")
             rows = [_orbit_row(status) for status in self.orbits]
             blocks.append(Table(orbit_header, rows, orbit.LEGEND))

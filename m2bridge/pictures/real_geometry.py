@@ -573,8 +573,7 @@ def _choose_variables(surface: fmpq_mpoly) -> tuple[str, str, str]:
     def unlike_a_graph(name: str) -> tuple[bool, bool, int]:
         """Return a key: the smaller, the more the surface is like a graph in this variable."""
         degree = degree_in(surface, name)  # 0 for an upright surface, which is no graph at all
-        # Where the leading coefficient vanishes a root goes to infinity, and the surface leaves
-        # the box.
+        # Where the leading coefficient vanishes, a root goes to infinity and leaves the box.
         may_go_to_infinity = not leading_coefficient(surface, name).is_constant()
         return degree == 0, may_go_to_infinity, degree
 
