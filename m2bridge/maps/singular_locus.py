@@ -149,8 +149,13 @@ def projective_singular_locus(
 
     Parameters
     ----------
-    case, field, coordinates, engine, timeout
-        As for :func:`singular_locus`.
+    case : a model or a PolynomialMap
+    field : CoefficientField
+        QQ, or a finite field, over which the map is taken.
+    coordinates : str, optional
+        The name of the coordinates, for models that offer a choice.
+    engine, timeout
+        A Macaulay2 to use, and the seconds for the whole computation; both optional.
 
     Raises
     ------

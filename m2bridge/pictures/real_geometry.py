@@ -458,7 +458,8 @@ class _Decomposition:
 
     The curves of the plane are those over which points of the surface meet, leave the box, or meet
     a cut. Over an interval of x in which they do not cross, the strips are the intervals of y
-    between them; over a strip the surface is a number of graphs.
+    between them; over a strip the surface is a number of graphs. ``fineness`` is about the number
+    of nodes of x along the box.
     """
 
     def __init__(

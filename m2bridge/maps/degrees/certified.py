@@ -145,7 +145,7 @@ class CriticalSystem:
         size = len(point)
         values, derivative = self.value_and_derivative(point)
         inverse = derivative.mid().inv().mid()  # Y
-        box_minus_point = [flint.arb(0, radius) for radius in radii]
+        box_minus_point = [flint.arb(0, radius) for radius in radii]  # X − z, balls around 0
         box = [z + side for z, side in zip(point, box_minus_point, strict=True)]
         _, derivative_on_box = self.value_and_derivative(box)
         unit_entries = [int(i == j) for i in range(size) for j in range(size)]
