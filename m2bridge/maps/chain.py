@@ -82,7 +82,7 @@ class Layer:
         parameters: Sequence[str],
         outputs: Mapping[str, Expr | Rational | int],
     ) -> Layer:
-        """Build a layer from expressions; errors as in :meth:`PolynomialMap.from_expressions`."""
+        """Build a layer from expressions; ConversionError if an output is no exact polynomial."""
         return cls(PolynomialMap.from_expressions([*inputs, *parameters], outputs), tuple(inputs))
 
     @property
@@ -187,17 +187,17 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
     """
     if len(layers) == 1 and not layers[0].inputs:
         return layers[0].polynomial_map  # the composition is this map
-    _check_size(layers)
-    inputs = len(layers[0].inputs)
+    _check_size(layers)  # raises if the expansion may be too large
+    input_count = len(layers[0].inputs)
     images: dict[str, Mapping[ExponentVector, Any]] = {}
     for name, image in zip(layers[-1].outputs, _compose(layers), strict=True):
-        if inputs == 0:
+        if input_count == 0:
             images[name] = image
             continue
         # from exponents of the inputs to the coefficient, which is a polynomial in the parameters
         coefficients: dict[ExponentVector, dict[ExponentVector, Any]] = {}
-        for exponents, c in image.items():
-            input_exponents, parameter_exponents = exponents[:inputs], exponents[inputs:]
+        for exponents, c in image.items():  # exponents of the inputs, then of the parameters
+            input_exponents, parameter_exponents = exponents[:input_count], exponents[input_count:]
             coefficients.setdefault(input_exponents, {})[parameter_exponents] = c
         # in the order of the monomials, so that names do not depend on how terms were computed
         for input_exponents in sorted(coefficients, reverse=True):
@@ -215,12 +215,12 @@ def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
     """Return the outputs of the last layer as polynomials, given by coefficients at exponents, in
     the inputs of the first layer followed by all parameters.
     """
-    inputs = len(layers[0].inputs)
-    context = _polynomials_in(inputs + len(all_parameters(layers)))
+    input_count = len(layers[0].inputs)
+    context = _polynomials_in(input_count + len(all_parameters(layers)))
     variables = context.gens()
     # the inputs of a layer, as polynomials in the variables of the composition
-    layer_inputs = list(variables[:inputs])
-    start = inputs  # the place among the variables of the first parameter of the layer
+    layer_inputs = list(variables[:input_count])
+    start = input_count  # the place among the variables of the first parameter of the layer
     for layer in layers:
         stop = start + len(layer.parameters)
         arguments = [*layer_inputs, *variables[start:stop]]
@@ -289,23 +289,23 @@ def coordinate_bound(layers: Sequence[Layer]) -> int:
     monomials in the inputs, and those monomials are counted that have a degree that can occur in an
     output. The range of degrees of each output is followed from layer to layer.
     """
-    inputs = len(layers[0].inputs)
-    if inputs == 0:
+    input_count = len(layers[0].inputs)
+    if input_count == 0:
         return len(layers[-1].outputs)
     # the degrees of the inputs of a layer, as polynomials in the inputs of the first layer
-    input_degrees: list[DegreeRange | None] = [(1, 1)] * inputs
+    input_degrees: list[DegreeRange | None] = [(1, 1)] * input_count
     for layer in layers:
         # parameters have degree 0 in the inputs
         degrees = input_degrees + [(0, 0)] * len(layer.parameters)
         input_degrees = [_image_degrees(image, degrees) for image in layer.polynomial_map.images]
-    output_degrees = input_degrees  # of the last layer
     count = 0
-    for degree_range in output_degrees:
+    for degree_range in input_degrees:  # after the last layer those of its outputs
         if degree_range is not None:
             low, high = degree_range
-            # C(n + s, s) monomials in s variables have degree ≤ n; s is the number of inputs. Those
-            # of degree ≤ low − 1 cannot occur.
-            count += comb(inputs + high, inputs) - comb(inputs + low - 1, inputs)
+            # C(n + s, s) monomials in the s inputs have degree ≤ n
+            up_to_high = comb(input_count + high, input_count)
+            below_low = comb(input_count + low - 1, input_count)
+            count += up_to_high - below_low
     return count
 
 
@@ -330,8 +330,9 @@ def _image_degrees(
             degree_range = degrees[i]
             if degree_range is None:
                 break  # a variable of the monomial becomes zero, so the monomial is left out
-            low += exponent * degree_range[0]
-            high += exponent * degree_range[1]
+            lowest, highest = degree_range
+            low += exponent * lowest
+            high += exponent * highest
         else:  # no variable becomes zero
             lows.append(low)
             highs.append(high)
@@ -355,12 +356,11 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
     so {u : u = 0 on the parameters} is their stabilizer, and their orbits have the dimension dim
     {u} less that of the stabilizer. Let P be the number of parameters, N that of hidden variables,
     r the rank of the conditions on u, and r_h their rank where u = 0 on the parameters (ranks over
-    QQ). Then the dimension is (P + N − r) − (N − r_h). In characteristic p a coefficient may
-    vanish, which only removes conditions.
+    QQ). Then the dimension is (P + N − r) − (N − r_h) = P − r + r_h. In characteristic p a monomial
+    may vanish, and with it its condition; the rescalings counted here still keep the function.
     """
     conditions = list(_conditions(layers))
     in_hidden = [_without_parameters(row) for row in check_deadline_in(conditions)]
-    # (P + N − r) − (N − r_h)
     return len(all_parameters(layers)) - sparse_rank(conditions) + sparse_rank(in_hidden)
 
 
@@ -372,19 +372,20 @@ def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
 def _conditions(layers: Sequence[Layer]) -> Iterator[dict[Variable, int]]:
     """Yield Σ e_v u(v) − u(y) = 0, for each monomial Π v^e_v of each output y of each layer.
 
-    Here λ^u(v) rescales v (:func:`rescaling_dimension`). A condition maps v to the coefficient of
-    u(v). Inputs of the first layer and outputs of the last are left out, since u = 0 there.
+    Here λ^u(v) rescales v. A condition maps v to the coefficient of u(v), where v is the name of a
+    parameter, or (k, i) for input i of layer k, counted from 0. Inputs of the first layer and
+    outputs of the last are left out, since u = 0 there.
     """
     for number, layer in enumerate(layers):
-        inputs = len(layer.inputs)
+        input_count = len(layer.inputs)
         for j, image in enumerate(layer.polynomial_map.images):
             for monomial in check_deadline_in(image):
                 condition: dict[Variable, int] = {}
                 if number < len(layers) - 1:  # y is an input of the next layer
                     condition[number + 1, j] = -1
                 for i, exponent in support(monomial):
-                    if i >= inputs:
-                        condition[layer.parameters[i - inputs]] = exponent
+                    if i >= input_count:
+                        condition[layer.parameters[i - input_count]] = exponent
                     elif number > 0:
                         condition[number, i] = exponent
                 yield condition
@@ -444,10 +445,8 @@ class Chain(DifferentiableModel):
         for number, layer in enumerate(self.layers, 1):
             repeated = sorted(names & set(layer.parameters))
             if repeated:
-                raise ConversionError(
-                    f"layer {number}: the parameter '{repeated[0]}' belongs to an earlier layer"
-                    " already"
-                )
+                where = f"layer {number}: the parameter '{repeated[0]}'"
+                raise ConversionError(f"{where} belongs to an earlier layer already")
             names |= set(layer.parameters)
 
     @property
@@ -541,14 +540,15 @@ class Chain(DifferentiableModel):
         last_input: Row | None = None  # the input to which the points belong
         gradients = []
         for x, output_covector in zip(inputs, covectors, strict=True):
-            if x != last_input:  # without inputs it is one point for all covectors
+            if x != last_input:  # the points depend on x only, which is empty without inputs
                 last_input = x
                 points = self._points_of_layers(reduced_layers, parameters, x)
             gradient: list[int] = []
             covector = output_covector
             last_to_first = reversed(list(zip(self.layers, reduced_layers, points, strict=True)))
             for layer, reduced, point in last_to_first:
-                # the derivatives with respect to the inputs of the layer, then its parameters
+                # derivatives with respect to the inputs of the layer, then its parameters; those
+                # for the inputs are the covector on the outputs of the layer before
                 derivatives = reduced.pullback(point, covector)
                 input_count = len(layer.inputs)
                 gradient = derivatives[input_count:] + gradient

@@ -120,14 +120,15 @@ def closure(
     model = as_model(case, coordinates, weights)
     check_options(strategy, field=field, max_degree=max_degree)
     model.check_field(field)
-    # First what needs no equations, in a part of the time, so that there is something to show.
+    # Ranks need no equations: they come first, so that a limit leaves something to show.
     dimension = _dimension_by_ranks(model, field=field)
     try:
         return _by_strategy(model, field, strategy, max_degree=max_degree, dimension=dimension)
     except errors.TimeLimitError as limit:
         if dimension.is_open:
             raise  # nothing was found
-        # the result names the strategy that was begun; over QQ auto begins degree by degree
+        # the result names the strategy that was begun: over QQ `auto` begins degree by degree, and
+        # over other fields it is elimination
         begun = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
         return Closure(
             model=model,
@@ -146,7 +147,8 @@ def _by_strategy(
     max_degree: int | None,
     dimension: Bounds,
 ) -> Closure:
-    """Return the closure by the method that the strategy means for this model; see :func:`closure`.
+    """Return the closure by the method that the strategy means for this model: degree by degree, as
+    a lattice ideal, as a hypersurface, or by elimination.
 
     ``dimension`` is what ranks of the differential say.
 
@@ -162,7 +164,7 @@ def _by_strategy(
         return _by_degrees(source, model, strategy, max_degree, dimension)
     if strategy == "auto" and field == QQ:
         hypersurface = _affine_hypersurface(model, dimension)
-        if hypersurface is not None:
+        if hypersurface is not None:  # ranks showed that it is one, and its equation was found
             return hypersurface
     return _by_macaulay2(model, field, resolve(strategy), dimension)
 
@@ -226,8 +228,7 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
 def _by_macaulay2(
     model: Model, field: CoefficientField, strategy: Strategy, dimension: Bounds
 ) -> Closure:
-    """Return the closure by elimination or by a lattice ideal, as far as it is found within the
-    limits.
+    """Return the closure by elimination or by a lattice ideal, as far as limits allow.
 
     ``dimension`` stands in the result if Macaulay2 does not find the dimension.
 
@@ -236,6 +237,7 @@ def _by_macaulay2(
     InvalidCaseError
         If the relations among the parameters have no common zero.
     """
+    # `reason` says in words why the generators that the program finds are all
     if strategy == "lattice":
         independent = completeness.linear_reduction(model, field).reduced
         script, reason = toric.lattice_script(independent, field=field, title=model.title)
@@ -260,7 +262,7 @@ def _by_macaulay2(
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
     """Raise InvalidCaseError for an unknown strategy, or an option that it does not have."""
-    resolve(strategy)
+    resolve(strategy)  # raises for an unknown strategy
     if strategy == "multigraded" and field != QQ:
         raise errors.InvalidCaseError(
             "field", f"multigraded implicitization is over QQ, not {field}; use elimination"
@@ -312,7 +314,7 @@ def _by_degrees(
     max_degree: int | None,
     dimension: Bounds,
 ) -> Closure:
-    """Return the closure by equations found degree by degree.
+    """Return the closure by equations of the graded map ``source``, found degree by degree.
 
     ``auto`` without ``max_degree`` proves that they are all. With ``max_degree`` it finds the
     equations above low degrees by the core of the model, where there is one; ``multigraded`` uses
@@ -352,9 +354,8 @@ def resolve(strategy: Strategy) -> Strategy:
 def closure_script(model: Model, *, field: CoefficientField, strategy: Strategy = "auto") -> Script:
     """Return the Macaulay2 program that eliminates in linearly independent coordinates."""
     independent = completeness.linear_reduction(model, field).reduced
-    values = completeness.elimination_values(
-        independent, field=field, graded=resolve(strategy) == "elimination"
-    )
+    is_graded = resolve(strategy) == "elimination"  # else all coordinates have degree 1
+    values = completeness.elimination_values(independent, field=field, graded=is_graded)
     return render("closure", ("wire", "invariants"), values | {"title": model.title})
 
 
@@ -471,7 +472,7 @@ class Image(Result):
         return self.source_dimension - image
 
     def to_sheet(self) -> Sheet:
-        """The dimensions, and the closure."""
+        """Return the sheet of the closure, after the dimensions of source, fibre and base locus."""
         dimensions = {
             "source": self.source_dimension,
             "generic fibre": self.generic_fibre_dimension,
@@ -486,8 +487,7 @@ class Image(Result):
             undecided = "it was not decided whether the source is irreducible"
             facts.append(("remark", f"{undecided}; so no generic fibre is given"))
         elif not self.source_irreducible:
-            remark = "the source is reducible; so there is no one generic fibre"
-            facts.append(("remark", remark))
+            facts.append(("remark", "the source is reducible; so there is no one generic fibre"))
         sheet = self.closure.to_sheet()
         title = f"{self.title}\n{sheet.title}" if self.title else sheet.title
         return replace(sheet, title=title, blocks=[Facts(facts), *sheet.blocks])
@@ -574,7 +574,7 @@ def image(
     if limit:
         limits.append(f"base locus: {limit}")
     return Image(
-        closure=replace(variety, seconds=clock().seconds),
+        closure=replace(variety, seconds=clock().seconds),  # with those for the base locus
         title=title,
         source_dimension=source_dimension,
         base_locus_dimension=_integer_or_none(answer, "base_locus_dimension"),

@@ -139,8 +139,8 @@ class Closure(Result):
 
     @cached_property
     def ideal(self) -> Ideal | None:
-        """The ideal that the generators found generate; all of the vanishing ideal when
-        ``complete`` is ``proved``.
+        """The ideal that the generators found generate; all of the vanishing ideal if
+        ``completeness.proved``.
 
         SymPy polynomials are made when it is asked for the first time: with tens of thousands of
         generators they take more time and memory than the computation.
@@ -173,7 +173,7 @@ class Closure(Result):
             raise not_known
         # the largest degree of a generator, where representations are known
         largest = max((one.degree for one in self.representations or ()), default=0)
-        # all representations are written out already, and not known to be all
+        # the generators of all known representations are written out already
         if low.max_degree >= largest:
             raise not_known
         generators_above = partial(core.polynomials, low.max_degree)
@@ -475,7 +475,7 @@ def _prediction_text(closure: Closure) -> str | None:
 
 
 def _hilbert_ring(closure: Closure) -> str:
-    """Return the ring that the Hilbert series belongs to, in words; see :class:`Closure`."""
+    """Return in words the ring of the series: the coordinate ring of a cone, else leading forms."""
     return "coordinate ring" if closure.homogeneous else "ring of leading forms"
 
 

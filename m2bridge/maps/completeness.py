@@ -162,14 +162,14 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
     degree. No luck enters: an unlucky prime makes the proof fail, not the claim; then the next
     smaller prime is tried, and at last one minimal prime of the equations.
 
-    K is found by elimination, in linear coordinates with few terms: the closures of a map in two
-    systems of linear coordinates correspond, with their Hilbert functions, and the above is about
-    any of them, and about any map with the ideal I over QQ (:meth:`Model.eliminated`). Where the
-    model knows a core, this is used, and elimination, which takes longer still, is not tried.
+    K is found by elimination of a map with few terms: the same map in other linear coordinates, in
+    which the closure has the same Hilbert function, or another map whose closure over QQ is the
+    same (:meth:`Model.eliminated`). The argument holds for each of these maps. Where the model
+    knows a core, the core is used, and elimination, which takes longer still, is not tried.
 
-    Where something cheap shows that there are generators of higher degree, that is said. If the
-    closures of fewer outputs show it, K is not looked for in many coordinates, unless a limit says
-    how long it may take. ``rank`` is a lower bound for the dimension of the closure.
+    Fewer outputs, or the height, may show that there are generators of higher degree; ``others``
+    says so then. If fewer outputs show it, K is not looked for in many coordinates, unless a limit
+    says how long it may take. ``rank`` is a lower bound for the dimension of the closure.
 
     Hypotheses: standard grading, so that all ideals are homogeneous; free parameters, or minors of
     a generic matrix as relations (the quotient over ZZ is torsion free).
@@ -183,13 +183,13 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
     """
     core = model.core()
     if core is None:
-        # the one equation is found in a degree too large for all generators of that degree
+        # a single equation is searched up to a larger degree than all generators are
         hypersurface = hypersurface_equation(source, rank)
         if hypersurface is not None:
             return hypersurface
     equations = low_degree_equations(source, max_degree=None, part=0.5)
     is_limited = clock().remaining is not None
-    with share(1.0, otherwise=MAX_PROOF_SECONDS):
+    with share(1.0, otherwise=MAX_PROOF_SECONDS):  # so many where the caller set no limit
         if core is not None:
             return prove_by_core(equations, core)
         try:
@@ -198,10 +198,10 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
             by_outputs = further_generators_of_fewer_outputs(model, low.max_degree)
             others = by_outputs or reason_by_height(low, model, "the closure")
             equations = equations.with_others(others)
-            coordinates = len(linear_part(source).basis)
+            independent_count = len(linear_part(source).basis)
             # without a limit, elimination in so many coordinates might not end
-            if by_outputs and coordinates >= MAX_PROOF_COORDINATES and not is_limited:
-                return _without_elimination(equations, coordinates)
+            if by_outputs and independent_count >= MAX_PROOF_COORDINATES and not is_limited:
+                return _without_elimination(equations, independent_count)
             return _by_macaulay2(equations, model, rank)
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _ended_by_limit(equations, limit)
@@ -211,7 +211,7 @@ def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
     """Return the proof, in words, that one or two outputs have generators above a degree.
 
     Empty if that is not shown. Minimal generators for fewer outputs are minimal generators of the
-    closure of all outputs; see :meth:`Model.fewer_outputs`.
+    closure of all outputs, since a grading tells the coordinates of the outputs apart.
 
     Raises
     ------
@@ -254,11 +254,11 @@ def reason_by_height(low: Implicitization, model: Model, closure_in_words: str) 
     closure_in_words : str
         Such as ``the closure of one output``.
     """
-    coordinates = len(linear_part(low.source).basis)  # independent ones
-    # the least bound known without a computation, such as the number of parameters
+    independent_count = len(linear_part(low.source).basis)
+    # an upper bound that needs no computation, such as the number of parameters
     dimension_at_most = upper_bound(model, differentiable(model)).value
     # in the space that the linear equations define
-    codimension_at_least = coordinates - dimension_at_most
+    codimension_at_least = independent_count - dimension_at_most
     nonlinear = sum(count for degree, count in low.generator_counts.items() if degree > 1)
     if nonlinear >= codimension_at_least:
         return ""
@@ -300,11 +300,12 @@ def _by_macaulay2(equations: Equations, model: Model, rank: int | None) -> Equat
 def _by_elimination(equations: Equations, model: Model) -> Equations:
     """Return the equations with the proof by the ideals of the image modulo primes, if it succeeds.
 
-    The equations are all if up to the largest degree of a generator modulo p both Hilbert functions
-    agree (:func:`all_equations`). If no prime gives a proof, ``unfinished`` says why.
+    The equations are all if they have the Hilbert function of the closure modulo p up to the
+    largest degree of its generators there; :func:`all_equations` has the proof. If no prime gives a
+    proof, ``unfinished`` says why.
     """
     equations = replace(equations, engine_version=current().version)
-    independent = len(linear_reduction(model).basis)  # the number of independent coordinates
+    independent_count = len(linear_reduction(model).basis)  # of the coordinates
     unlucky_primes = []
     for prime in islice(_elimination_primes(_eliminated_map(model)), MAX_TRIED_PRIMES):
         try:
@@ -312,9 +313,9 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _ended_by_limit(equations, limit)
         numerator = answer.integer_pairs("hilbert_numerator")
-        series = HilbertSeries.from_numerator(numerator, independent)
+        series = HilbertSeries.from_numerator(numerator, independent_count)
         largest = answer.integer("largest_degree")
-        # the proof can succeed only if they agree in the degrees that are known so far
+        # the proof can succeed only if both Hilbert functions agree in the degrees known so far
         is_larger = largest > equations.implicitization.max_degree
         if is_larger and equations.has_hilbert_function(series):
             equations = extend_to_degree(largest, equations)
@@ -323,10 +324,10 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
                 return equations
         if equations.has_hilbert_function(series):
             elimination = f"elimination modulo {prime} gives"
-            if independent < len(model.polynomial_map.coordinates):
+            if independent_count < len(model.polynomial_map.coordinates):
                 elimination += ", in addition to linear ones,"
             generated = "no generators"
-            if largest:
+            if largest:  # 0 if the ideal has no generators
                 generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
             return equations.as_complete(series, f"{elimination} {generated}")
         # Modulo this prime the closure has more equations of low degree than over QQ.
@@ -418,7 +419,7 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     """
     low = equations.implicitization
     try:
-        coordinates = len(linear_part(low.source).basis)
+        independent_count = len(linear_part(low.source).basis)
         with share(0.9):  # the rest of the time is for what is made of the results below
             series = core.hilbert_series()
             equations = replace(equations, series=series)
@@ -430,19 +431,17 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     largest = max((one.degree for one in representations), default=0)
     # the Hilbert function in all degrees that are compared or continued to
     values = list(map(series.value, range(max(largest, low.max_degree) + 1)))
-    check_representations(low, values, representations)
+    check_representations(low, values, representations)  # raises if they differ
     # with more monomials, generators of higher degree are given by their representations alone
-    reachable = monomial_count(coordinates, largest) <= MAX_ALL_DEGREES_MONOMIALS
+    reachable = monomial_count(independent_count, largest) <= MAX_ALL_DEGREES_MONOMIALS
     if reachable and largest > low.max_degree:
         equations = _continue_by_core(equations, values, representations)
     last = equations.implicitization.max_degree
     if last >= largest:
         claim = f"show that they have degree ≤ {largest}" if largest else "satisfy no equation"
         return equations.as_complete(series, f"{core.name} {claim} (docs/representations.md)")
-    remark = (
-        f"all generators as representations, by {core.name}; as polynomials those of degree ≤"
-        f" {last}"
-    )
+    remark = f"all generators as representations, by {core.name}; as polynomials those of degree"
+    remark += f" ≤ {last}"
     unfinished = ""
     if reachable:  # then it was time that did not suffice, which the caller may grant
         unfinished = str(clock().late(f"degree {last + 1}"))
@@ -452,8 +451,8 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
 def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
     """Return all minimal generators of degree ≤ max_degree, above low degrees by the core.
 
-    Where the core decides nothing, linear algebra finds them in all degrees. Where a degree was not
-    reached, ``unfinished`` says so.
+    Linear algebra finds those of low degree, and those of all degrees where the core decides
+    nothing. Where a degree was not reached, ``unfinished`` says so.
 
     Raises
     ------
@@ -472,7 +471,7 @@ def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Eq
             return replace(equations, unfinished=str(clock().late(f"degree {n}")))
         except (errors.MethodUnavailableError, errors.TooLargeError):  # the core decides nothing
             return low_degree_equations(source, max_degree)
-        check_representations(low.implicitization, values, representations)
+        check_representations(low.implicitization, values, representations)  # raises if they differ
         # each degree continues the low ones, since the representations are all of degree ≤ n
         equations = replace(low, representations=representations)
         equations = _continue_by_core(equations, values, representations)
@@ -521,7 +520,7 @@ def _higher_generators(
     computed = implicitize(low.source, last_degree)
     if computed.stopped_early:
         raise clock().late(f"degree {computed.max_degree + 1}")
-    check_representations(computed, values, representations)
+    check_representations(computed, values, representations)  # raises if they differ
     # the degree of a generator is the number of factors of any of its monomials
     return (terms for terms in computed.sparse_generators() if len(terms[0][0]) > low.max_degree)
 
@@ -576,19 +575,19 @@ def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations
     ContradictionError
         If there are several equations of that degree.
     """
-    coordinates = len(linear_part(source).basis)
-    if rank != coordinates - 1:
+    independent_count = len(linear_part(source).basis)
+    if rank != independent_count - 1:
         return None
     try:
-        with share(0.5, otherwise=MAX_PROOF_SECONDS):
-            largest = default_max_degree(coordinates, largest=MAX_HYPERSURFACE_DEGREE)
-            # it ends with the first degree that has a nonlinear equation
+        with share(0.5, otherwise=MAX_PROOF_SECONDS):  # the rest is for all generators
+            largest = default_max_degree(independent_count, largest=MAX_HYPERSURFACE_DEGREE)
+            # with `first` the search ends with the first degree that has a nonlinear equation
             implicitization = implicitize(source, largest, first=True)
     except errors.TimeLimitError:
         return None
     degree = implicitization.max_degree
-    # the series of one equation of this degree
-    series = HilbertSeries.from_numerator({0: 1, degree: -1}, coordinates)
+    # (1 − T^d) / (1 − T)^n, the series of one equation of this degree d in n coordinates
+    series = HilbertSeries.from_numerator({0: 1, degree: -1}, independent_count)
     equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
     if all(orbit.degree == 1 for orbit in implicitization.orbits):
         return None  # only linear equations, which were split off, up to the largest degree

@@ -175,7 +175,7 @@ def _facts(result: Dimension) -> list[tuple[str, object]]:
     eliminates = any(finding.method == "elimination" for finding in result.findings)
     if result.status == "lower bound" and not eliminates:
         facts.append(("to prove it", HOW_TO_PROVE))
-    facts.append(("", _agreement_text(result)))
+    facts.append(("", _agreement_text(result)))  # no name of its own; not shown if it is None
     if not result.upper.is_open:
         facts.append(("at most", f"{result.upper.value}: {result.upper.because}"))
     name = "expected"
@@ -271,7 +271,7 @@ def dimension(
     findings: list[MethodValue] = []
     version = None
     if method in ("auto", "jacobian", "all"):
-        with share(0.5 if eliminates else 1.0):
+        with share(0.5 if eliminates else 1.0):  # the rest is for elimination
             findings += jacobian_findings(model, field=field)
     if method == "auto" and all(finding.status == "not applicable" for finding in findings):
         # Ranks do not apply where the parameters satisfy relations, which random ones do not.
@@ -280,6 +280,7 @@ def dimension(
         findings.append(_by_formula(model))
     if method == "auto" and field != QQ and not eliminates:
         short = _by_short_elimination(case, model, field, coordinates, findings)
+        # None where ranks gave more than a lower bound, or elimination would have taken longer
         if short is not None:
             findings.append(short)
             version = current().version
@@ -307,9 +308,10 @@ def dimension(
 def _compare_expectations(
     expected: tuple[Expectation, ...], best: MethodValue | None, field: CoefficientField
 ) -> tuple[Expectation, ...]:
-    """Return the expectations, compared with the dimension if ``best``, its best value, is proved.
+    """Return the expectations; those that differ from the proved dimension are marked as refuted.
 
-    An expectation with a different value is marked as refuted.
+    ``best`` is the best of the findings, or ``None`` if no method found anything. Unless its value
+    is proved, nothing is compared.
     """
     if best is None or best.value is None or best.status != "proved":
         return expected
@@ -355,7 +357,7 @@ def _by_short_elimination(
     Parameters
     ----------
     case, field, coordinates
-        As for :func:`dimension`.
+        What is eliminated, over which field, and in which coordinates of the model.
     model : Model
         The model of the case in these coordinates.
     findings : sequence of MethodValue

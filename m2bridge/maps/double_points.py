@@ -65,38 +65,39 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     if not monomials or not parametrization.source.variables or parametrization.relations:
         return ()
     first, *others = monomials
-    parameters = len(first)
+    parameter_count = len(first)
     differences = [tuple(a - b for a, b in zip(m, first, strict=True)) for m in others]
     # vectors of weights of the parameters for which all monomials have the same degree: a basis
-    gradings = _gradings(differences, parameters)
+    gradings = _gradings(differences, parameter_count)
     # parameters with the same weight in all gradings belong to one factor
     members: dict[tuple[int, ...], list[int]] = {}
-    for j in range(parameters):
+    for j in range(parameter_count):
         weights_of_j = tuple(grading[j] for grading in gradings)
         members.setdefault(weights_of_j, []).append(j)
     factors = tuple(map(tuple, members.values()))
-    # All gradings are constant on the factors. If there are as many independent ones as factors,
-    # every grading that is constant there is one of them, such as the degree in one of the factors.
+    # A grading gives one weight to all parameters of a factor. If there are as many independent
+    # gradings as factors, every choice of weights of the factors is a grading, also the degree in
+    # one factor alone.
     degrees = [sum(first[j] for j in factor) for factor in factors]
     if len(factors) != len(gradings) or min(degrees) <= 0:
         return ()
     return factors
 
 
-def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[IntegerVector]:
+def _gradings(differences: Sequence[IntegerVector], parameter_count: int) -> list[IntegerVector]:
     """Return a basis of the gradings in which all monomials of the images have the same degree.
 
-    A grading gives a weight to each of the parameters, whose number is ``parameters``.
+    A grading gives an integer weight to each of the ``parameter_count`` parameters.
     ``differences`` are the exponents of each monomial less those of the first one; they must have
     degree 0, so that the gradings are the kernel of the matrix with these rows. Few of many rows
     determine the kernel; all others are only tested, and some are added if they fail the test.
     """
     # about twice as many differences as parameters, evenly spread; the row of zeros, which changes
     # nothing, makes the matrix nonempty
-    step = 1 + len(differences) // (2 * parameters)
-    deciding_differences = [(0,) * parameters, *differences[::step]]
+    step = 1 + len(differences) // (2 * parameter_count)
+    deciding_differences = [(0,) * parameter_count, *differences[::step]]
     while True:
-        gradings = integer_kernel(deciding_differences, parameters)
+        gradings = integer_kernel(deciding_differences, parameter_count)
         # differences of a degree other than 0 in one of these gradings
         violating = [
             difference
@@ -105,7 +106,7 @@ def _gradings(differences: Sequence[IntegerVector], parameters: int) -> list[Int
         ]
         if not violating:
             return gradings
-        deciding_differences += violating[:parameters]
+        deciding_differences += violating[:parameter_count]
 
 
 def _weighted_degree(exponents: IntegerVector, weights: IntegerVector) -> int:
@@ -142,7 +143,10 @@ def double_points_script(model: Model) -> Script:
     """Return the Macaulay2 program that finds the pairs of points with the same image.
 
     It has variables for both points of a pair, the coordinates of the target, and a variable
-    ``multiple`` by which the image of a point is multiplied to give all points of the cone.
+    ``multiple`` by which the image of a point is multiplied to give all points of the cone. Its
+    answers are ``without_base_points``; then ``pairs_dimension``, the dimension of the set of pairs
+    in the product of the source with itself; and, if that is less than the dimension of the source,
+    ``minimal_primes`` of the singular locus with their ``dimensions`` and ``degrees``.
     """
     independent = linear_reduction(model).reduced
     source = independent.source.variables
@@ -165,7 +169,7 @@ def double_points_script(model: Model) -> Script:
         "coordinates": ", ".join(targets),
         "images": m2_syntax.sequence(images),
         "factors": _factor_lists(factors),
-        "dimension": source_dimension(model) - 1,
+        "dimension": source_dimension(model) - 1,  # of the product of projective spaces
     }
     return render("double_points", values=values)
 
@@ -201,7 +205,8 @@ def double_points(model: Model) -> list[MeasuredPrime]:
     reduction = linear_reduction(model)
     # triples of a prime ideal, in independent coordinates, its dimension and its degree
     components = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
-    # as many independent coordinates as dimensions
+    # the closure lies in the linear space of the independent coordinates, and fills it if the
+    # dimensions are equal
     is_linear = len(reduction.basis) == cone_dimension
     # A cone is smooth at its vertex, the origin, only if it is a linear space. Components that were
     # found are cones too, and contain the origin.
@@ -222,8 +227,8 @@ def _origin(model: Model) -> Ideal:
 def _in_all_coordinates(
     generators: Iterable[PolyElement], reduction: LinearReduction, model: Model
 ) -> Ideal:
-    """Return the ideal of polynomials in the independent coordinates and the linear equations of
-    the closure, in the ring of all coordinates.
+    """Return the ideal in the ring of all coordinates that the linear equations of the closure and
+    ``generators``, polynomials in the independent coordinates, generate together.
     """
     target = model.polynomial_map.target()
     linear = reduction.linear_forms(model.polynomial_map, field=QQ)

@@ -120,15 +120,13 @@ def default_max_degree(
 def low_degree_equations(
     source: MultigradedMap, max_degree: int | None, part: float = 1.0
 ) -> Equations:
-    """Return all minimal generators of degree ≤ max_degree, as far as the time suffices.
-
-    Where a degree was not reached, ``unfinished`` says so.
+    """Return all minimal generators of degree ≤ max_degree; ``unfinished`` if the time is short.
 
     Parameters
     ----------
     source : MultigradedMap
     max_degree : int or None
-        ``None`` for the one of :func:`default_max_degree`.
+        ``None`` for the last that ``MAX_SEARCHED_DEGREE`` and ``MAX_SEARCHED_MONOMIALS`` allow.
     part : float
         The fraction of the remaining time that may be used; the caller keeps the rest for a proof.
 
@@ -138,13 +136,15 @@ def low_degree_equations(
         If the limit was reached before the first degree was begun.
     """
     if max_degree is None:
-        max_degree = default_max_degree(len(linear_part(source).basis))
+        independent_count = len(linear_part(source).basis)
+        max_degree = default_max_degree(independent_count)
     with share(part) as running_clock:
         implicitization = implicitize(source, max_degree)
-    limit = ""
+    limit = ""  # or the text of the error for the first degree that was not finished
     if implicitization.stopped_early:
         limit = str(running_clock.late(f"degree {implicitization.max_degree + 1}"))
-    return Equations(implicitization, remark=scope(implicitization), unfinished=limit)
+    claim = scope(implicitization)  # in words: all generators up to the degree that was reached
+    return Equations(implicitization, remark=claim, unfinished=limit)
 
 
 def extend_to_degree(degree: int, equations: Equations) -> Equations:
@@ -220,9 +220,10 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
     low_degrees = replace(implicitization, higher=None)
     source = implicitization.source
     # random parameters from 1 to 9, and the point of the image that belongs to them
-    parameters = random_point(source.polynomial_map, 9, seed)
+    parameters = random_point(source.polynomial_map, bound=9, seed=seed)
     point = []
-    # images without denominators, which satisfy the same equations: exponents to coefficients
+    # images (exponents to coefficients) scaled to integers so that the same equations, which are
+    # homogeneous in the grading, hold
     for image in source.integral_images:
         value = 0
         for exponents, c in image.items():

@@ -99,6 +99,7 @@ class HilbertFunction(PictureResult):
         facts = [
             ("Hilbert series", expression_text(self.series.expression)),
             ("Hilbert polynomial P", Formula(expression_text(self.polynomial), formula)),
+            # `polynomial_from` may be negative, and H is shown for n ≥ 0 only
             ("H(n) = P(n)", f"for all n ≥ {max(self.polynomial_from, 0)}"),
             ("computed by", computed_by(self.engine_version, self.seconds)),
         ]
@@ -116,7 +117,7 @@ class HilbertFunction(PictureResult):
             "hilbert_series": self.series.to_json(),
             # H(n) is defined for n ≥ 0 only.
             "polynomial_from": max(self.polynomial_from, 0),
-            # The key is that of interrupted results.
+            # A computation that is interrupted has no result here; other results have the key.
             "unfinished": None,
         }
 
@@ -134,7 +135,7 @@ class HilbertFunction(PictureResult):
         """
         title = self.model.title
         with styled():
-            figure = new_figure(6.8, 4.8, f"Hilbert function of the {title}")
+            figure = new_figure(width=6.8, height=4.8, title=f"Hilbert function of the {title}")
             axes = figure.subplots()
             axes.set_yscale("log")
             axes.grid(color=FAINT, linewidth=0.7)

@@ -79,7 +79,8 @@ def decide_regular(dimension: Bounds, least: int | None, most: int | None) -> bo
         ``True`` if the point is regular, ``False`` if it is critical (the rank is smaller), and
         ``None`` if the bounds do not decide it.
     """
-    # the rank at a point is at most the dimension of the image
+    # The rank at a point is at most the dimension of the image. ``dimension.least`` is the lower
+    # bound of the dimension, or −∞ without one.
     if least is not None and least == dimension.upper:
         return True
     if most is not None and most < dimension.least:
@@ -201,8 +202,8 @@ def differentiable(model: Model) -> DifferentiableModel:
 def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Bounds:
     """Return the smallest upper bound for the dimension that is known without a computation.
 
-    ``source`` is the model as it is differentiated; see :func:`differentiable`. ``characteristic``
-    is that of the field.
+    ``source`` is the model itself if it can be differentiated without being expanded, else its free
+    parametrization as one layer. ``characteristic`` is that of the field.
     """
     gauge = model.gauge_dimension()
     reason = "the number of parameters"
@@ -344,9 +345,10 @@ class ObservedRank(Observed):
 
 
 def observe_rank(model: Model) -> ObservedRank:
-    """Return the dimension of the closure, or bounds for it, by :func:`rank_result`; with the time
-    that this took.
+    """Return the dimension of the closure, or bounds for it, by the rank of the differential at
+    random points; with the seconds that this took.
     """
+    # no limit besides that of the caller; the clock of the block begins at 0
     with limited(None) as running:
         result = rank_result(model)
         return ObservedRank(model=model, result=result, seconds=running.seconds)
@@ -389,7 +391,7 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
             return [_by_evaluation(model, p)]
         if model.free_map.relations:
             return [MethodValue("jacobian", Bounds(because=RELATIONS), "not applicable")]
-        upper = upper_bound(model, differentiable(model), p).value
+        upper = upper_bound(model, differentiable(model), p).value  # no rank can be larger
         if not p:
             return _over_the_rationals(model.free_map, upper)
         from m2bridge.algebra.differential import generic_rank  # imports SymPy
@@ -424,16 +426,17 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     """
     from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
-    # generic_rank tries points until it finds the rank that it is given; its first value is a rank
+    # generic_rank tries points until it finds the rank that it is given
     prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
-    modular_rank = generic_rank(free, upper, field=CoefficientField(prime))[0]
+    modular_rank, _place = generic_rank(free, upper, field=CoefficientField(prime))
     try:
         # over QQ no point is tried after one with at least the rank modulo the prime
-        rational_rank = generic_rank(free, modular_rank, field=QQ)[0]
+        rational_rank, _place = generic_rank(free, modular_rank, field=QQ)
         for further_prime in further_primes:
             if modular_rank >= rational_rank:
                 break
-            rank = generic_rank(free, rational_rank, field=CoefficientField(further_prime))[0]
+            further_field = CoefficientField(further_prime)
+            rank, _place = generic_rank(free, rational_rank, field=further_field)
             if rank > modular_rank:
                 modular_rank, prime = rank, further_prime
         over_qq = _rank_finding("jacobian over QQ", rational_rank, upper, "QQ")
@@ -457,6 +460,7 @@ def _rank_finding(method: str, value: int, upper: int, place: str) -> MethodValu
 def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
     """Return the dimension, or a lower bound, by a rank of a model that is not expanded."""
     result = rank_result(model, characteristic)
+    # over QQ the rank is computed modulo a random prime, which is named
     method = "jacobian" if characteristic else f"jacobian mod {result.prime}"
     if result.exact is None:
         remark = f"rank at random points; at most {result.upper}"
@@ -489,6 +493,7 @@ def _compare_bounds(lower: Bounds, upper: Bounds) -> Bounds:
     ContradictionError
         If the lower bound exceeds the upper one.
     """
+    # raises if no number satisfies both bounds; ``None`` if more than one does
     dimension = intersect_bounds(lower, upper).exact
     if upper.is_open:  # the model knows no upper bound to compare with
         return lower

@@ -78,7 +78,10 @@ class OrbitStatus:
         return self.tangent.lower or 0, self.tangent.most
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return what names the orbit, its dimension and its status, for ``json.dumps``.
+
+        The keys of the bounds of the tangent dimension begin with ``tangent_``.
+        """
         return {
             **self.orbit.to_json(),
             "dimension": self.dimension,

@@ -103,8 +103,8 @@ class MapModel(Model):
         return rescaling_dimension((Layer(self.polynomial_map),))
 
     def polar_theorem(self) -> PolarData | None:
-        """Return the polar degrees of a toric variety; ``None`` unless all coordinates are
-        monomials.
+        """Return the polar degrees of a toric variety; ``None`` if a coordinate is not a monomial,
+        all are zero, or the polytope of the exponents has too many faces or singular orbits.
         """
         from m2bridge.maps.degrees.toric_degrees import toric_polar_data
 
@@ -174,7 +174,7 @@ def read_model(text: str, key: str = "map") -> MapModel | Chain:
     content = read_toml(text)
     if "layers" in content:
         return _read_chain(content, key)
-    # a file without layers is a map, or its error says what a map needs
+    # a file without layers has to be a map: read_map raises an error that says what a map needs
     polynomial_map, title = toml_files.read_map(text)
     return MapModel(polynomial_map, title or TITLE, key)
 
@@ -188,7 +188,7 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
     # at the top level layers are required, and [map] is allowed, which may have a title
     toml_files.check_keys(content, "", {"layers"}, {"map"})
     map_table = toml_files.table_of(content, "map", set(), {"title"})
-    title = toml_files.line(map_table, "map", "title")
+    title = toml_files.line(map_table, "map", "title")  # empty without a title
     tables = content["layers"]
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ConversionError("[[layers]] must be a list of tables")
@@ -233,12 +233,13 @@ def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, 
             f"{where}: {count} inputs and parameters; at most {MAX_MAP_PARAMETERS}"
         )
     try:
-        # names of outputs too, which are not variables of the ring of this layer
+        # raises for a text that is no name; outputs too, which are no variables of the ring below
         for name in (*inputs, *parameters, *outputs):
             variable_name(name)
         source = PolynomialRing(QQ, (*inputs, *parameters))
         images = []
         for name, value in outputs.items():
+            # an error of a value with undeclared names says what to do about them
             with toml_files.advice_on_names(value, source):
                 images.append(toml_files.polynomial(value, f"outputs {name}", source))
         return Layer(PolynomialMap(source, tuple(outputs), tuple(images)), tuple(inputs))

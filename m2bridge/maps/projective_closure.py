@@ -68,9 +68,9 @@ def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
     cone is at most the number of its independent coordinates; so these are the two cases in which
     the lower bound for it is one less than this number.
     """
-    independent_coordinates = len(linear_part(source).basis)
+    independent_count = len(linear_part(source).basis)
     cone_dimension_at_least = dimension + 1
-    return cone_dimension_at_least == independent_coordinates - 1
+    return cone_dimension_at_least == independent_count - 1
 
 
 def affine_hypersurface(
@@ -112,11 +112,12 @@ def affine_hypersurface(
                     exponents[number - 1] += 1
             polynomial[tuple(exponents)] = coefficient
         generators.append(ring.from_dict(polynomial))
-    # The leading form of the affine equation has the degree of the equation of the closure. The
-    # first coordinate, which is 1, is no variable of the affine ring.
-    variables = len(linear_part(source).basis) - 1
+    # The leading form of the affine equation has the degree of the equation of the cone, with which
+    # the search for equations ended. The first coordinate of the cone is no variable of the affine
+    # ring.
+    variable_count = len(linear_part(source).basis) - 1
     numerator = {0: 1, equations.implicitization.max_degree: -1}
-    series = HilbertSeries.from_numerator(numerator, variables)
+    series = HilbertSeries.from_numerator(numerator, variable_count)
     return (
         Ideal(target, tuple(generators)),
         series,

@@ -6,7 +6,9 @@ belong to the model (``maps.locus.OrbitMethods``); double points are found in
 are compared, and the result is that of the last one that finished.
 
 ``LocusFindings`` are what one method found. Its ``components`` are the irreducible components of
-the singular locus, or ``None`` if the method did not finish.
+the singular locus, or ``None`` if the method did not finish. A ``MeasuredPrime`` is the triple of a
+prime ideal with its dimension and degree. Texts that say why a method does not apply
+(``model.no_orbits()``, ``model.no_fibres(field)``) are empty if it does.
 """
 
 from collections.abc import Iterable, Mapping
@@ -127,6 +129,7 @@ def singular_locus(
             return _compare_and_combine(findings, model, field, ideals, second_opinion=True)
     if orbit_methods is not None and "fibres" in plan:
         findings.append(orbit_methods.by_fibres())
+    # tangent vectors and equations of low degree at orbits: the quick part of the method `orbits`
     if orbit_methods is not None and "bounds" in plan:
         findings.append(orbit_methods.by_bounds())
     if "orbits" in plan or "jacobian" in plan:
@@ -146,8 +149,13 @@ def projective_singular_locus(
 
     Parameters
     ----------
-    case, field, coordinates, engine, timeout
-        As for :func:`singular_locus`.
+    case : a model or a PolynomialMap
+    field : CoefficientField
+        QQ, or a finite field, over which the map is taken.
+    coordinates : str, optional
+        The name of the coordinates, for models that offer a choice.
+    engine, timeout
+        A Macaulay2 to use, and the seconds for the whole computation; both optional.
 
     Raises
     ------
@@ -233,7 +241,7 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
         If the method is required and does not apply to the map.
     """
     dimension = source_dimension(model)
-    # elimination and the Jacobian criterion have the rest of the time, unless they are not asked
+    # elimination and the Jacobian criterion have the rest of the time, if they are to run too
     half_of_the_time = share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS)
     try:
         with nullcontext() if required else half_of_the_time:
@@ -286,12 +294,12 @@ def _findings_by_ideal(
             return [LocusFindings(methods, dimension, unfinished=reason)]
         if orbit_methods is not None and "orbits" in plan:
             findings.append(orbit_methods.by_orbits(ideal, dimension))
-        coordinates = len(ideal.ring.variables)
-        codimension = coordinates - dimension
+        coordinate_count = len(ideal.ring.variables)
+        codimension = coordinate_count - dimension
         # the minors of size `codimension` of the Jacobian matrix, which the criterion is about
-        minors = comb(len(ideal.generators), codimension) * comb(coordinates, codimension)
+        minor_count = comb(len(ideal.generators), codimension) * comb(coordinate_count, codimension)
         has_findings = len(findings) > 0
-        too_expensive = second_opinion and has_findings and minors > MAX_AUTO_CRITERION_MINORS
+        too_expensive = second_opinion and has_findings and minor_count > MAX_AUTO_CRITERION_MINORS
         if "jacobian" in plan and not too_expensive:
             findings.append(_by_jacobian(model, ideal, dimension))
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
@@ -306,6 +314,7 @@ def _closure_with_whole_ideal(model: Model, field: CoefficientField) -> Closure:
     looks for generators by linear algebra, which counts if it proves that they are all. Elimination
     has the rest of the time.
     """
+    # ``None`` where a limit was reached before anything was found
     with limited(MAX_SHORT_ELIMINATION_SECONDS):
         eliminated = _closure_within_limits(model, field, "elimination")
     if eliminated is not None and eliminated.ideal is not None:
@@ -348,17 +357,18 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
         return LocusFindings("jacobian", dimension, components=())
     if model.polynomial_map.maybe_reducible and not ideal.is_prime():
         return _singular_locus_of_reducible(model, ideal, dimension)
+    # Macaulay2 factors polynomials over the field; where it cannot, the error says why
     with explain_factoring_errors(ideal):
         # the answer so far, and the limit that was reached, or ""
         answer, limit = answer_until_limit(_criterion_script(model, m2_syntax.ring_values(ideal)))
     if limit:
-        primes, rest = proved_before_limit(answer)
+        primes, rest_dimension = proved_before_limit(answer)
         return LocusFindings(
             "jacobian",
             dimension,
             unfinished=limit,
             proved=_sorted_components(model, primes),
-            rest_dimension=rest,
+            rest_dimension=rest_dimension,
         )
     # triples of a prime ideal, its dimension and its degree
     primes_of_locus = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
@@ -418,6 +428,7 @@ def _criterion_script(model: Model, ideal: Mapping[str, object]) -> Script:
     :func:`~m2bridge.convert.m2_syntax.ring_values`, or those of its elimination, by
     :func:`~m2bridge.maps.completeness.elimination_values`.
     """
+    # if a component has at most `most_minors` minors they are all taken at once, else selected
     values = {**ideal, "title": model.title, "most_minors": most_minors("auto")}
     return render("jacobian_criterion", values=values)
 
@@ -433,7 +444,8 @@ def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int)
     """
     orbit_methods = model.orbit_methods()
     orbit = None
-    # Of the points only zero has a prime ideal of monomials, which are the variables.
+    # A prime ideal of dimension 0 that is generated by monomials is generated by all variables: its
+    # point is zero.
     if dimension == 0 and all(len(generator) == 1 for generator in prime.generators):
         description = ORIGIN if orbit_methods is None else ZERO
     elif orbit_methods is not None:
@@ -484,7 +496,7 @@ def _compare_and_combine(
         If two methods disagree.
     """
     for first, second in combinations(findings, 2):
-        compare(first, second)
+        compare(first, second)  # raises if they disagree
     finished = [finding for finding in findings if finding.components is not None]
     # if no method finished, the result is what all of them found so far
     combined = finished or findings
@@ -495,20 +507,16 @@ def _compare_and_combine(
     if finished and second_opinion:
         remarks += limits
         limits = []
-    dimension = None  # of the variety, by the last method that found it
-    for finding in combined:
-        if finding.dimension is not None:
-            dimension = finding.dimension
+    # the dimension of the variety, by the last method that found it
+    dimensions = [finding.dimension for finding in combined if finding.dimension is not None]
+    dimension = dimensions[-1] if dimensions else None
     keep_ideals = ideals or model.orbit_methods() is None
     components: tuple[Component, ...] | None = None
     proved: tuple[Component, ...] = ()
     rest_dimension = None
     if finished:
-        components = finished[-1].components or ()
-        if keep_ideals:
-            components = tuple(_with_ideal(component, model, field) for component in components)
-        else:
-            components = tuple(replace(component, ideal=None) for component in components)
+        components = finished[-1].components or ()  # empty if the closure is smooth
+        components = _with_or_without_ideals(components, model, field, keep_ideals=keep_ideals)
     elif findings:  # what the Jacobian criterion, the last method, proved before a limit
         last = findings[-1]
         proved, rest_dimension = last.proved, last.rest_dimension
@@ -542,6 +550,18 @@ def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
             if status.singular is not None or status.orbit not in statuses:
                 statuses[status.orbit] = status
     return tuple(statuses[orbit] for orbit in sorted(statuses))
+
+
+def _with_or_without_ideals(
+    components: Iterable[Component], model: Model, field: CoefficientField, *, keep_ideals: bool
+) -> tuple[Component, ...]:
+    """Return the components without their ideals; with them if ``keep_ideals`` is true.
+
+    Ideals of orbit closures that were not computed yet are found by elimination.
+    """
+    if keep_ideals:
+        return tuple(_with_ideal(component, model, field) for component in components)
+    return tuple(replace(component, ideal=None) for component in components)
 
 
 def _with_ideal(component: Component, model: Model, field: CoefficientField) -> Component:

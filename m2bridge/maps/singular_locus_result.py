@@ -89,7 +89,8 @@ class SingularLocus(Result):
     def zero_tangent_dimension(self) -> int | None:
         """Tangent dimension of the closure at the zero function; ``None`` unless orbits are listed.
 
-        It is the number of independent coordinates; see :class:`m2bridge.maps.locus.OrbitMethods`.
+        It is the number of linearly independent coordinates, since the closure is a cone: at zero
+        only linear equations have a differential that is not zero.
         """
         orbit_methods = self.model.orbit_methods()
         if orbit_methods is None or not self.orbits:
@@ -104,6 +105,7 @@ class SingularLocus(Result):
         blocks: list[Block] = [Facts(_facts(self))]
         if self.orbits:
             orbit = self.orbits[0].orbit
+            # the last column, without a name, says whether the orbit is singular
             orbit_header = (*orbit.HEADER, "dimension", "tangent dimension", "")
             rows = [_orbit_row(status) for status in self.orbits]
             blocks.append(Table(orbit_header, rows, orbit.LEGEND))
@@ -160,7 +162,7 @@ def zero_text(tangent: int | None, dimension: int | None) -> str | None:
     if tangent is None or dimension is None:
         return None
     # The tangent space at a smooth point is as large as the variety, and nowhere smaller.
-    kind = SINGULAR[tangent > dimension]
+    kind = SINGULAR[tangent > dimension]  # "singular" or "smooth"
     return f"{kind}, with a tangent space of dimension {tangent}"
 
 

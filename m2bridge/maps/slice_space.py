@@ -181,6 +181,7 @@ def _rational_box(
         if low >= high:
             reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
             raise InvalidCaseError("box", reason)
+        # since low < high, this maximum is the larger absolute value of the two ends
         too_far_out = max(-low, high) > MAX_INTERVAL_END
         too_short = MAX_INTERVAL_END * (high - low) < 1
         if too_far_out or too_short:

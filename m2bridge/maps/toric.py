@@ -82,17 +82,18 @@ def lattice_basis(columns: Sequence[IntegerVector]) -> list[IntegerVector]:
     if not columns:
         # a matrix without rows has no number of columns
         return []
-    coordinates = len(columns)
-    parameters = len(columns[0])
-    # 4 times the seconds that elimination modulo a prime takes, since entries of a normal form grow
-    check(4 * elimination_price(coordinates, parameters + coordinates))
+    coordinate_count = len(columns)
+    parameter_count = len(columns[0])
+    # Raises at once if the normal form would not end before the limit on time. It takes about 4
+    # times as long as elimination modulo a prime, since its entries grow.
+    check(4 * elimination_price(coordinate_count, parameter_count + coordinate_count))
     rows = []
     for j, column in enumerate(columns):
-        unit = [0] * coordinates
+        unit = [0] * coordinate_count
         unit[j] = 1
         rows.append([*column, *unit])
     hermite = flint.fmpz_mat(rows).hnf().tolist()
-    relations = [row[parameters:] for row in hermite if not any(row[:parameters])]
+    relations = [row[parameter_count:] for row in hermite if not any(row[:parameter_count])]
     kernel = flint.fmpz_mat(relations)
     # LLL makes the vectors short, and short vectors make binomials of low degree
     return [_with_positive_leading_entry(tuple(map(int, row))) for row in kernel.lll().tolist()]

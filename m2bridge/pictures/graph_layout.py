@@ -196,8 +196,8 @@ def _sort_by_neighbours(
 ) -> None:
     """Sort a row, in place, by the mean of the ``places`` of each item's neighbours.
 
-    These are in one adjacent row, above or below. An item without neighbours is sorted by its own
-    place. Places are horizontal coordinates.
+    All neighbours are in one adjacent row, above or below. An item without neighbours is sorted by
+    its own place. Places are horizontal coordinates.
     """
 
     def mean(item: Hashable) -> float:
@@ -225,7 +225,7 @@ def _crossings(rows: Sequence[Sequence[Hashable]], below: Neighbours) -> int:
     places = _centre_rows(rows)
     count = 0
     for row in rows:
-        ends = []
+        ends = []  # for each edge the places of its upper and of its lower end
         for item in row:
             ends += [(places[item], places[other]) for other in below.get(item, ())]
         for (high, low), (other_high, other_low) in itertools.combinations(ends, 2):

@@ -6,7 +6,8 @@ the number and the order of real roots are constant, and so are the signs that a
 are balls of FLINT that contain one exact root each; only what is drawn is rounded.
 
 Pieces end at the zeros of polynomials that are called cuts. Points are computed over nodes, which
-are rational numbers in an interval. A section is an equation with numbers put in for variables.
+are rational numbers in an interval. A section is an equation with numbers put in for variables. A
+``Spot`` is a point: a mapping from each variable to a rational number or a ball.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def real_roots(
         return []
     low, high = map(arb, interval)
     roots_inside = []
-    # pairs of a complex root and its multiplicity, of a multiple with integer coefficients
+    # ``numer()`` is a multiple with integer coefficients; its roots come with multiplicities
     for root, _ in univariate.numer().complex_roots():
         # FLINT refines roots until those that are real have the exact imaginary part 0.
         if root.imag == 0 and low < root.real < high:
@@ -177,7 +178,7 @@ def root_intervals(
 def nodes(interval: Interval, count: int) -> list[fmpq]:
     """``count`` rational numbers in an open interval, denser at its ends, where roots move fast."""
     low, high = interval
-    fractions = [CLOSE]  # from 0 to 1
+    fractions = [CLOSE]  # places in the interval from 0 to 1, whose ends are left out
     for k in range(1, count - 1):
         # the projection to [0, 1] of one of ``count`` equally distant points on a half circle
         angle = pi * k / (count - 1)
@@ -285,7 +286,7 @@ def branches(
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
         variety = _Branches(prime, box)
-        if variety.base is None:
+        if variety.base is None:  # no variable takes infinitely many values
             return tuple(variety.isolated())
         return tuple(variety.cells(variety.base, cuts, fineness))
 
@@ -307,13 +308,12 @@ class _Branches:
         self.box = box
         self.names = prime.ring.variables
         self.generators = to_flint(prime.generators)
-        # Elimination ideals of a prime ideal are prime. In one variable they have one generator, or
-        # none; in the base and another variable one, as prime ideals of height 1 have.
-        self.base: str | None = None
-        for name in self.names:
-            if not self.eliminated([name]):
-                self.base = name
-                break
+        # The base is the first variable in which alone no polynomial is in the ideal.
+        is_free = (name for name in self.names if not self.eliminated([name]))
+        self.base: str | None = next(is_free, None)
+        # Elimination ideals of a prime ideal are prime. One in a single variable is principal. One
+        # in the base and another variable defines a curve of the plane: its height is 1, and prime
+        # ideals of height 1 in polynomial rings are principal.
         self.projections: dict[str, fmpq_mpoly] = {}
         for name in self.names:
             if name != self.base:
@@ -350,7 +350,8 @@ class _Branches:
             section = equation.subs(dict(over))
             roots.append(real_roots(section, name, self.box[name], exact=exact))
         found: list[Spot] = []
-        # Not each combination of coordinates is a point: the generators have to vanish there.
+        # Not each combination of coordinates is a point: the generators have to vanish there, as
+        # far as the precision of the balls tells.
         for values in product(*roots):
             spot = {**over, **dict(zip(self.projections, values, strict=True))}
             if all(ball(g, spot).contains(0) for g in self.generators):
@@ -376,9 +377,9 @@ class _Branches:
     def cells(self, base: str, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
         """Yield the branches of a curve, from left to right, and over an interval in their order.
 
-        ``base``, ``cuts`` and ``fineness`` are as in :func:`branches`. Over the intervals between
-        critical values of the base, where branches meet, leave the box or meet a cut, the number of
-        points is constant.
+        ``base`` is the variable of the line, branches end at zeros of the polynomials ``cuts``, and
+        ``fineness`` is about the number of points along the box. At critical values of the base
+        branches meet, leave the box or meet a cut; between them the number of points is constant.
         """
         # polynomials in the base whose roots are the critical values
         critical: list[fmpq_mpoly] = []
@@ -386,15 +387,14 @@ class _Branches:
             critical += boundaries(equation, name, self.box[name])
         for cut in cuts:
             critical += self.eliminated([base], more=[cut])
-        for base_interval in check_deadline_in(
-            root_intervals(factors(critical), base, self.box[base])
-        ):
-            # twice as many nodes as a surface has
+        base_intervals = root_intervals(factors(critical), base, self.box[base])
+        for base_interval in check_deadline_in(base_intervals):
             count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
-            # the points over each node; of all nodes those with the same number form a branch
+            # the points over each node in their order; the k-th ones over all nodes form a branch
             places = check_deadline_in(nodes(base_interval, count))
             points_over_nodes = [self.points({base: place}) for place in places]
             samples = self.points({base: middle(base_interval)})
+            # raises if the numbers of points over the nodes differ
             _common_count([len(spots) for spots in (*points_over_nodes, samples)])
             rational = self._rational_points_over(base, base_interval, len(samples))
             for number, sample in enumerate(samples):
@@ -437,8 +437,6 @@ def patches(
 ) -> tuple[Cell, ...]:
     """The cells of an irreducible surface in an open box, on each of which no cut changes its sign.
 
-    Cuts that vanish on the surface do not cut it.
-
     Parameters
     ----------
     surface : fmpq_mpoly
@@ -446,7 +444,7 @@ def patches(
     box : mapping
         The interval for each variable.
     cuts : sequence of fmpq_mpoly
-        Polynomials in these variables.
+        Polynomials in these variables; those that vanish on the surface do not cut it.
     fineness : int
         About how many points there are along the box.
     """
@@ -460,7 +458,8 @@ class _Decomposition:
 
     The curves of the plane are those over which points of the surface meet, leave the box, or meet
     a cut. Over an interval of x in which they do not cross, the strips are the intervals of y
-    between them; over a strip the surface is a number of graphs.
+    between them; over a strip the surface is a number of graphs. ``fineness`` is about the number
+    of nodes of x along the box.
     """
 
     def __init__(
@@ -470,8 +469,9 @@ class _Decomposition:
         self.box = box
         self.fineness = fineness
         self.x, self.y, self.z = _choose_variables(surface)
-        # Where these vanish, the surface and a cut may meet over a point of the plane.
+        # Where these resultants vanish, the surface and a cut may meet over a point of the plane.
         crossings = [surface.resultant(cut, self.z) for cut in cuts]
+        # the irreducible equations of the curves of the plane, in x and y
         self.curves = factors([*boundaries(surface, self.z, box[self.z]), *crossings])
 
     def patches(self) -> Iterator[Cell]:
@@ -481,12 +481,12 @@ class _Decomposition:
         critical: list[fmpq_mpoly] = []
         for curve in self.curves:
             critical += boundaries(curve, self.y, self.box[self.y])
-        # Curves in which y occurs; the others are lines x = constant, which cut already.
+        # Two curves in which y occurs cross over zeros of their resultant. The other curves are
+        # lines x = constant, whose equations are among their own boundaries already.
         with_y = [curve for curve in self.curves if degree_in(curve, self.y) > 0]
         critical += [p.resultant(q, self.y) for p, q in check_deadline_in(combinations(with_y, 2))]
-        for base_interval in check_deadline_in(
-            root_intervals(factors(critical), self.x, self.box[self.x])
-        ):
+        base_intervals = root_intervals(factors(critical), self.x, self.box[self.x])
+        for base_interval in check_deadline_in(base_intervals):
             yield from self._cells_over(base_interval)
 
     def _cells_over(self, base_interval: Interval) -> Iterator[Cell]:
@@ -496,13 +496,13 @@ class _Decomposition:
         equally many points of the surface, one on each of its graphs over the strip, the cells.
         """
         count = max(7, round(self.fineness * _relative_length(base_interval, self.box[self.x])))
-        # for each node x the points over the line at x, by strip, node y and number of the graph
+        # columns[k][strip][node][graph] is a point over the line at the k-th node x
         columns = [self._column(x) for x in check_deadline_in(nodes(base_interval, count))]
         # each cell has its sample point over this x
         x_inside = middle(base_interval)
         strips = self._strips(x_inside)
         section = self.surface.subs({self.x: x_inside})
-        _common_count([len(strips), *map(len, columns)])
+        _common_count([len(strips), *map(len, columns)])  # raises if the counts of strips differ
         for strip, interval in enumerate(strips):
             lines = [column[strip] for column in columns]
             graph_counts = [len(points) for line in lines for points in line]
@@ -553,7 +553,8 @@ class _Decomposition:
 
         The cell is given by its interval of x, and the numbers of its strip and its graph.
         """
-        # x and y are chosen rational; z is then a root, which is rational for few of them.
+        # x and y are chosen rational; z is then a root, which is rational for few of them. Over
+        # every x in the interval the strips are as many, and over each strip the graphs.
         for x in check_deadline_in(fractions_between(base_interval, BRANCH_FRACTIONS_TRIED)):
             section = self.surface.subs({self.x: x})
             for y in fractions_between(self._strips(x)[strip], BRANCH_FRACTIONS_TRIED // 4):
@@ -573,8 +574,7 @@ def _choose_variables(surface: fmpq_mpoly) -> tuple[str, str, str]:
     def unlike_a_graph(name: str) -> tuple[bool, bool, int]:
         """Return a key: the smaller, the more the surface is like a graph in this variable."""
         degree = degree_in(surface, name)  # 0 for an upright surface, which is no graph at all
-        # Where the leading coefficient vanishes a root goes to infinity, and the surface leaves
-        # the box.
+        # Where the leading coefficient vanishes, a root goes to infinity and leaves the box.
         may_go_to_infinity = not leading_coefficient(surface, name).is_constant()
         return degree == 0, may_go_to_infinity, degree
 

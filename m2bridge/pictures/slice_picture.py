@@ -77,8 +77,9 @@ def are_hidden(
     """For each point whether a square hides it, as one sees them from these angles.
 
     Points, and squares by their four corners one after the other, are in the coordinates of a cube
-    [−1, 1]³; the angles are those of :func:`axes`. A square hides no point that is nearer to it
-    than :data:`NEAR_SURFACE_DISTANCE`, as points of the surface itself are.
+    [−1, 1]³. In degrees, the eye is at ``elevation`` above the plane of the first two coordinates,
+    and at ``azimuth`` in it, from the first one. A square hides no point that is nearer to it than
+    :data:`NEAR_SURFACE_DISTANCE`, as points of the surface itself are.
     """
     corners = numpy.array(list(squares), dtype=float)
     if not len(points) or not len(corners):
@@ -235,7 +236,9 @@ def scene(view: SurfaceResult) -> dict[str, Any]:
 def draw_surface(view: SurfaceResult) -> Any:
     """The surface in its box as a figure of matplotlib, with its equation as title and a legend."""
     with picture.styled():
-        figure = picture.new_figure(6.4, 6.0, f"{view.model.title}: surface in a slice")
+        figure = picture.new_figure(
+            width=6.4, height=6.0, title=f"{view.model.title}: surface in a slice"
+        )
         space = figure.add_subplot(projection="3d", computed_zorder=False, proj_type="ortho")
         figure.subplots_adjust(left=-0.02, right=0.96, bottom=0.1, top=0.97)
         _draw_axes(space, view)
@@ -274,7 +277,7 @@ def _draw_axes(space: Any, view: SurfaceResult) -> None:
 def _separate_labels(figure: Any, space: Any) -> None:
     """Move the numbers of two axes apart where they stand next to each other at a corner."""
     renderer = figure.canvas.get_renderer()
-    figure.draw(renderer)  # which places them
+    figure.draw(renderer)  # places the numbers, which have no extent before
     axes = (space.xaxis, space.yaxis, space.zaxis)
     numbers = [[tick.label1 for tick in axis.majorTicks] for axis in axes]
     for labels, labels_of_other_axis in combinations(numbers, 2):
@@ -304,12 +307,12 @@ def _draw_squares(space: Any, view: SurfaceResult) -> None:
         for square in piece.squares():
             squares.append(square)
             faces.append(shade_colour(piece.colour, _brightness(square), face_alpha))
-            edges.append(shade_colour(piece.colour, 0.55, edge_alpha))
+            edges.append(shade_colour(piece.colour, brightness=0.55, alpha=edge_alpha))
     if squares:
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
         # In one collection the near ones hide the far ones.
         space.add_collection3d(picture.polygons(squares, **style))
-    dot_colour = shade_colour(picture.ORANGE, 0.6, 1)
+    dot_colour = shade_colour(picture.ORANGE, brightness=0.6, alpha=1)
     for piece in surfaces:
         if piece.is_dotted:
             dots = numpy.array(piece.points).reshape(-1, 3).T
@@ -391,9 +394,11 @@ def _legend(view: SurfaceResult) -> list[Any]:
     for piece in view.pieces:
         style: dict[str, Any]
         if piece.kind == "surface":
-            style = {"facecolor": shade_colour(piece.colour, 0.95, 0.88), "edgecolor": piece.colour}
+            face = shade_colour(piece.colour, brightness=0.95, alpha=0.88)
+            style = {"facecolor": face, "edgecolor": piece.colour}
             if piece.is_dotted:
-                style |= {"facecolor": shade_colour(piece.colour, 0.95, 0.2), "hatch": "...."}
+                faint_face = shade_colour(piece.colour, brightness=0.95, alpha=0.2)
+                style |= {"facecolor": faint_face, "hatch": "...."}
             entries[piece.name] = picture.patch(label=piece.name, **style)
         else:
             style = _line_style(piece)
@@ -410,14 +415,15 @@ def equation_latex(equation: PolyElement) -> str:
     the left; a side without terms, which is 0, is on the right.
     """
 
-    def length(side: PolyElement) -> tuple[bool, int, int]:
+    def sorting_key(side: PolyElement) -> tuple[bool, int, int]:
         """A key that sorts sides: those with terms first, then by their number, then by degree."""
+        # iteration over a polynomial yields the exponents of its monomials
         return not side, len(side), max(map(sum, side), default=0)
 
     terms = equation.items()
     positive = equation.ring.from_dict({m: c for m, c in terms if c > 0})
     negative = equation.ring.from_dict({m: -c for m, c in terms if c < 0})
-    sides = sorted((positive, negative), key=length)  # left-hand side first
+    sides = sorted((positive, negative), key=sorting_key)  # left-hand side first
     return " = ".join(polynomial_latex(polynomial_text(side)) for side in sides)
 
 

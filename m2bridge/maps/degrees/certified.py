@@ -143,13 +143,13 @@ class CriticalSystem:
             If F′(z) is singular.
         """
         size = len(point)
-        values, slopes = self.value_and_derivative(point)
-        inverse = slopes.mid().inv().mid()  # Y
-        box_minus_point = [flint.arb(0, radius) for radius in radii]
+        values, derivative = self.value_and_derivative(point)
+        inverse = derivative.mid().inv().mid()  # Y
+        box_minus_point = [flint.arb(0, radius) for radius in radii]  # X − z, balls around 0
         box = [z + side for z, side in zip(point, box_minus_point, strict=True)]
-        _, slopes_on_box = self.value_and_derivative(box)
+        _, derivative_on_box = self.value_and_derivative(box)
         unit_entries = [int(i == j) for i in range(size) for j in range(size)]
-        contraction = flint.arb_mat(size, size, unit_entries) - inverse * slopes_on_box
+        contraction = flint.arb_mat(size, size, unit_entries) - inverse * derivative_on_box
         image = flint.arb_mat(size, 1, point) - inverse * values
         image += contraction * flint.arb_mat(size, 1, box_minus_point)
         return list(image.entries())
@@ -165,8 +165,8 @@ class CriticalSystem:
         point = [flint.arb(x) for x in approximation]
         point += self._multipliers(point)
         for _ in range(NEWTON_STEPS):
-            values, slopes = self.value_and_derivative(point)
-            step = slopes.mid().solve(values.mid())  # F′ · step = F
+            values, derivative = self.value_and_derivative(point)
+            step = derivative.mid().solve(values.mid())  # F′ · step = F
             point = [(z - step[k, 0]).mid() for k, z in enumerate(point)]
         return point
 
@@ -183,6 +183,7 @@ class CriticalSystem:
         jacobian = self._matrix(self.gradients, point)
         half_gradient = flint.arb_mat(len(point), 1, self._half_gradient(point))
         gram = jacobian * jacobian.transpose()
+        # an approximation suffices for the centre of a box, so only midpoints of balls are used
         multipliers = gram.mid().solve((jacobian * half_gradient).mid())
         return [multiplier.mid() for multiplier in multipliers.entries()]
 
@@ -208,14 +209,14 @@ class CriticalSystem:
         second_order = flint.arb_mat(self.matrix)
         for multiplier, hessian in zip(multipliers, self.hessians, strict=True):
             second_order -= multiplier * self._matrix(hessian, x)
-        slopes = flint.arb_mat(n + c, n + c)
+        derivative = flint.arb_mat(n + c, n + c)
         for i, j in product(range(c), range(n)):
-            slopes[i, j] = jacobian[i, j]
-            slopes[c + j, n + i] = -jacobian[i, j]
+            derivative[i, j] = jacobian[i, j]
+            derivative[c + j, n + i] = -jacobian[i, j]
         for j, k in product(range(n), range(n)):
-            slopes[c + j, k] = second_order[j, k]
+            derivative[c + j, k] = second_order[j, k]
         values = flint.arb_mat(n + c, 1, equations + remainder.entries())
-        return values, slopes
+        return values, derivative
 
     @staticmethod
     def _matrix(rows: Sequence[Sequence[PolyElement]], point: Sequence[flint.arb]) -> flint.arb_mat:

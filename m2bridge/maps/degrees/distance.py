@@ -104,8 +104,8 @@ class AgreedCount:
 def count_by_random_primes(
     count_modulo: Callable[[int], CriticalCount], primes: Iterator[int]
 ) -> AgreedCount:
-    """Return the count that most random primes give: by two or three primes more than those that
-    give other counts, see :func:`.deciding_primes`.
+    """Return the count that most random primes give: by two primes more than those that give other
+    counts, or by three more where primes take little time.
 
     Parameters
     ----------
@@ -193,7 +193,8 @@ class Variety:
         def count_modulo(prime: int) -> CriticalCount:
             """The critical points on all components of the variety modulo the prime."""
             answer = answer_to(with_given_prime(script, prime))
-            dimension = max(answer.integers("dimensions"), default=-1)  # −1: no component
+            # that of the largest component; −1 if there is none
+            dimension = max(answer.integers("dimensions"), default=-1)
             return _total_count(dimension, answer)
 
         return count_by_random_primes(
@@ -265,9 +266,11 @@ def ideal_script(
         "point": "" if point is None else _point_for_macaulay2(point),
         **more,
     }
+    # complex points are counted over ZZ/p, which is coefficients' in the program; the real points
+    # are found in the ring of the ideal itself, over QQ
     if name == "ed_degree":
         variables = ", ".join(m2_syntax.all_to_macaulay2(ring.variables))
-        values["ring"] = f"coefficients'[{variables}]"  # in the program coefficients' is ZZ/p
+        values["ring"] = f"coefficients'[{variables}]"
         # the program reads the generators modulo its prime, so they need coefficients in ZZ
         integral = map(integer_coefficients, variety.ideal.generators_or_zero)
         generators = tuple(map(ring.sympy_ring.from_dict, integral))
@@ -320,9 +323,10 @@ class ParametrizedImage:
         prime = next(random_primes(LONG_PRIME_BITS))
         point = [1 + secrets.randbelow(prime - 1) for _ in parametrization.source.variables]
         gradients = jacobian_at(parametrization.images, point, prime)
-        # The columns that are no combinations of earlier ones. Without parameters or coordinates
-        # there is no matrix.
-        spanning = pivot_columns(gradients, prime)[0] if point and gradients else []
+        spanning: list[int] = []
+        if point and gradients:  # else the matrix has no columns or no rows
+            # the columns that are no combinations of earlier ones
+            spanning, _echelon = pivot_columns(gradients, prime)
         return cls(parametrization, tuple(spanning), title)
 
     def count(self, form: DistanceForm | None) -> AgreedCount:
@@ -346,17 +350,17 @@ class ParametrizedImage:
         and the number of the critical points of the parametrization.
         """
         answer = answer_to(script)
-        fibre_dimension, fibre = answer.integers("fibre")
+        fibre_dimension, fibre_points = answer.integers("fibre")
         critical_dimension, parameter_points = answer.integers("critical")
         # a number that is not divisible by that of the fibre shows that a choice was not general
-        is_general = fibre_dimension == 0 and parameter_points % fibre == 0
+        is_general = fibre_dimension == 0 and parameter_points % fibre_points == 0
         are_isolated = is_general and critical_dimension <= 0
-        points = parameter_points // fibre if are_isolated else None
+        points = parameter_points // fibre_points if are_isolated else None
         return CriticalCount(
             dimension=len(self.spanning),
             critical_dimension=critical_dimension,
             points=points,
-            fibre=fibre,
+            fibre=fibre_points,
         )
 
 
@@ -364,8 +368,10 @@ def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
     """Return the Macaulay2 program that counts by the parametrization, modulo a prime that it is
     given.
 
-    Coordinates are multiplied by the denominators of their images, and the form is written in the
-    new coordinates. ``None`` stands for a random form.
+    Coordinates are multiplied by the denominators of their images, which may vanish modulo the
+    prime, and the form is written in the new coordinates. ``None`` stands for a random form. The
+    answers of the program are ``fibre``, for a general fibre, and ``critical``, for the critical
+    points on the source: each is a pair of the dimension of the set and its number of points.
     """
     source = image.parametrization.source
     names = m2_syntax.all_to_macaulay2(source.variables)
@@ -460,13 +466,14 @@ def find_real_points(
         answer = answer_to(with_given_prime(script, prime))
         # Where a combination of minors leaves a critical point out, new ones are drawn. (The
         # dimension of the variety, 0 here, is not used.)
-        if _total_count(0, answer).points != complex_points:
+        if _total_count(dimension=0, answer=answer).points != complex_points:
             continue
         if program is not None:
             points = _points_of_boxes(answer, len(point))
             number = len(points)  # msolve finds a box for every real point
         else:
             number, points = _points_of_trace_forms(answer)
+        # `points` becomes None where there are fewer approximations than real points
         return RealCriticalPoints(
             number=number,
             points=_with_distances(points, form, point, number),
@@ -550,8 +557,9 @@ def _points_by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[
     try:
         arrays = [numpy.array([list(map(_float, row)) for row in rows]) for rows in matrices]
         combination: Any = sum(random.random() * array for array in arrays)
-        vectors = numpy.linalg.eig(combination)[1]  # the columns are eigenvectors
-        inverse = numpy.linalg.pinv(vectors)  # of multiple points they may be no basis
+        _eigenvalues, vectors = numpy.linalg.eig(combination)  # the columns are eigenvectors
+        # the pseudoinverse exists also where points are multiple and eigenvectors are no basis
+        inverse = numpy.linalg.pinv(vectors)
     except (OverflowError, numpy.linalg.LinAlgError):
         return []
     # a list for each coordinate, with its value at each point

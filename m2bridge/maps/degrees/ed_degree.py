@@ -407,7 +407,7 @@ def ed_degree(
         cone = parametrizes_cone(variety.parametrization)
     form = read_quadratic(quadratic, ring)
     data = None if point is None else read_numbers(point, "point", len(ring.variables))
-    counted = _check_count(variety.count(form))
+    counted = _check_count(variety.count(form))  # raises unless the number is finite
     result = EDDegree(
         title=variety.title,
         case=None if model is None else model.case,
@@ -573,7 +573,7 @@ def _add_generic(
     else it is counted for a random form.
     """
     theorem = None if model is None else model.polar_theorem()
-    # of an affine variety the theorem is about the closure, whose sum can be larger (_add_closure)
+    # a theorem about the closure of an affine variety gives the sum for the closure only
     if theorem is not None and not theorem.closure:
         number = sum(theorem.degrees)
         return replace(result, generic_ed_degree=number, generic_known=theorem.known)

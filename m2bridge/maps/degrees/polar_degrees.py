@@ -5,7 +5,8 @@ random numbers: points of the source in general slices, which need free paramete
 of the conormal variety, which needs the ideal. What each means is in docs/polar-degrees.md.
 
 ``PolarDegrees`` are the result. Its field ``theorem`` has the numbers and the method in words, also
-where they are counted. It is ``unfinished`` where a limit left only some numbers, or one prime.
+where they are counted. It is ``unfinished`` where a limit left only some numbers, or one prime. The
+outcome modulo a prime, ``CountedDegrees``, is the result or the error that the count raised.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -253,6 +254,7 @@ def _agreed_by_random_primes(
     TimeLimitError, MemoryLimitError
         If the limit was reached before any numbers were found.
     """
+    # outcomes[prime] = the polar degrees modulo the prime, or the error that the count raised
     outcomes: dict[int, CountedDegrees] = {}
     begin = clock().seconds
     for prime in islice(primes, MAX_COUNTING_PRIMES):
@@ -287,9 +289,10 @@ def _comparable_values(outcomes: Mapping[int, CountedDegrees]) -> dict[int, obje
     """
     values: dict[int, object] = {}
     for prime, outcome in outcomes.items():
-        values[prime] = type(outcome)
         if isinstance(outcome, PolarDegrees):
             values[prime] = outcome.dimension, outcome.degrees
+        else:
+            values[prime] = type(outcome)
     return values
 
 
@@ -333,7 +336,7 @@ def _agreed_before_limit(
     """
     finished = dict(outcomes)
     if limit is None:
-        last_prime, last_outcome = finished.popitem()  # it has some of the numbers
+        last_prime, last_outcome = finished.popitem()  # the one with some of the numbers
         assert isinstance(last_outcome, PolarDegrees)
         if not finished:
             return _common_outcome(outcomes, (last_prime,))
@@ -343,9 +346,9 @@ def _agreed_before_limit(
     agreeing = leading_primes(_comparable_values(finished), MIN_AGREEING_PRIMES)
     if agreeing:
         return _common_outcome(finished, agreeing)
-    if len(finished) > 1:  # they do not agree
+    if len(finished) > 1:  # no two of them agree
         raise limit
-    only_outcome = _common_outcome(finished, tuple(finished))
+    only_outcome = _common_outcome(finished, primes=tuple(finished))
     return replace(only_outcome, unfinished=str(limit))
 
 
@@ -382,11 +385,11 @@ def _by_conormal(
     # N variables are homogeneous coordinates of P^(N−1). If the ideal is not homogeneous, the
     # variety is the closure in P^N.
     is_cone = all(map(is_homogeneous, ideal.generators))
-    variables = len(ideal.ring.variables)
+    variable_count = len(ideal.ring.variables)
     return PolarDegrees(
         title=title,
         case=case,
-        ambient=variables - 1 if is_cone else variables,
+        ambient=variable_count - 1 if is_cone else variable_count,
         dimension=dimension,
         method="conormal",
         # δ_n comes first

@@ -122,8 +122,10 @@ class PolarDegrees(PictureResult):
 
         ``None`` unless all polar degrees are known.
         """
-        dual = self._dual_dimension_and_degree
-        return None if dual is None else dual[0]
+        if self._dual_dimension_and_degree is None:
+            return None
+        dimension, _degree = self._dual_dimension_and_degree
+        return dimension
 
     @property
     def dual_degree(self) -> int | None:
@@ -131,8 +133,10 @@ class PolarDegrees(PictureResult):
 
         ``None`` unless all polar degrees are known.
         """
-        dual = self._dual_dimension_and_degree
-        return None if dual is None else dual[1]
+        if self._dual_dimension_and_degree is None:
+            return None
+        _dimension, degree = self._dual_dimension_and_degree
+        return degree
 
     def to_sheet(self) -> Sheet:
         """Return the numbers with their grounds, a table of critical strata, and the picture.
@@ -141,6 +145,7 @@ class PolarDegrees(PictureResult):
         differential can have a kernel.
         """
         blocks: list[Block] = [Facts(_facts(self))]
+        # `kernel` is an upper bound for the dimension of the kernel of the differential
         with_kernel = [stratum for stratum in self.theorem.loci if stratum.kernel > 0]
         if with_kernel:
             header = ("observed at orbit", "codimension", "kernel at most")
@@ -213,12 +218,12 @@ class PolarDegrees(PictureResult):
         if self.closure:
             heading += ", of the projective closure"
         with styled():
-            figure = new_figure(6.8, 4.6, f"Polar degrees of the {self.title}")
+            figure = new_figure(width=6.8, height=4.6, title=f"Polar degrees of the {self.title}")
             axes = figure.subplots()
             axes.grid(axis="y", color=FAINT, linewidth=0.7)
             axes.set_axisbelow(True)
             bars = axes.bar(self._indices, heights, width=0.72, color=BLUE)
-            axes.set_xlim(self.dimension + 0.7, -0.7)
+            axes.set_xlim(self.dimension + 0.7, -0.7)  # i = n is on the left, 0 on the right
             axes.margins(y=0.12)  # labels stand above the bars
             axes.set_xlabel("i  (from the degree down)", style="italic")
             axes.set_ylabel(label, style="italic")
@@ -246,7 +251,7 @@ def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
         if result.closure:  # the affine variety itself may have fewer critical points
             ed_degree += ", of the projective closure"
         dual = f"dimension {result.dual_dimension}, degree {result.dual_degree}"
-        if not result.dual_degree:
+        if result.dual_degree == 0:
             dual = "empty"
     facts: list[tuple[str, object]] = [
         ("variety", variety),

@@ -57,6 +57,7 @@ class DistanceForm:
         rows = []
         for row, d_i in zip(self.matrix, denominators, strict=True):
             rows.append(tuple(c / (d_i * d_j) for c, d_j in zip(row, denominators, strict=True)))
+        # the text remains that of the form in the coordinates x
         return DistanceForm(tuple(rows), self.text)
 
     @property
@@ -96,7 +97,8 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
     else:
         matrix = _matrix_of(element(ring, value), size)
     form = DistanceForm(matrix, _form_text(matrix, ring))
-    # without variables there is nothing that could be singular
+    # the integer rows are those of a multiple of the matrix, which has the same rank; without
+    # variables there is no matrix, and nothing that could be singular
     rank = flint.fmpz_mat(form.integer_rows).rank() if size else 0
     if rank < size:
         raise InvalidCaseError(

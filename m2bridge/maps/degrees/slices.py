@@ -35,7 +35,7 @@ def slices_program(model: Model) -> Script:
 
     It draws a prime if it is given none.
     """
-    forms, _ = _projective_map(model)
+    forms, _is_cone = _projective_map(model)
     return slices_script(forms, _spanning_parameters(forms), model.title)
 
 
@@ -54,11 +54,12 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     InvalidCaseError
         If the image is the point zero.
     """
-    forms, cone = _projective_map(model)
+    forms, is_cone = _projective_map(model)
     spanning = _spanning_parameters(forms)
     dimension = len(spanning)
-    # With i hyperplanes, i + 2 random columns of a matrix with dimension + 1 rows have to be
-    # dependent: there is a minor for each choice of i + 2 rows.
+    # The images and their derivatives by the spanning parameters are the dimension + 1 rows of a
+    # matrix. On i hyperplanes, i + 2 random combinations of its columns have to be dependent: there
+    # is a minor for each choice of i + 2 rows.
     max_minors = max(comb(dimension + 1, i + 2) for i in range(dimension + 1))
     if max_minors > MAX_SLICE_MINORS:
         raise TooLargeError(
@@ -68,7 +69,7 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     script = slices_script(forms, spanning, model.title)
 
     def degrees_modulo(prime: int) -> PolarDegrees:
-        """The polar degrees by points that Macaulay2 counts modulo the prime."""
+        """The polar degrees of the image of ``forms``, by points in slices modulo the prime."""
         answer, limit = answer_until_limit(with_given_prime(script, prime))
         version = current().version
         method_text = "by counting points in random slices"
@@ -84,7 +85,7 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
             engine_version=version,
             seconds=clock().seconds,
             unfinished=limit,
-            closure=not cone,
+            closure=not is_cone,  # then the variety is the projective closure
         )
 
     return degrees_modulo, primes_for(forms.images)
@@ -115,7 +116,7 @@ def _projective_map(model: Model) -> tuple[PolynomialMap, bool]:
         raise InvalidCaseError("map", "its image is the point zero")
     cone = parametrizes_cone(free)
     names = free.coordinates
-    images = tuple(image.clear_denoms()[1] for image in free.images)
+    images = tuple(image.clear_denoms()[1] for image in free.images)  # without denominators
     # a further coordinate that is 1 makes the image the affine part of its projective closure
     if not cone:
         number = 0
@@ -159,12 +160,12 @@ def _spanning_parameters(forms: PolynomialMap) -> list[int]:
     prime = next(random_primes(LONG_PRIME_BITS))
     point = [1 + secrets.randbelow(prime - 1) for _ in forms.source.variables]
     gradients = jacobian_at(forms.images, point, prime)
-    # for each coordinate its value, then its derivatives
+    # for each coordinate its value, then its derivatives; images have integer coefficients
     rows = []
     for image, gradient in zip(forms.images, gradients, strict=True):
         rows.append([int(image(*point)) % prime, *gradient])
     # the columns that are not combinations of earlier ones
-    pivots = pivot_columns(rows, prime)[0]
+    pivots, _echelon = pivot_columns(rows, prime)
     # the first column, the point of the image, is a pivot unless it is zero
     if pivots[:1] != [0]:
         raise InvalidCaseError("map", "its image is the point zero")
@@ -173,6 +174,9 @@ def _spanning_parameters(forms: PolynomialMap) -> list[int]:
 
 def slices_script(forms: PolynomialMap, spanning: Sequence[int], title: str) -> Script:
     """Return the Macaulay2 program that counts points in slices, modulo a prime that it is given.
+
+    Its answers are ``fibre``, the number of points of a general fibre, and ``polar_i`` for
+    i = n, …, 0, the number of points of the source in a slice for δ_i; −1 if they are not isolated.
 
     Parameters
     ----------

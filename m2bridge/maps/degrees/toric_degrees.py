@@ -61,7 +61,7 @@ def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
     the variety too many singular orbits.
     """
     points = toric_exponents(parametrization)
-    if not points:
+    if not points:  # a coordinate is not a monomial, or all are zero
         return None
     cone = parametrizes_cone(parametrization)
     if not cone:
@@ -93,13 +93,13 @@ def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     (3, 3)
     """
     # The vectors (1, a), in a basis of the lattice that they generate, which has n + 1 elements.
-    # Only this lattice matters, since the torus that acts is its torus.
+    # The torus that acts on the variety is that of this lattice, so that no larger one matters.
     vectors = lattice_coordinates([(1, *point) for point in points])
     n = len(vectors[0]) - 1
     if len(vectors) == n + 1:
         # independent points: the variety is a linear space
         return (1, *(0,) * n)
-    dimensions = faces(vectors)
+    dimensions = faces(vectors)  # dimensions[face] for every face of the polytope
     obstructions = euler_obstructions(vectors, dimensions)
     # The Chern–Mather volume V_j is the sum of Vol(F) · Eu(F) over the faces F of dimension j.
     chern_mather = [0] * (n + 1)
@@ -164,8 +164,9 @@ def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) 
     Let c be the codimension of a face. The variety is smooth along the orbit of the face iff the
     semigroup of the vectors modulo the face is ℕ^c, and the points on the face generate the lattice
     in their span. The semigroup is ℕ^c iff c facets contain the face, and each unit vector of ℤ^c
-    is the vector of the lattice heights of some point over these facets. The arguments are those of
-    :func:`euler_obstructions`.
+    is the vector of the lattice heights of some point over these facets. ``vectors`` are (1, p) for
+    each point p, in a basis of the lattice that they generate; ``dimensions`` has the dimension of
+    each face, also of the polytope itself.
     """
     n = max(dimensions.values())
     # the lattice height of each point over each facet
