@@ -185,7 +185,13 @@ MAX_FULL_RANK_PARAMETERS = 400
 
 
 def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
-    """Yield lower bounds for lightning attention, the quickest first."""
+    """Yield lower bounds for the dimension of lightning attention, the quickest first.
+
+    The field of the parameters has this ``characteristic``, 0 or a prime. In characteristic 0, for
+    one head and no skip connections, the first bound is by one block; it is missing if the block
+    does not decide. The other bound is by the rank of the whole Jacobian matrix, or by Theorem H
+    where this is too large; after a block it is found for small networks only.
+    """
     # Theorem H and "one block decides" are proved in characteristic zero.
     one_block_decides = network.is_plain and not characteristic
     if one_block_decides:
@@ -224,17 +230,19 @@ def _jacobian_bound(network: NetworkSizes, characteristic: int) -> MethodValue:
 def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
     """Return the rank of the differential at random weights, each row at tokens of its own.
 
-    Of many tokens only three are taken: the others can be zero, and then change nothing. So the
-    rank is a lower bound for t tokens, too.
+    It is a rank modulo ``characteristic``, or modulo a large prime for 0, and a lower bound for the
+    dimension. Of many tokens only three are taken: the others can be zero, and then change nothing.
+    So the rank is a lower bound for t tokens, too.
     """
     with_few_tokens = replace(network, t=min(network.t, MAX_DISTINCT_TOKENS))
     return rank_result(with_few_tokens, characteristic)
 
 
 def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator over one lower bound, by the block modulo a prime.
+    """Return an iterator over one lower bound for lightning attention, by the block modulo a prime.
 
-    It is empty if the block does not decide.
+    It is empty if the block does not decide: if the kernel of its differential is larger than it
+    always is.
     """
     method = f"block mod {LARGE_PRIME}"
     return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
@@ -334,9 +342,10 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
 
 def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator over one lower bound, by the block with exponentials as unknowns.
+    """Return an iterator over one lower bound for softmax, by the block, exponentials as unknowns.
 
-    It is empty if the block does not decide.
+    Independent random numbers stand for the exponentials (:class:`FormalSoftmax`). The iterator is
+    empty if the block does not decide: if the kernel of its differential is not 0.
     """
     return block_bound(network, _formal_rank, f"block mod {LARGE_PRIME}, exponentials as unknowns")
 
@@ -355,11 +364,15 @@ def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
 # networks of many widths have one block
 @lru_cache(maxsize=1024)
 def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
-    """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens."""
+    """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens.
+
+    For softmax of many layers it is the rank with exponentials as unknowns, else by power series.
+    """
     if not softmax:
-        # two tokens show the whole function P(XXᵀ)X of at most two inputs
-        rows = gradients(block, Residues(LARGE_PRIME), min(t, 2), random_residues())
-        return rank_of_gradients(rows, block.columns)
+        # two tokens show the whole function P(XXᵀ)X of at most two inputs, as XXᵀ may already be
+        # any symmetric 2 × 2 matrix
+        rows = gradients(block, Residues(LARGE_PRIME), tokens=min(t, 2), draw=random_residues())
+        return rank_of_gradients(rows, upper=block.columns)
     if len(block.attention) <= MAX_EXACT_SERIES_LAYERS:
         return _series_rank(block, t)
     return _formal_rank(block)
@@ -368,19 +381,21 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
 def _formal_rank(block: TwoInputNetwork) -> int:
     """Return the rank with exponentials as unknowns, at two tokens; see :class:`FormalSoftmax`."""
     draw = random_residues()
-    rows = gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw)
-    return rank_of_gradients(rows, block.columns)
+    rows = gradients(block, FormalSoftmax(LARGE_PRIME, draw), tokens=2, draw=draw)
+    return rank_of_gradients(rows, upper=block.columns)
 
 
 def _series_rank(block: TwoInputNetwork, t: int) -> int:
-    """Return the rank for softmax of t tokens, of which all but the first are equal.
+    """Return a lower bound for the rank for softmax of t tokens, of which all but one are equal.
 
-    Each pair of distinct tokens gives a row for each order of the power series, of which there are
-    3^(l−1) + 1 for l layers; pairs are added until the rank does not grow.
+    Each pair of distinct tokens gives a row for each order of the power series. With l layers
+    3^(l−1) + 1 orders are taken, because layer k shows its matrix in order 3^(k−1) after the first
+    (theorem-S). The number of pairs is doubled until the rank does not grow.
     """
     orders = int(3 ** (len(block.attention) - 1)) + 1
     numbers = PowerSeries(LARGE_PRIME, length=orders, multiplicities=(1, t - 1))
-    return growing_rank(gradients(block, numbers, 2, random_residues()), orders)
+    series = gradients(block, numbers, tokens=2, draw=random_residues())
+    return growing_rank(series, length=orders)
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
@@ -402,7 +417,7 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
     while precision <= MAX_PRECISION_BITS:
         block = random_block(network, draw)
         with flint.ctx.workprec(precision):
-            rows = check_deadline_in(gradients(block, numbers, 2, draw))
+            rows = check_deadline_in(gradients(block, numbers, tokens=2, draw=draw))
             determinant = numbers.matrix(list(islice(rows, block.columns))).det()
         if not determinant.contains(0):
             # The rank of this block is the number of its columns, the largest that there is. So
@@ -467,8 +482,10 @@ def rank_by_series(
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(prime=LARGE_PRIME, length=orders, multiplicities=multiplicities)
-        rows = gradients_at(weights_over(numbers), network, numbers, tokens, random_residues())
-        rank = growing_rank(rows, orders, upper=upper)
+        rows = gradients_at(
+            weights_over(numbers), network, numbers, tokens=tokens, draw=random_residues()
+        )
+        rank = growing_rank(rows, length=orders, upper=upper)
         if rank == upper:
             break
     return rank, orders
@@ -499,8 +516,8 @@ def growing_rank(
         # A rank for each power of two costs no more than twice the last one.
         is_power_of_two = count.bit_count() == 1
         if is_power_of_two:
-            before = rank
+            rank_of_half = rank
             rank = rank_mod(rows, prime)
-            if rank in (before, upper):
+            if rank in (rank_of_half, upper):
                 break
     return rank

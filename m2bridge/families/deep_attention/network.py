@@ -151,6 +151,7 @@ class SeriesMatrix:
     def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
         left, right = self.coefficients, other.coefficients
         product = []
+        # the product of polynomials has so many coefficients, cut off because h^length is 0
         for order in range(min(len(left) + len(right) - 1, self.length)):
             # Σ left[i] right[order − i] over the orders i for which both are present
             first = max(0, order - len(right) + 1)
@@ -280,18 +281,19 @@ class PowerSeries(NumberSystem):
         return series.left_shift(1).truncate(self.length)
 
     def _exponential(self, series: Any) -> Any:
-        """Return e^Z for a series Z without constant term, by Newton's iteration E ← E(1 + Z − log
-        E).
+        """Return e^Z modulo h^length for a series Z without constant term, a polynomial of FLINT.
+
+        It is found by Newton's iteration E ← E(1 + Z − log E), which doubles the number of correct
+        terms: if E = e^Z(1 + δ), the new E is e^Z(1 + δ)(1 − log(1 + δ)) = e^Z(1 + O(δ²)).
         """
         one = flint.nmod_poly([1], self.prime)
         # E, correct in its first ``precision`` terms: at first the constant term, 1
         E = one
         precision = 1
         while precision < self.length:
-            # each step doubles the number of correct terms
             precision = min(2 * precision, self.length)
             inverse = E.inverse_series_trunc(precision)
-            # (log E)′ = E′/E
+            # (log E)′ = E′/E, and the constant term of log E is 0, as that of E is 1
             logarithm = E.derivative().mul_low(inverse, precision).integral().truncate(precision)
             E = E.mul_low(one + series.truncate(precision) - logarithm, precision)
         return E
@@ -398,8 +400,10 @@ class NetworkWeights:
     def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
         """Return the gradient by the matrices of :attr:`layers`, in the same form.
 
-        ``gradient`` is that by all A and W = OV (W = V without O). The chain rule for A = KᵀQ and W
-        = OV gives dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
+        So entry [k][h] has the derivatives by the matrices of head h of layer k, by their letters.
+        ``gradient`` is that by all A and W = OV (W = V without O). Write dZ for the matrix of the
+        derivatives by the entries of Z. The chain rule for A = KᵀQ and W = OV gives dK = Q dAᵀ,
+        dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
         """
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
@@ -500,7 +504,7 @@ def gradients_at(
     while True:
         X = random_matrix(numbers, shape.widths[0], tokens, draw)
         G = random_matrix(numbers, shape.widths[-1], tokens, draw)
-        yield point.flattened(gradient(weights, X, G, numbers, shape.skip))
+        yield point.flattened(gradient(weights, X, G, numbers=numbers, skip=shape.skip))
 
 
 def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) -> MatrixLike:

@@ -287,10 +287,11 @@ class NetworkSizes(DifferentiableModel):
     def kernel_dimension(self) -> int:
         """The dimension of the kernel that the differential of a block always has.
 
-        The block is defined in the module. In lightning attention its attention matrix of each
-        layer can be scaled against m, which is one dimension each. After the first ``whole_layers``
-        layers only the symmetric part of an attention matrix matters, so that each 2 × 2 matrix
-        there has one skew-symmetric direction. For softmax the kernel is 0.
+        The block is defined in the module. In lightning attention the attention matrix of each
+        layer of the block can be scaled, and m by another number, so that the function stays: one
+        dimension for each layer. After the first ``whole_layers`` layers the function depends only
+        on the symmetric part of an attention matrix, so that the skew-symmetric 2 × 2 matrices, of
+        dimension 1, are in the kernel for each 2 × 2 matrix there. For softmax the kernel is 0.
         """
         if self.softmax:
             return 0
@@ -352,7 +353,8 @@ def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
     rank_of_M = spans[-1]
     value_matrix = rank_of_M * (n + shape.widths[-1] - rank_of_M)
     # Subspaces W_k of dimension s that contain W_{k+1} of dimension s_next are a Grassmannian of
-    # dimension (s − s_next)(n − s), as W_{l+1} is counted with M.
+    # dimension (s − s_next)(n − s). W_{l+1}, the row space of M, is counted with M, and W_1 is the
+    # whole space.
     subspaces = sum((s - s_next) * (n - s) for s, s_next in pairwise(spans))
     matrices = 0
     for k, (s, alpha) in enumerate(zip(spans[:-1], shape.alphas, strict=True), 1):
@@ -374,8 +376,9 @@ def _tuple(numbers: tuple[int, ...]) -> str:
 def determined_dimension(network: NetworkSizes) -> int:
     """Return the dimension of the virtual weights less what functions do not see of them.
 
-    Lightning attention does not see skew-symmetric parts after the first ``whole_layers`` layers,
-    nor one scaling in each layer.
+    Functions of lightning attention depend only on the symmetric parts of A'_k after the first
+    ``whole_layers`` layers, and are kept by one scaling for each layer. Softmax functions see all
+    of the virtual weights.
     """
     if network.softmax:
         return virtual_dimension(network)

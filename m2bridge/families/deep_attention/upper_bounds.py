@@ -218,7 +218,10 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
     tensors = determinantal_dimension(d * after, space_dimension, rank)
     yield Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
     if after == 1 and several_tokens:
-        # The function is d quadratic forms that vanish where the values v_1, …, v_h do.
+        # With S = XXᵀ the function is the row Σ_h v_h S A_h, which is linear in S and so determined
+        # by all S = uuᵀ. Then its d entries are quadratic forms in u, which vanish where all v_h u
+        # do: on a space of codimension h, a point of a Grassmannian of dimension h(d − h). Forms
+        # that vanish on it have as many dimensions as the forms of rank at most h.
         h = min(heads, d)
         quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
         yield Bounds.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
@@ -279,7 +282,8 @@ def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
     """Return whether changes of base between layers act freely on the functions.
 
     They do if in each layer k but the last the columns of generic V of all heads, of rank
-    β_k = ``betas[k - 1]``, span the hidden space of dimension d_k.
+    β_k = ``betas[k - 1]``, span the hidden space of dimension d_k: a change of base that keeps all
+    of these V is the identity. True says that; False says that it is not known.
     """
     hidden_widths = network.widths[1:-1]
     pairs = zip(betas[:-1], hidden_widths, strict=True)
@@ -287,10 +291,12 @@ def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
 
 
 def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
-    """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0.
+    """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0, by Theorem H.
 
-    That is so under the hypotheses of Theorem H in docs/deep-attention.md, with value matrices of
-    ranks β_k.
+    These are the hypotheses of Theorem H in docs/deep-attention.md, t ≥ 2 and one of three cases:
+    softmax with skip connections; softmax with one hidden width, which is at most d_0, d_l and all
+    Hβ_k; one layer of lightning attention with several heads and enough inputs. ``betas`` are
+    β_1, …, β_l, the ranks of the value matrices. False says that nothing is known.
     """
     # All columns are equal for one token, so heads cannot be separated.
     if network.t == 1:

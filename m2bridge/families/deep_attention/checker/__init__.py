@@ -47,7 +47,14 @@ def expected(certificate: Certificate) -> Content:
         # None says that all hypotheses hold
         first_failing = failing[0] if failing else None
         predicted = prediction(network, words.key, words.part) if evidence else None
-        verdicts.append(global_verdict(words, first_failing, predicted, values[words.observable]))
+        verdicts.append(
+            global_verdict(
+                words,
+                hypothesis=first_failing,
+                predicted=predicted,
+                observed=values[words.observable],
+            )
+        )
     return statements(WORDS, asked_statements, verdicts, evidence)
 
 

@@ -186,7 +186,8 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) ->
 
     A row of the matrix has the derivatives of one coefficient of one output, for one random X, by
     all parameters. The rank of the rows of some X is at most that for all X; so more X are added
-    until the rank is ``upper``, or until there are three times as many X as parameters.
+    until the rank is ``upper``, or until there are more than three times as many X as parameters,
+    where the largest rank found so far is returned.
     """
     random = Random(2)
     rows: list[list[int]] = []

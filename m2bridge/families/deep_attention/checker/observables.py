@@ -70,9 +70,10 @@ Head = dict[str, Any]
 
 
 def observe(network: Network, observable: str) -> Found:
-    """The value of the observable with this name, and its evidence.
+    """The value of the observable with this name, and the numbers by name that are its evidence.
 
-    TooExpensiveError if the computation is too large.
+    The value is a number, or True or False, or None if it is not decided. Without evidence nothing
+    was computed. TooExpensiveError if the computation is too large.
     """
     return _OBSERVED[observable](network)
 
@@ -385,9 +386,11 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
     """The lower bound of the dimension by theorem-block, and the numbers behind it, by name.
 
     ``upper`` is the upper bound of the dimension. If the kernel of the differential of the block
-    has the dimension that it always has (``unseen_dimension``), the lower bound is ``upper``. If
-    the kernel is larger, the lower bound is 0. The rank of the block is then no bound: it may be
-    more than the dimension, because in a block matrices of rank one move in all directions.
+    has the dimension that it always has (``unseen_dimension``), the dimension is ``upper`` by the
+    theorem, and this is the lower bound. If the kernel is larger, the lower bound is 0. The rank of
+    the block is then no bound: it may be more than the dimension, because in a block matrices of
+    rank one move in all directions. For small networks of lightning attention the rank of the whole
+    differential must be ``upper``, too: else ContradictionError.
     """
     columns, rank = columns_and_rank(network)
     kernel = unseen_dimension(network)
@@ -499,7 +502,8 @@ def _closed(network: Network) -> Found:
     They do not if all facts hold which show that a limit of networks is not a network. If one fails
     this is not decided.
     """
-    failing = hypotheses(network, "closed", "")
+    # the statement has no parts
+    failing = hypotheses(network, key="closed", part="")
     if failing:
         return NOT_COMPUTED
     facts = limit_outside()

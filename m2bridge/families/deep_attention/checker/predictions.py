@@ -231,10 +231,11 @@ def upper_bound(network: Network) -> int:
     if network.plain:
         # lemma-forgets: the function does not see the skew-symmetric parts of A_k for k > f, nor
         # the torus of dimension l, which acts freely
-        return virtual_weights_dimension(network, network.last_whole_layer) - network.depth
+        whole = network.last_whole_layer
+        return virtual_weights_dimension(network, whole=whole) - network.depth
     bound = layered_bound(network)
     if not network.softmax and network.widths[0] <= MAX_EXPANDED_INPUTS:
-        bound = min(bound, _coefficients(network))
+        bound = min(bound, _coefficient_count(network))
     return bound
 
 
@@ -288,8 +289,10 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     # bound 2: the tensor Σ V_h ⊗ A_h is a matrix of rank at most H
     rank = min(heads, values, space_dimension)
     bounds = [up_to_symmetries, rank * (values + space_dimension - rank)]
-    # bound 3: for d' = 1 the function is d quadratic forms that vanish where all v_h do, on a
-    # subspace of codimension h
+    # bound 3: for d' = 1 the function is the row Σ v_h S A_h, with S = XXᵀ. For S = uuᵀ it has d
+    # quadratic forms in u as entries, which vanish where all v_h u do, on a subspace of codimension
+    # h. Such subspaces are a Grassmannian, and the forms that vanish on one have the dimension of
+    # the forms of rank at most h
     if several_tokens and after == 1:
         h = min(heads, d)
         bounds.append(h * (d - h) + d * forms_of_rank(d, h))
@@ -298,7 +301,7 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     return min(bounds)
 
 
-def _coefficients(network: Network) -> int:
+def _coefficient_count(network: Network) -> int:
     """The number of coefficients of a function of lightning attention, a bound of the dimension.
 
     It is P(XXᵀ)X, where the entries of P are forms of degree m = (3^l − 1)/2 in the N = n(n + 1)/2
@@ -411,7 +414,7 @@ def all_attention_matrices(network: Network) -> int:
     return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layers)
 
 
-def _virtual_weights(network: Network) -> int:
+def _dimension_of_virtual_weights(network: Network) -> int:
     """The dimension D_virt of the virtual weights (proposition-V)."""
     return virtual_weights_dimension(network, whole=network.depth)
 
@@ -461,27 +464,32 @@ def _fibre_degree(network: Network) -> int:
     return 3 if rank_of_form == 2 else 1
 
 
-def _fibre_in_virtual_weights(network: Network) -> int:
+def _virtual_fibre_dimension(network: Network) -> int:
     """The dimension D_virt − D_red(f) of a general fibre in the virtual weights, up to the torus.
 
     D_virt is the dimension of the virtual weights, and D_red(f) that of what functions determine
     of the virtual weights up to the torus.
     """
-    return _virtual_weights(network) - virtual_weights_dimension(network, network.last_whole_layer)
+    determined = virtual_weights_dimension(network, whole=network.last_whole_layer)
+    return _dimension_of_virtual_weights(network) - determined
 
 
-def _skip_connections(network: Network) -> int:
-    """The dimension with skip connections: the bound of all layers together.
+def _dimension_with_skip_connections(network: Network) -> int:
+    """The dimension with skip connections: the sum of the least bounds of the layers.
 
-    Softmax functions of one token are linear, and have the dimension of these.
+    Softmax functions of one token are linear maps, and have the dimension of these.
     """
     if network.softmax and network.t == 1:
         return linear_dimension(network)
     return layered_bound(network)
 
 
-def _separate_heads(network: Network) -> int:
-    """The dimension if the only infinite symmetries are scalings of A against V in each head."""
+def _dimension_of_separate_heads(network: Network) -> int:
+    """The dimension if the only infinite symmetries are scalings of A against V in each head.
+
+    It is the sum over all heads of the number of entries of V and of the dimension of the matrices
+    A of rank at most a_k, less 1 for the scaling.
+    """
     one_head_of_each_layer = 0
     for d, after, a in network.layers:
         one_head_of_each_layer += d * after + matrices_of_rank(d, a) - 1
@@ -517,24 +525,26 @@ STATEMENTS: dict[tuple[str, str], Statement] = {
     ("3.5", ""): Statement(
         _equation_16, ("plain", *_NARROW), meaning=("plain", "one-hidden-width")
     ),
-    ("V", ""): Statement(_virtual_weights, hypotheses=("plain",)),
+    ("V", ""): Statement(_dimension_of_virtual_weights, ("plain",)),
     ("3.6", ""): Statement(_always, _LIGHTNING),
     ("3.7", ""): Statement(_always, _PAPER),
     ("fibre", "dimension"): Statement(_fibre_dimension, _LIGHTNING),
     ("fibre", "degree"): Statement(_fibre_degree, (*_LIGHTNING, "no-hidden-width-one")),
-    ("fibre", "virtual weights"): Statement(_fibre_in_virtual_weights, _LIGHTNING),
+    ("fibre", "virtual weights"): Statement(_virtual_fibre_dimension, _LIGHTNING),
     ("closed", ""): Statement(_never, (*_LIGHTNING, "three-threes")),
-    ("3.8", ""): Statement(_equation_14, _PAPER, (*_LIGHTNING, "one-hidden-width")),
+    ("3.8", ""): Statement(_equation_14, _PAPER, meaning=(*_LIGHTNING, "one-hidden-width")),
     ("3.9", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", "single-layer")),
     ("3.10", ""): Statement(
-        _equation_16, (*_SOFTMAX, "several-tokens", *_NARROW), (*_SOFTMAX, "one-hidden-width")
+        _equation_16,
+        (*_SOFTMAX, "several-tokens", *_NARROW),
+        meaning=(*_SOFTMAX, "one-hidden-width"),
     ),
     ("L", ""): Statement(upper_bound, _LIGHTNING),
     ("S", ""): Statement(upper_bound, _SOFTMAX),
     ("skip", "scalings"): Statement(_never, (*_SKIP, "scalings")),
     ("skip", "one-to-one"): Statement(_zero, (*_SKIP, "several-tokens")),
-    ("skip", "dimension"): Statement(_skip_connections, _SKIP),
-    ("heads", "separate heads"): Statement(_separate_heads, _HEADS),
+    ("skip", "dimension"): Statement(_dimension_with_skip_connections, _SKIP),
+    ("heads", "separate heads"): Statement(_dimension_of_separate_heads, _HEADS),
     ("heads", "one layer"): Statement(layered_bound, _HEADS),
     ("heads", "several layers"): Statement(layered_bound, _MANY_LAYERS),
 }
