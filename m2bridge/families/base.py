@@ -97,7 +97,7 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 
 
 def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the numbers of ``3`` or ``1..4``, at most MAX_RANGE_VALUES − ``before`` of them."""
+    """Return the range ``3`` or ``1..4``; an error if it and ``before`` others are too many."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(

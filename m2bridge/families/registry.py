@@ -73,7 +73,9 @@ def family(name: str) -> Family[Any]:
     """
     from m2bridge.families.base import Family
 
-    registered: Family[Any] = _registered_object(FAMILY_ENTRY_POINTS, name, Family, "name")
+    registered: Family[Any] = _registered_object(
+        FAMILY_ENTRY_POINTS, name, kind=Family, name_attribute="name"
+    )
     return registered
 
 
@@ -83,12 +85,13 @@ def checker(name: str) -> FamilyChecker:
     Raises
     ------
     InvalidCaseError
-        If there is no such checker, under the same conditions as in :func:`family`.
+        If no checker has this name, if several packages claim it, or if the package that provides
+        it cannot be loaded.
     """
     from m2bridge.checker import FamilyChecker
 
     registered: FamilyChecker = _registered_object(
-        CHECKER_ENTRY_POINTS, name, FamilyChecker, "family"
+        CHECKER_ENTRY_POINTS, name, kind=FamilyChecker, name_attribute="family"
     )
     return registered
 

@@ -21,7 +21,7 @@ x_1 to x_n, n = 1 + Σ(k_i − 1), and of degree r^(L − i) in the entries of w
 of filters is (e, P): filter i has e_i zeros at its ends, and all together have P zeros in front.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from math import comb
 from operator import add, mul
@@ -175,11 +175,12 @@ def source_degree(sizes: Sizes, degree: int) -> int:
     """The degree of Π P^(k_i − 1) with the line bundle O(r^(L − 1), …, r, 1).
 
     The Hilbert function at m, the dimension of the space of forms of m times this multidegree, is
-    Π C(m r^(L−i) + k_i − 1, k_i − 1). It is a polynomial in m whose degree is the dimension n of
-    the source, and its n-th difference is the degree of the source.
+    Π C(m r^(L−i) + k_i − 1, k_i − 1). It is a polynomial in m whose degree is the dimension N of
+    the source. Its N-th difference is N! times its leading coefficient: the degree of the source.
     """
+    # N
     dimension = sum(sizes) - len(sizes)
-    # the values of the Hilbert function at 0, …, n
+    # the values of the Hilbert function at 0, …, N
     values = []
     for m in range(dimension + 1):
         form_count = 1
@@ -449,12 +450,15 @@ def _content_on_statements(
     """The content of a certificate on the statement that it asks about.
 
     ``hypothesis`` is the hypothesis that fails, in words, or None if all hold. ``predicted`` and
-    ``observed`` are the values of the observable, None for one that is not known. ``evidence`` has
-    the computed numbers by name; numbers that are left out were not computed.
+    ``observed`` are the values of the observable, None for one that is not known: a number, or for
+    each type of zeros one, predicted as a list, and observed as a dictionary from the name of the
+    method to the list. ``evidence`` has the computed numbers by name. In the content all names of
+    numbers occur: those that were not computed are None, and fibres are an empty list.
     """
     asked_statements = WORDS.listed(certificate.question, certificate.answer)
     verdicts = [
-        global_verdict(words, hypothesis, predicted, observed) for words in asked_statements
+        global_verdict(words, hypothesis=hypothesis, predicted=predicted, observed=observed)
+        for words in asked_statements
     ]
     not_computed: dict[str, Any] = {
         "degree": None,
@@ -514,33 +518,50 @@ def about_degree(certificate: Certificate) -> Content:
 def about_fibres(certificate: Certificate) -> Content:
     """The content of a certificate on the points of fibres."""
     sizes, _ = _case(certificate)
-    return _about_types(certificate, stated_fibres(sizes), lambda length: length)
+    # the length itself is the number of points
+    return _about_types(
+        certificate, predicted=stated_fibres(sizes), number_from_length=lambda length: length
+    )
 
 
 def about_singular(certificate: Certificate) -> Content:
     """The content of a certificate on singular points: those with more than one preimage."""
     sizes, _ = _case(certificate)
-    return _about_types(certificate, stated_singular(sizes), lambda length: int(length > 1))
+    # a function is a singular point exactly if its fibre is more than one reduced point
+    return _about_types(
+        certificate,
+        predicted=stated_singular(sizes),
+        number_from_length=lambda length: int(length > 1),
+    )
 
 
-def _about_types(certificate: Certificate, predicted: Any, number_from_length: Any) -> Content:
+def _about_types(
+    certificate: Certificate,
+    *,
+    predicted: list[int] | None,
+    number_from_length: Callable[[int], int],
+) -> Content:
     """The content of a certificate with a number for each type of zeros, from its fibre.
 
-    ``predicted`` are the stated numbers, or None for too many types; ``number_from_length`` is the
-    function that gives the observed number from the length of a fibre. For r = 1 nothing is
-    observed, because the statement is about r ≥ 2.
+    ``predicted`` has the stated number for each of ``types_of_zeros``, in their order; None if
+    there are too many types. ``number_from_length`` takes the length of the fibre over a function
+    of a type, and returns the observed number of this type. A length that is not decided gives the
+    number None. For r = 1 nothing is observed, because the statement is about r ≥ 2.
     """
     sizes, activation_degree = _case(certificate)
     evidence: dict[str, Any] = {**_dimension(sizes, activation_degree)}
     observed = None
     if activation_degree > 1:
+        # for the evidence: each type (e, P) with the length of its fibre
         fibres = []
+        # the observed number of each type
+        numbers: list[int | None] = []
         for e, P in types_of_zeros(sizes):
             length = fibre_length(sizes, activation_degree, (e, P))
             fibres.append({"zeros": list(e), "leading": P, "length": length})
+            numbers.append(None if length is None else number_from_length(length))
         evidence["fibres"] = fibres
-        lengths = [fibre["length"] for fibre in fibres]
-        numbers = [None if n is None else number_from_length(n) for n in lengths]
+        # by the name of the one method that finds these numbers
         observed = {"lengths_of_fibres": numbers}
     return _content_on_statements(
         certificate,

@@ -87,6 +87,9 @@ def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int,
 def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
     """Return the Macaulay2 program for the fibres over one function of each type of zeros.
 
+    Its answer ``fibres`` is a list of pairs, one for each type: the dimension and the degree of the
+    set of all filters with the function of the filters :func:`filters_of` of this type.
+
     Raises
     ------
     TooLargeError

@@ -366,7 +366,8 @@ def _bounds_by_degrees(
 
     The terms of degree e of the functions are those of a network whose activation is the power e.
     So the dimension is at most that of such networks, plus the number of all other coefficients.
-    Nothing is yielded for more hidden layers, or none.
+    For widths (2, 3, 2) and σ = ax³ + bx lemma-odd-cubic has the bound 11, because of an equation
+    between the terms of degrees 1 and 3. Nothing is yielded for more hidden layers, or none.
     """
     if len(widths) != 3:
         return
@@ -379,7 +380,6 @@ def _bounds_by_degrees(
         reason = f"terms of degree {exponent} have dimension at most {bound_of_power}"
         reason += f", and there are {other_terms} others"
         yield Bounds.at_most(bound_of_power + other_terms, reason)
-    # lemma-odd-cubic
     if widths == (2, 3, 2) and exponents == [1, 3]:
         yield Bounds.at_most(11, "an equation between cubic and linear parts of the outputs")
 
@@ -387,9 +387,11 @@ def _bounds_by_degrees(
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
     """Yield the bounds that use the least bounds of smaller networks.
 
-    At a hidden layer the network is the composition of two parts. No torus is known that rescales
-    hidden neurons and keeps it, so the bounds of the parts are added and nothing is subtracted.
-    ``least`` is the function that returns the least bound for given widths.
+    If the first hidden layer has fewer neurons than there are inputs, or the last one fewer than
+    there are outputs, the smaller network has fewer inputs or outputs. At a hidden layer the
+    network is the composition of two parts. No torus is known that rescales hidden neurons and
+    keeps the function, so the bounds of the parts are added and nothing is subtracted. ``least`` is
+    the function that returns the least bound for given widths.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i in range(1, len(widths) - 1):

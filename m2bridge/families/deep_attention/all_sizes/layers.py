@@ -81,7 +81,8 @@ class PiecewisePolynomial:
             return False
         first, second = self.polynomial, other.polynomial
         difference = first.sub(second).intersect_domain(where)
-        # isl sees only part by part that the difference is zero for 3.5, 3.8 and 3.10
+        # For some statements isl sees that the difference is zero only on basic sets, on which the
+        # conditions are one conjunction. So ``where`` is cut into these.
         for piece, _ in difference.get_pieces():
             for basic_set in piece.make_disjoint().get_basic_sets():
                 part = isl.Set.from_basic_set(basic_set)
@@ -108,9 +109,10 @@ class Space:
         return isl.Set(f"{{ [{self.names}] : {both} }}")
 
     def function(self, pieces: Pieces) -> PiecewisePolynomial:
-        """Return the function that has each number where its condition holds.
+        """Return the function that is given by each formula where its condition holds.
 
-        Its domain are the values that occur and satisfy one of the conditions.
+        ``pieces`` are pairs (condition, formula); an empty condition always holds. The domain are
+        the values that occur and satisfy one of the conditions.
 
         Raises
         ------
@@ -180,7 +182,7 @@ def contributions(counts: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial
 
     ``counts`` names the dimension, a key of :data:`LAYERS`.
     """
-    # M is a subspace of dimension s and a map on it.
+    # M is given by its row space, a subspace of dimension s of K^n, and by e rows in this space.
     end = END.function([("", "s*(n - s) + s*e")])
     return end, LAYER.function(LAYERS[counts])
 
