@@ -418,7 +418,7 @@ class Family(ABC, Generic[M]):
         """The models of the family in words, plural."""
 
     def build(self, **values: Any) -> M:
-        """Return the model, of :attr:`model_class` here, with these values of the options.
+        """Return the model with these values of the options: here one of :attr:`model_class`.
 
         Raises
         ------
@@ -469,8 +469,7 @@ class Family(ABC, Generic[M]):
     def closures_of_all_sizes(self, *, vectors: bool = False) -> Result:
         """Compute the closures for all sizes at once.
 
-        With ``vectors`` the result has a polynomial, a highest weight vector, for each
-        representation.
+        With ``vectors`` the result has a highest weight vector for each representation.
 
         Raises
         ------
@@ -551,7 +550,8 @@ def read_options(
 ) -> dict[str, Any]:
     """Return the values of options by name, read from texts or from the defaults.
 
-    ``read`` makes the value of a text; for batches it is :meth:`CaseOption.values`.
+    ``read`` makes the value of a text; for batches it is :meth:`CaseOption.values`. An option that
+    has neither a text nor a default is left out, unless it is required.
 
     Raises
     ------

@@ -30,7 +30,7 @@ Filters = list[list[int]]
 
 
 def check_fibres_computable(network: FilterSizes) -> None:
-    """Raise TooLargeError if the fibres of the network are not computed."""
+    """Raise TooLargeError if there are too many weights or coefficients to compute fibres."""
     if network.parameter_count > MAX_FIBRE_WEIGHTS:
         raise TooLargeError(
             f"the fibre has {network.parameter_count} unknowns; at most {MAX_FIBRE_WEIGHTS} are"
@@ -122,7 +122,8 @@ def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
     for i, (before, behind) in enumerate(zeros.placed(), 1):
         # of the core, the entries between the zeros
         size = network.filters[i - 1] - before - behind
-        # Numbers that look random, as the fibre over the function of special ones may be longer.
+        # Numbers from ±1, …, ±7 that look random, as the fibre over the function of special ones
+        # may be longer. None is 0, so that there are no further zeros at the ends.
         core = [(-1) ** a * (1 + (3 * a + 2 * i + a * i) % 7) for a in range(size)]
         filters.append([0] * before + core + [0] * behind)
     return filters

@@ -32,7 +32,7 @@ def polar_theorem(network: FilterSizes) -> PolarData | None:
     Raises
     ------
     TooLargeError
-        If the dimension is too large.
+        If the dimension of the projective closure is above MAX_POLAR_DIMENSION.
     """
     if network.degree == 1:
         return None

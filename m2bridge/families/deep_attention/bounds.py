@@ -103,7 +103,11 @@ class TwoInputNetwork:
         return sum(len(C) == self.size for C in self.attention) - 1
 
     def network(self, numbers: NumberSystem) -> Network:
-        """Return the network with the attention matrices C_k or c_k, and m, over ``numbers``."""
+        """Return the network with the attention matrices C_k or c_k, and m, over ``numbers``.
+
+        It has one head in each layer. The value matrix of one layer is m, and those of all others
+        are identities.
+        """
         layers = []
         for k, C in enumerate(self.attention):
             value_rows = [self.row] if k == self._row_layer else unit_rows(len(C))
@@ -136,23 +140,23 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
     Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m.
     """
 
-    def row(length: int) -> tuple[Scalar, ...]:
+    def drawn_row(length: int) -> tuple[Scalar, ...]:
         """Draw ``length`` numbers."""
         return tuple(draw() for _ in range(length))
 
-    def matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
-        """Draw a square matrix of size 1 or 2: any one if the rank allows that, else of rank 1."""
+    def drawn_matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
+        """Draw a matrix of this size, 1 or 2, as its rows: of rank 1, or any for a larger rank."""
         if rank >= size:
-            return tuple(row(size) for _ in range(size))
+            return tuple(drawn_row(size) for _ in range(size))
         # a certificate's checker draws in this order
-        k, q = row(size), row(size)
+        k, q = drawn_row(size), drawn_row(size)
         return tuple(tuple(x * y for y in q) for x in k)
 
     # two inputs, of which one linear form is left behind a width 1
     sizes = [min(r, 2) for r in shape.entering_ranks]
-    # a rank above the size is cut by ``matrix``
-    attention = tuple(map(matrix, sizes, shape.alphas))
-    return TwoInputNetwork(attention, row(sizes[0]))
+    # α_k may be above the size; then the matrix has full rank
+    attention = tuple(map(drawn_matrix, sizes, shape.alphas))
+    return TwoInputNetwork(attention=attention, row=drawn_row(sizes[0]))
 
 
 def gradients(
@@ -316,6 +320,11 @@ MAX_ORDER_DOUBLINGS = 4
 
 def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
     """Yield lower bounds for softmax attention, each by a method of its own, the quickest first.
+
+    For one token functions are matrices, whose dimension is known. With several heads or skip
+    connections there is one bound, by Theorem H, or by a rank if the network is small or the
+    theorem is not about it. Otherwise one block decides in up to three ways: by power series, with
+    exponentials as unknowns, and in balls; a way that does not decide yields nothing.
 
     Raises
     ------

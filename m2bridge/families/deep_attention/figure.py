@@ -317,7 +317,8 @@ def _plot_points(panel: Any, points: Sequence[tuple[int, int | None]], **style: 
 def expected(result: Dimension) -> int | None:
     """Return the value of the paper's formula, also where its hypotheses do not hold.
 
-    ``None`` if the formula says nothing about these numbers.
+    It is the first value among the expectations: the paper's statements stand first, and their
+    formulas have a value where all widths are equal, as here. ``None`` if no formula has a value.
     """
     for expectation in result.expected:
         if expectation.value is not None:

@@ -402,7 +402,8 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
 
     It is the dimension of the virtual weights, less that of the functions and less l, the dimension
     of the torus of scalings. If one of these two dimensions is not proved, the difference is not
-    known, not even a bound for it, because both may be too small.
+    known, not even a bound for it, because both may be too small. For softmax, which has no
+    scalings, MethodUnavailableError is raised.
     """
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
@@ -534,7 +535,8 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     Otherwise one block decides (theorem-block), a network with at most two inputs and one output.
     If the kernel of the differential of the block has only the dimension that it always has,
     ``network.kernel_dimension``, the lower bound is the dimension; if the kernel is larger, it is
-    0. The differential has a column for each number of the block.
+    0. The differential has a column for each number of the block. For softmax of one token no rank
+    is needed.
     """
     upper = certified_bound(network)
     # the lower bound for one token of softmax, where every matrix of bounded rank is a function

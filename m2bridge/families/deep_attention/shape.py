@@ -319,7 +319,8 @@ class NetworkSizes(DifferentiableModel):
         """Return a lower bound for the dimension of generic fibres of the parametrization.
 
         With one head and without skip connections it is the dimension of the fibres over the
-        virtual weights, plus that of the torus of Eq. 13 in lightning attention. Otherwise it is
+        virtual weights, plus in lightning attention that of the torus of scalings of A against V,
+        one for each layer (Eq. 13). Otherwise it is
         the dimension of a group which acts freely, the product of these groups: GL(a_k) on K and Q
         of each head; GL(d_i) between layers i and i + 1, without skip connections; and the
         multiplicative group on A and V of each head, in lightning attention.
@@ -334,7 +335,7 @@ class NetworkSizes(DifferentiableModel):
 
 def virtual_dimension(shape: NetworkSizes) -> int:
     """Return the dimension of the variety of virtual weights."""
-    return reduced_dimension(shape, shape.layers)
+    return reduced_dimension(shape, whole=shape.layers)
 
 
 def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
@@ -382,7 +383,7 @@ def determined_dimension(network: NetworkSizes) -> int:
     """
     if network.softmax:
         return virtual_dimension(network)
-    return reduced_dimension(network, network.whole_layers) - network.layers
+    return reduced_dimension(network, whole=network.whole_layers) - network.layers
 
 
 def base_changes(network: NetworkSizes) -> int:

@@ -57,7 +57,12 @@ def _all_bounds(network: NetworkSizes) -> Iterator[Bounds]:
 
 
 def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
-    """Yield the upper bounds of release 1.0 that apply to a network."""
+    """Yield the upper bounds of release 1.0 that apply to a network.
+
+    One of them is by the structure of the network: linear functions for softmax of one token, the
+    virtual weights for one head without skip connections, else the sum over the layers. The other,
+    for lightning attention with few inputs, is the number of coefficients.
+    """
     if network.softmax and network.t == 1:
         yield Bounds.at_most(
             network.linear_dimension,
@@ -104,9 +109,9 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
     """Return the upper bound by hidden widths that heads fill and by bases (proposition-bases).
 
     The network has several layers, of several heads, without skip connections, and t ≥ 2 for
-    softmax. Hidden widths are reduced to what heads can fill and read. Then a change of base acts
-    freely wherever general outputs of a layer span its hidden space; its dimension is subtracted
-    from the sum over the layers.
+    softmax. Hidden widths are reduced to what heads can fill and read, which keeps the functions.
+    Then a change of base acts freely wherever general outputs of a layer span its hidden space; the
+    dimensions d_i² of these groups are subtracted from the sum over the layers.
     """
     # the generic ranks of the value matrices
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
@@ -310,7 +315,8 @@ def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
         return network.skip or (hidden_is_narrow and one_hidden_width)
     if network.layers > 1 or heads == 1:
         return False
-    # u = d_0 − (H − 1)a_1, the dimension of the space on which all A but one vanish
+    # u = d_0 − (H − 1)a_1 is the dimension of the space on which all A but one vanish. The theorem
+    # needs β_1, d_1, u ≥ 2, not d_1 = u = 2, and u ≥ a_1; from β_1 ≥ 2 follows d_1 ≥ 2.
     u = first - (heads - 1) * network.a[0]
     enough_space = u >= max(2, network.a[0]) and max(u, last) >= 3
     return enough_space and min(betas) >= 2

@@ -242,8 +242,8 @@ class ActivatedNetwork(PolynomialNetwork):
     def activated(self, z: Sequence[int], prime: int) -> tuple[list[int], list[int]]:
         """Return the values and the slopes of σ at the entries of z modulo a prime.
 
-        By Horner's rule the value v at an entry x becomes v x + a for each coefficient a in turn,
-        and so the slope s, its derivative by x, becomes s x + v.
+        By Horner's rule the value v at an entry x becomes v x + a for each coefficient a, from that
+        of the largest power on. So the slope s, the derivative of v by x, becomes s x + v.
         """
         values, slopes = [0] * len(z), [0] * len(z)
         for coefficient in reversed(self.activation):

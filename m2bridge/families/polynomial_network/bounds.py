@@ -156,8 +156,9 @@ def _value(bound: Bounds) -> int:
 
 
 def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator[Bounds]:
-    """Yield the bounds for r ≥ 2 that need no other networks: 1, 2, and 7 to 9, as far as they
-    apply.
+    """Yield the bounds 1, 2 and 7 to 9 for r ≥ 2, as far as they apply: no other network is needed.
+
+    The number of coordinates is left out where it is above bound 1 and may have very many digits.
     """
     weights = sum(before * after for before, after in pairwise(widths))
     gauge = gauge_dimension(widths, degree)
@@ -165,8 +166,8 @@ def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator
     inputs, outputs = widths[0], widths[-1]
     form_degree = degree ** (len(widths) - 2)
     if inputs > 1 and form_degree > weights:
-        # There are more than ``form_degree`` coordinates, and so more than weights: the number of
-        # coordinates, which may have very many digits, is not the least bound.
+        # A form of degree D in two variables has D + 1 coefficients, and in more variables more. So
+        # there are more coordinates than weights.
         return
     coordinates = outputs * comb(inputs - 1 + form_degree, inputs - 1)
     yield Bounds.at_most(coordinates, "the number of coordinates")

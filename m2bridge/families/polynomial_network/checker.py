@@ -128,8 +128,8 @@ def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -
     last_hidden, outputs = widths[-2:]
     # bounds 1 and 2
     yield expected_dimension(widths, degree)
-    # bound 5: a function is one on a quotient of K^(d_0) of dimension d_1, modulo a part of the
-    # kernel of W_1; such quotients form a Grassmannian
+    # bound 5: W_1 has rank at most d_1, so that a function factors through a quotient of K^(d_0) of
+    # dimension d_1, by a subspace of the kernel of W_1; such quotients form a Grassmannian
     if first_hidden < inputs:
         quotients = first_hidden * (inputs - first_hidden)
         on_quotient = (first_hidden, *widths[1:])
@@ -141,7 +141,8 @@ def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -
         into_space = (*widths[:-1], last_hidden)
         yield spaces + least_bound(into_space)
     # bound 4: at each hidden layer i the network is the composition of two parts, and a torus of
-    # dimension d_i scales the outputs of the first against the inputs of the second
+    # dimension d_i scales the outputs of the first against the inputs of the second, which keeps
+    # the composition
     for i in range(1, len(widths) - 1):
         up_to_layer, from_layer = widths[: i + 1], widths[i:]
         yield least_bound(up_to_layer) + least_bound(from_layer) - widths[i]

@@ -160,10 +160,11 @@ class PolynomialNetwork(DifferentiableModel):
     def grading(self) -> tuple[DegreeVector, ...] | None:
         """Return the degree of each coordinate in Z^d_l × Z^d_0, a tuple of d_l + d_0 integers.
 
-        The set of functions has these degrees because rescalings keep it: those of the outputs act
-        on W_l, and those of the inputs on W_1. The coefficient of x^m in output k has the degree
-        (e_k, m), with e_k a unit vector. Without hidden layers the map is the identity, each
-        coordinate can be rescaled by itself, and its degree is a unit vector in Z^(d_l d_0).
+        The coefficient of x^m in output k has the degree (e_k, m), with e_k a unit vector. The
+        equations of the set of functions are homogeneous for these degrees, because rescalings of
+        outputs and of inputs keep it: they act on W_l and on W_1. Without hidden layers the map is
+        the identity, each coordinate can be rescaled by itself, and its degree is a unit vector in
+        Z^(d_l d_0).
         """
         inputs, outputs = self.input_count, self.output_count
         if len(self.widths) == 2:

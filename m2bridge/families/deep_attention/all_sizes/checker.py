@@ -350,7 +350,7 @@ def _needed_hypotheses(words: Words) -> list[Json]:
     if words.observable == "normal_form":
         return []
     examples: dict[str, Json] = {}
-    for network in _small(softmax=KINDS[words.key] == "softmax"):
+    for network in _small_networks(softmax=KINDS[words.key] == "softmax"):
         stated = prediction(network, words.key, words.part)
         if words.observable == "virtual_weights":
             dimension = virtual_weights_dimension(network, whole=network.depth)
@@ -378,8 +378,11 @@ def _needed_hypotheses(words: Words) -> list[Json]:
 
 
 @cache
-def _small(softmax: bool) -> tuple[Network, ...]:
-    """The networks of at most three layers, widths and ranks at most three, the smallest first."""
+def _small_networks(softmax: bool) -> tuple[Network, ...]:
+    """The networks of at most three layers, widths and ranks at most three, the smallest first.
+
+    They have one head, no skip connections, and one or two tokens; ``softmax`` says which kind.
+    """
     numbers = (1, 2, 3)
     networks = []
     for layers in (1, 2, 3):

@@ -280,13 +280,14 @@ def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
 
 
 def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
-    """Yield what layer k adds to a dimension if only the quadratic form of its attention matrix
-    counts, as pieces.
+    """Yield what layer k adds to a dimension if only the quadratic form of its matrix counts.
 
-    It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace as in :func:`whole_matrices`, plus
-    ρ_k(2s_k − ρ_k + 1)/2 for that of a symmetric s_k × s_k matrix of rank at most
-    ρ_k = min(2α_k, s_k), less ``scalings``, 0 or 1. The pieces are pairs of the same kind, one for
-    each pair of formulas for s_k and ρ_k.
+    It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace of dimension s_k that contains a
+    given one of dimension s_{k+1}, plus ρ_k(2s_k − ρ_k + 1)/2 for that of a symmetric s_k × s_k
+    matrix of rank at most ρ_k = min(2α_k, s_k), less ``scalings``, 0 or 1.
+
+    The pieces are pairs (condition, formula) in the variables of LAYER, where x is α_k and s is
+    s_{k+1}: one for each pair of formulas for s_k and ρ_k, restricted to ``condition``.
     """
     for where, s_k in _SPANS:
         subspaces = f"({s_k} - s)*(n - {s_k})"
@@ -478,6 +479,8 @@ def blocks() -> Iterator[DeepAttention]:
 @cache
 def block_ranks() -> tuple[BlockRank, ...]:
     """Return the columns and the rank of the differential of each of :func:`blocks`.
+
+    An entry has the key of the network as ``network``, and the numbers ``columns`` and ``rank``.
 
     Raises
     ------

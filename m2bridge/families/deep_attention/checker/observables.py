@@ -178,6 +178,7 @@ def virtual_rank(network: Network) -> int:
     n = network.widths[0]
     count = weight_count(network)
     coordinates = network.depth * n * n + network.widths[-1] * n
+    # each of ``count`` derivatives is found by products with matrices of ``count`` entries in all
     _check_price(count, coordinates, steps=count**2)
     random = Random(4)
     # virtual weights are those of one head in each layer
@@ -190,8 +191,10 @@ def virtual_rank(network: Network) -> int:
     tangents = []
     for k, head in enumerate(layers):
         for letter, matrix in head.items():
-            directions = _units(matrix)
-            tangents += [_virtual_tangent(layers, entering, k, letter, E) for E in directions]
+            tangents += [
+                _virtual_tangent(layers, entering, moving=k, letter=letter, E=E)
+                for E in _units(matrix)
+            ]
     return rank_modulo(tangents)
 
 
@@ -236,7 +239,10 @@ def function_rank(network: Network, upper: int) -> int:
     random = Random(5)
     tokens = min(network.t, MAX_NONZERO_TOKENS)
     layers = [_random_heads(network.heads, sizes, random) for sizes in network.layers]
-    return rank_modulo([_gradient(layers, network.skip, tokens, random) for _ in range(rows)])
+    gradients = [
+        _gradient(layers, skip=network.skip, tokens=tokens, random=random) for _ in range(rows)
+    ]
+    return rank_modulo(gradients)
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:

@@ -351,7 +351,10 @@ def _layers_of_rank_one(network: Network) -> list[int]:
 
 
 def _conditions(network: Network) -> dict[str, bool]:
-    """Whether each hypothesis of any statement holds for a network, by its name in words.toml."""
+    """Whether each hypothesis of any statement holds for a network, by its name in words.toml.
+
+    Some have two names, as their words depend on the statement: ``lightning`` and ``scalings``.
+    """
     first, *hidden, last = network.widths
     single = network.depth == 1
     has_rank_one = bool(_layers_of_rank_one(network))
@@ -372,7 +375,8 @@ def _conditions(network: Network) -> dict[str, bool]:
         "equal-widths": len(set(network.widths)) == 1 and first > 1,
         "no-hidden-width-one": min(network.widths[:-1]) > 1,
         "three-threes": network.widths == (3, 3, 3) and min(network.a) > 1 and network.t > 2,
-        # of a single layer, and of several layers: the other kind of network satisfies it
+        # The first is asked of a single layer, and all networks with several layers satisfy it; the
+        # second is asked of several layers, and all networks with a single layer satisfy it.
         "rank-above-one": not single or not has_rank_one or last > 1,
         "ranks-above-one": single or not has_rank_one,
     }
