@@ -255,13 +255,24 @@ def fibre_length(sizes: Sizes, degree: int, zeros: ZeroType) -> int | None:
         # rescalings, L − 1 dimensions. If the rank modulo PRIME is smaller, this is not shown.
         if differential_rank(filters, degree) != upper_bound(sizes):
             return None
-    upper_bound_of_points = 0
+    # no more points than are known: then these are all, and each is reduced
+    upper_bound_of_points = _upper_bound_of_points(sizes, degree, P, function)
+    return len(points) if upper_bound_of_points == len(points) else None
+
+
+def _upper_bound_of_points(sizes: Sizes, degree: int, P: int, function: Mapping[Any, Any]) -> int:
+    """An upper bound for the number of filters, up to rescaling, that have this function.
+
+    ``function`` has the coefficients of f by the exponents of monomials. The filters have P zeros
+    in front of all together: for each distribution p of these zeros to the filters the number is at
+    most the length of the scheme of filters with p_i zeros in front of filter i.
+    """
+    number = 0
     # filter i has at most k_i − 1 zeros in front
     for p in product(*(range(size) for size in sizes)):
         if sum(p) == P:
-            upper_bound_of_points += _length_with_zeros(sizes, degree, p, function)
-    # no more points than are known: then these are all, and each is reduced
-    return len(points) if upper_bound_of_points == len(points) else None
+            number += _length_with_zeros(sizes, degree, p, function)
+    return number
 
 
 def _check_fibre_price(sizes: Sizes, degree: int) -> None:

@@ -96,9 +96,7 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
         If the network is too large.
     """
     check_fibres_computable(network)
-    weights = []
-    for i, size in enumerate(network.filters, 1):
-        weights.append([f"w_({i},{a})" for a in range(1, size + 1)])
+    weights = _weight_names(network)
     filters_of_types = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
@@ -114,6 +112,14 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
             "points": _list(filters_of_types),
         },
     )
+
+
+def _weight_names(network: FilterSizes) -> list[list[str]]:
+    """Return for each filter the names of its entries in Macaulay2: ``w_(1,1)``, ``w_(1,2)``, …."""
+    names = []
+    for i, size in enumerate(network.filters, 1):
+        names.append([f"w_({i},{a})" for a in range(1, size + 1)])
+    return names
 
 
 def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:

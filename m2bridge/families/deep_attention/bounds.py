@@ -323,8 +323,7 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
     For one token functions are matrices, whose dimension is known. With several heads or skip
     connections there is one bound, by Theorem H, or by a rank if the network is small or the
-    theorem is not about it. Otherwise one block decides in up to three ways: by power series, with
-    exponentials as unknowns, and in balls; a way that does not decide yields nothing.
+    theorem is not about it. Otherwise one block decides, in up to three ways.
 
     Raises
     ------
@@ -340,14 +339,22 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
     elif not network.is_plain:
         yield theorem_bound(network) or _jacobian_bound_by_series(network)
     else:
-        # one block decides, in three ways
-        if network.layers <= MAX_EXACT_SERIES_LAYERS:
-            method = f"block mod {LARGE_PRIME}, power series"
-            by_series = partial(_block_rank, t=network.t, softmax=True)
-            yield from block_bound(network, by_series, method)
-        yield from formal_block(network)
-        if network.layers <= MAX_BALL_LAYERS:
-            yield from _ball_block(network)
+        yield from _softmax_blocks(network)
+
+
+def _softmax_blocks(network: NetworkSizes) -> Iterator[MethodValue]:
+    """Yield the lower bound for softmax by one block, once for each way that decides.
+
+    The ways are power series, exponentials as unknowns, and balls. The first and the last are for
+    few layers only.
+    """
+    if network.layers <= MAX_EXACT_SERIES_LAYERS:
+        method = f"block mod {LARGE_PRIME}, power series"
+        by_series = partial(_block_rank, t=network.t, softmax=True)
+        yield from block_bound(network, by_series, method)
+    yield from formal_block(network)
+    if network.layers <= MAX_BALL_LAYERS:
+        yield from _ball_block(network)
 
 
 def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:

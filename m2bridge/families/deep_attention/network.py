@@ -302,7 +302,7 @@ class PowerSeries(NumberSystem):
 def _scores_pullback(
     normalized: Any, covector: Any, times: Callable[[Any, Any], Any]
 ) -> list[list[Any]]:
-    """Return the pullback of a covector G on softmax scores σ(Z) to the scores Z.
+    """Return the rows of the pullback of a covector G on softmax scores σ(Z) to the scores Z.
 
     Its entries are σ_ji (G_ji − Σ_m σ_mi G_mi), as ∂σ_mi/∂Z_ji = σ_mi (δ_mj − σ_ji).
 
@@ -312,11 +312,6 @@ def _scores_pullback(
         σ(Z) and G; column i has the scores of token i.
     times : function
         The product of two entries.
-
-    Returns
-    -------
-    list of lists
-        The rows of the covector on Z.
     """
     pulled_back_columns = []
     sigma_columns = zip(*normalized, strict=True)

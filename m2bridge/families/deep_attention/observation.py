@@ -37,12 +37,14 @@ from m2bridge.families.deep_attention.bounds import RANK_POINT_SEED, columns_and
 from m2bridge.families.deep_attention.expansion import (
     TOKENS,
     UNIT_MATRIX,
+    WordSum,
     layer_of_letters,
     letters,
 )
 from m2bridge.families.deep_attention.network import (
     Balls,
     HeadMatrices,
+    LayerMatrices,
     NetworkWeights,
     NumberSystem,
     Residues,
@@ -278,12 +280,10 @@ def _value_of_rank(
 
 
 def _normal_form(network: NetworkSizes) -> ComputedValue:
-    """Compute whether φ(X) = P(XXᵀ)X, with P = MQ from the virtual weights.
+    """Compute whether φ(X) = P(XXᵀ)X, with P = MQ from the virtual weights (``_normal_form_word``).
 
-    Both sides are words in matrices of any size, and equal words are equal functions. Put S = XXᵀ.
-    If the tokens before layer k are Y = M_k Q X, the tokens after it are V_k YYᵀ A_k Y, which is
-    M_{k+1} (Q S Qᵀ A'_k Q) X. So Q is the identity before the first layer, and layer k replaces Q
-    by Q S Qᵀ A'_k Q. The number for a certificate is the length of the longest word of φ.
+    Both sides are words in matrices of any size, and equal words are equal functions. The number
+    for a certificate is the length of the longest word of φ.
     """
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
@@ -295,19 +295,30 @@ def _normal_form(network: NetworkSizes) -> ComputedValue:
             " all"
         )
     layers = tuple(map(layer_of_letters, range(network.layers)))
+    # products of letters need nothing of the number system but its σ, the identity
+    function = output(layers, TOKENS, numbers=NumberSystem())
+    longest_word = max(map(len, function))
+    return ComputedValue(
+        known=function == _normal_form_word(layers),
+        method="both sides as words in matrices",
+        numbers={"factors": longest_word},
+    )
+
+
+def _normal_form_word(layers: tuple[LayerMatrices, ...]) -> WordSum:
+    """Return MQX as a word in the letters A and V of the layers and in the tokens X.
+
+    Put S = XXᵀ. If the tokens before layer k are Y = M_k Q X, those after it are V_k YYᵀ A_k Y,
+    which is M_{k+1} (Q S Qᵀ A'_k Q) X. So Q is the identity before the first layer, and layer k
+    replaces Q by Q S Qᵀ A'_k Q.
+    """
     *matrices, M = virtual_weights(layers)
     S = TOKENS * TOKENS.transpose()
     Q = UNIT_MATRIX
     for A in matrices:
         Q = Q * S * Q.transpose() * A * Q
-    # products of letters need nothing of the number system but its σ, the identity
-    function = output(layers, TOKENS, numbers=NumberSystem())
-    longest_word = max(map(len, function))
-    return ComputedValue(
-        known=function == M * Q * TOKENS,
-        method="both sides as words in matrices",
-        numbers={"factors": longest_word},
-    )
+    word: WordSum = M * Q * TOKENS
+    return word
 
 
 def _scalings(network: NetworkSizes) -> ComputedValue:
@@ -532,11 +543,7 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension by ranks modulo a prime, with the numbers from which it follows.
 
     With several heads or skip connections the lower bound is the rank of the whole differential.
-    Otherwise one block decides (theorem-block), a network with at most two inputs and one output.
-    If the kernel of the differential of the block has only the dimension that it always has,
-    ``network.kernel_dimension``, the lower bound is the dimension; if the kernel is larger, it is
-    0. The differential has a column for each number of the block. For softmax of one token no rank
-    is needed.
+    Otherwise one block decides (``_bound_by_block``). For softmax of one token no rank is needed.
     """
     upper = certified_bound(network)
     # the lower bound for one token of softmax, where every matrix of bounded rank is a function
@@ -545,17 +552,28 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     if not network.is_plain:
         lower = full_rank(network).value
     elif not network.softmax or network.t > 1:
-        columns, rank = columns_and_rank(network)
-        unseen = network.kernel_dimension
-        # a block with a larger kernel says nothing: its rank may be more than the dimension
-        block_decides = rank == columns - unseen
-        lower = determined_dimension(network) if block_decides else 0
-        numbers = {
-            "columns": columns,
-            "rank": rank,
-            "unseen": unseen,
-            "seed": RANK_POINT_SEED,
-            "prime": LARGE_PRIME,
-        }
+        lower, numbers = _bound_by_block(network)
     numbers = {"lower_bound": lower, **numbers, "upper_bound": upper}
     return _value_of_rank(lower, upper, "ranks modulo a prime", numbers)
+
+
+def _bound_by_block(network: NetworkSizes) -> tuple[int, dict[str, Any]]:
+    """Return a lower bound for the dimension by theorem-block, and the numbers behind it, by name.
+
+    The block is a network with at most two inputs and one output; its differential has a column
+    for each number of the block. If the kernel of this differential has only the dimension that it
+    always has, ``unseen``, the lower bound is the dimension of the functions. If the kernel is
+    larger, the bound is 0: the rank of the block may then be more than the dimension.
+    """
+    columns, rank = columns_and_rank(network)
+    unseen = network.kernel_dimension
+    block_decides = rank == columns - unseen
+    lower = determined_dimension(network) if block_decides else 0
+    numbers = {
+        "columns": columns,
+        "rank": rank,
+        "unseen": unseen,
+        "seed": RANK_POINT_SEED,
+        "prime": LARGE_PRIME,
+    }
+    return lower, numbers

@@ -219,8 +219,31 @@ def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Ent
     derivatives r z^(r−1), the *slopes*. If the derivative by W_i y is the covector g, that by W_i
     is g yᵀ and that by y is W_iᵀ g.
     """
-    y = _random_vector(len(matrices[0][0]), random)
-    # the inputs y of each layer, from the first on, and the slopes behind each layer but the last
+    x = _random_vector(len(matrices[0][0]), random)
+    inputs, slopes = _inputs_and_slopes(matrices, degree, x)
+    g = _random_vector(len(matrices[-1]), random)
+    gradient: Entries = []
+    # before the step i, g is the covector by the outputs W y of the layer with index i
+    for i in reversed(range(len(matrices))):
+        # g yᵀ, row by row
+        for entry in g:
+            gradient += [entry * y for y in inputs[i]]
+        if i > 0:
+            # Wᵀ g, and then the product with the slopes of the layer before
+            columns = zip(*matrices[i], strict=True)
+            by_y = [_dot(column, g) for column in columns]
+            g = [y * slope % PRIME for y, slope in zip(by_y, slopes[i - 1], strict=True)]
+    return gradient
+
+
+def _inputs_and_slopes(
+    matrices: list[list[Entries]], degree: int, x: Entries
+) -> tuple[list[Entries], list[Entries]]:
+    """The inputs y of each layer, x of the first, and the slopes behind each layer but the last.
+
+    The slopes are the derivatives r z^(r−1) of the powers z^r, entry by entry, for z = W y.
+    """
+    y = x
     inputs = [y]
     slopes = []
     for W in matrices[:-1]:
@@ -228,19 +251,7 @@ def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Ent
         y = [pow(entry, degree, PRIME) for entry in z]
         inputs.append(y)
         slopes.append([degree * pow(entry, degree - 1, PRIME) for entry in z])
-    g = _random_vector(len(matrices[-1]), random)
-    gradient: Entries = []
-    # before the step i, g is the covector by the outputs W y of the layer with index i
-    for i in reversed(range(len(matrices))):
-        # g yᵀ, row by row
-        for entry in g:
-            gradient += [entry * x for x in inputs[i]]
-        if i > 0:
-            # Wᵀ g, and then the product with the slopes of the layer before
-            columns = zip(*matrices[i], strict=True)
-            by_y = [_dot(column, g) for column in columns]
-            g = [x * slope % PRIME for x, slope in zip(by_y, slopes[i - 1], strict=True)]
-    return gradient
+    return inputs, slopes
 
 
 def _dot(row: Sequence[int], column: Sequence[int]) -> int:

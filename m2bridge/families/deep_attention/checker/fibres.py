@@ -82,11 +82,8 @@ def fibre(network: Network) -> tuple[int, int]:
     unknowns_ring = ring(count)
     equations = _equations(network, unknowns_ring)
     basis = groebner_basis(equations, unknowns_ring)
-    leading = []
-    for polynomial in basis:
-        # the first monomial is the leading one
-        exponents = polynomial.monomial(0)
-        leading.append(tuple(map(int, exponents)))
+    # the first monomial of a polynomial is the leading one
+    leading = [tuple(map(int, polynomial.monomial(0))) for polynomial in basis]
     numerator, dimension = hilbert_series(minimal(leading), count)
     # the degree is the value of the numerator at 1
     degree = sum(numerator)

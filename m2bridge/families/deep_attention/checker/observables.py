@@ -457,15 +457,31 @@ def _fibre(network: Network, observable: str) -> Found:
     """The dimension or degree of a fibre among all matrices, or whether a fibre is one point.
 
     ``observable`` is ``fibre_dimension`` or ``fibre_degree``, of the fibre among all matrices, or
-    ``fibre_is_one_point``, of the fibre in the virtual weights. The fibre among all matrices, of
-    any ranks, contains the fibre in the virtual weights, so its dimension is at least that of the
-    latter; if virtual weights are dense in all matrices, it is the same. ContradictionError if the
-    dimension by Gröbner bases and that by ranks do not fit.
+    ``fibre_is_one_point``, of the fibre in the virtual weights. ContradictionError if the dimension
+    of the fibre among all matrices, by Gröbner bases, and that of the fibre in the virtual weights,
+    by ranks, do not fit.
     """
     # 0 says that no fibre of this network is computed
     if unknown_count(network) == 0:
         return NOT_COMPUTED
     dimension, degree = fibre(network)
+    virtual_dimension = _dimension_of_smaller_fibre(network, dimension)
+    numbers = {"unknowns": unknown_count(network)}
+    if observable == "fibre_dimension":
+        return dimension, numbers | {"dimension": dimension}
+    if observable == "fibre_degree":
+        return degree, numbers | {"degree": degree}
+    is_one_point = _decide_one_point(dimension, degree, virtual_dimension)
+    return is_one_point, numbers | {"dimension": dimension, "degree": degree}
+
+
+def _dimension_of_smaller_fibre(network: Network, dimension: int) -> int | None:
+    """The dimension of the fibre in the virtual weights, up to the torus; None if not decided.
+
+    ``dimension`` is that of the fibre among all matrices, of any ranks, which contains the fibre in
+    the virtual weights, so that it is at least as large; if virtual weights are dense in all
+    matrices, it is the same. ContradictionError if that is not so.
+    """
     virtual_dimension, virtual_numbers = _virtual_fibre_dimension(network)
     n = network.widths[0]
     all_matrices_dimension = network.depth * n * n + n * network.widths[-1]
@@ -477,13 +493,7 @@ def _fibre(network: Network, observable: str) -> Found:
             raise ContradictionError(
                 f"a fibre of dimension {dimension}, {virtual_dimension} in the virtual weights"
             )
-    numbers = {"unknowns": unknown_count(network)}
-    if observable == "fibre_dimension":
-        return dimension, numbers | {"dimension": dimension}
-    if observable == "fibre_degree":
-        return degree, numbers | {"degree": degree}
-    is_one_point = _decide_one_point(dimension, degree, virtual_dimension)
-    return is_one_point, numbers | {"dimension": dimension, "degree": degree}
+    return virtual_dimension
 
 
 def _decide_one_point(dimension: int, degree: int, virtual_dimension: int | None) -> bool | None:
