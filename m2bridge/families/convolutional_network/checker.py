@@ -206,7 +206,7 @@ def type_count(sizes: Sizes) -> int:
     for size in sizes:
         choices_of_e *= size
     largest_sum = sum(size - 1 for size in sizes)
-    # the average of Σ e_i is half of its largest value, as e and (k_i − 1 − e_i) are as frequent
+    # the average of Σ e_i is half of its largest value, as e ↦ (k_i − 1 − e_i) permutes the choices
     return choices_of_e + choices_of_e * largest_sum // 2
 
 

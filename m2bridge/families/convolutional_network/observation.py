@@ -159,7 +159,8 @@ def observe(
     EngineError
         If Macaulay2 failed in another way.
     """
-    with limited(None) as timer:
+    # no limit of its own, but that of an enclosing block; the timer measures the seconds
+    with limited(timeout=None) as timer:
         rank = rank_result(network)
         wanted_observables = BY_ENGINE & set(observables)
         if not wanted_observables or network.degree == 1:

@@ -285,9 +285,9 @@ def block_bound(
 
     The kernel of the block's differential always contains the directions in which the function
     does not change, a space of dimension ``network.kernel_dimension``. If the kernel is no larger,
-    the differential of the network at generic weights has its least kernel, too (see the module),
-    and the dimension is ``determined_dimension(network)``. If the kernel is larger, nothing is
-    yielded, because at other weights it may be the least one.
+    the differential of the network at generic weights has its least kernel, too (theorem-block in
+    docs/deep-attention.md), and the dimension is ``determined_dimension(network)``. If the kernel
+    is larger, nothing is yielded, because at other weights it may be the least one.
 
     Parameters
     ----------
@@ -395,7 +395,10 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
 
 
 def _formal_rank(block: TwoInputNetwork) -> int:
-    """Return the rank with exponentials as unknowns, at two tokens; see :class:`FormalSoftmax`."""
+    """Return the rank modulo LARGE_PRIME for softmax with exponentials as unknowns, at two tokens.
+
+    Independent random numbers stand for the exponentials (:class:`FormalSoftmax`).
+    """
     draw = random_residues()
     rows = gradients(block, FormalSoftmax(LARGE_PRIME, draw), tokens=2, draw=draw)
     return rank_of_gradients(rows, upper=block.columns)

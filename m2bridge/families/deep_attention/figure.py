@@ -126,6 +126,7 @@ class Figure3(PictureResult):
             # Both panels have this axis, with space for the numbers above the points.
             highest = max(result.dimension or 0 for result in chain(*results))
             panels[0].set_ylim(0, 1.12 * highest)
+            # the lowest 6 % of the picture are left for the caption
             figure.tight_layout(rect=(0, 0.06, 1, 1), w_pad=2.5)
             figure.text(0.5, 0.025, _caption(self), ha="center", color=SOFT)
             return figure
@@ -266,6 +267,7 @@ def _draw_panel(
     """
     panel.set_title(f"{name} self-attention", pad=12)
     panel.set_xlabel("width δ", style="italic")
+    # with space for the number to the left of the first point
     panel.set_xlim(min(deltas) - 0.8, max(deltas) + 0.5)
     # Every step-th width makes at most MAX_AXIS_TICKS.
     step = ceil(len(deltas) / MAX_AXIS_TICKS)

@@ -304,7 +304,8 @@ def _scores_pullback(
 ) -> list[list[Any]]:
     """Return the rows of the pullback of a covector G on softmax scores σ(Z) to the scores Z.
 
-    Its entries are σ_ji (G_ji − Σ_m σ_mi G_mi), as ∂σ_mi/∂Z_ji = σ_mi (δ_mj − σ_ji).
+    Its entries are σ_ji (G_ji − Σ_m σ_mi G_mi), as ∂σ_mi/∂Z_ji = σ_mi (δ_mj − σ_ji), also where
+    some tokens stand for several equal ones.
 
     Parameters
     ----------

@@ -157,7 +157,8 @@ def observe_part(
         ]
         if not wanted_observables:
             return None
-    with limited(None) as timer:
+    # no limit of its own, but that of an enclosing block; the timer measures the seconds
+    with limited(timeout=None) as timer:
         try:
             for name in wanted_observables:
                 try:

@@ -272,10 +272,10 @@ class NetworkSizes(DifferentiableModel):
     def whole_layers(self) -> int:
         """How many layers of lightning attention, from the first on, see all of their A'_k.
 
-        These are the layers up to the first one with α_k = 1, or all if there is none. Behind that
-        layer all tokens are parallel to first order. As a skew-symmetric form vanishes on parallel
-        tokens, later layers see only the symmetric part of A'_k. For one token no layer sees more
-        than the symmetric part, and the number is 0.
+        These are the layers up to the first one with α_k = 1, or all if there is none. A layer with
+        A'_k = k qᵀ makes all tokens multiples of one vector, a column times the row qᵀY. As a
+        skew-symmetric form vanishes on parallel tokens, later layers see only the symmetric part of
+        A'_k. For one token no layer sees more than the symmetric part, and the number is 0.
         """
         if self.t == 1:
             return 0

@@ -186,7 +186,7 @@ def dimension_of_separate_heads(network: NetworkSizes) -> int:
 def fibre_degree(network: NetworkSizes) -> int:
     """Predict the number of linear spaces of which a fibre among all matrices consists.
 
-    The fibre is taken up to scalings, as in proposition-fibres in docs/deep-attention.md. It is one
+    The fibre is taken up to scalings (proposition-fibres in docs/deep-attention.md). It is one
     linear space, unless M = h mᵀ has rank one. Then m can be exchanged with a linear factor of
     xᵀA_l x, the quadratic form of the last layer, and each such factor gives one more space.
     """

@@ -205,8 +205,9 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
         head_dimension = matrices_of_rank(d, alpha)
         space_dimension = d * d
         coefficients = d * comb(d + 1, 2)
-        # The tangent v_j wᵀ to A_i with −v_i wᵀ to A_j changes nothing, as v_iᵀSv_j = v_jᵀSv_i; the
-        # vectors w in the row spaces of both have at least 2α − d dimensions.
+        # For one output the function is Σ_h v_h S A_h. For a row w it stays to first order if
+        # v_jᵀw is added to A_i and v_iᵀw subtracted from A_j, as v_i S v_jᵀ = v_j S v_iᵀ. For w in
+        # both row spaces, an intersection of at least 2α − d dimensions, the ranks stay, too.
         if after == 1 and heads <= d:
             exchanges = comb(heads, 2) * max(0, 2 * alpha - d)
     else:

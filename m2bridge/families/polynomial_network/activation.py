@@ -333,7 +333,7 @@ def activation_bound(widths: Widths, activation: Sequence[int], characteristic: 
     def least(part: Widths) -> Bounds:
         """Return the least bound for a network with the widths ``part``.
 
-        They are all widths, consecutive ones, or such a list with the first or last one reduced.
+        They are some consecutive ones of the widths, of which the first or last may be reduced.
         """
         by_counts = _bounds_by_counts(part, activation)
         by_parts = _bounds_by_parts(part, least)

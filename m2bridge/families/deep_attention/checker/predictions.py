@@ -279,8 +279,8 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
         head_dimension = forms_of_rank(d, 2 * a)
         space_dimension = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
-    # bound 1: A_h can be scaled against V_h; for d' = 1 each vector w in the row spaces of both A_i
-    # and A_j gives one direction more, A_i + v_j wᵀ and A_j − v_i wᵀ
+    # bound 1: A_h can be scaled against V_h; for d' = 1 each row w in the row spaces of both A_i
+    # and A_j gives one direction more, A_i + v_jᵀw and A_j − v_iᵀw, as v_i S v_jᵀ = v_j S v_iᵀ
     up_to_symmetries = heads * (values + head_dimension - 1)
     if several_tokens and after == 1 and heads <= d:
         # the least dimension of the intersection of both row spaces
