@@ -62,7 +62,7 @@ def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER)
 
 
 def positive_integers(option: str, values: object) -> tuple[int, ...]:
-    """Return numbers as a tuple; InvalidCaseError if one is no integer from 1 to MAX_CASE_NUMBER."""
+    """Return a tuple of numbers; InvalidCaseError unless all are from 1 to MAX_CASE_NUMBER."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
     return tuple(positive_integer(option, value) for value in values)
