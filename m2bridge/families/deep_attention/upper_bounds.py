@@ -156,7 +156,10 @@ def _dimension_of_general_outputs(network: NetworkSizes, d: int) -> int:
 
 
 def _sum_over_layers(network: NetworkSizes, bases: int) -> Bounds:
-    """Return the sum of the least bounds of the layers, less ``bases`` for changes of base."""
+    """Return the sum of the least bounds of the layers, with the summands as its reason in words.
+
+    ``bases`` is the dimension of the changes of base between layers, which is subtracted.
+    """
     # Deep networks have many equal layers, which are one summand with their number.
     layers_with_bound = Counter[Bounds]()
     for d, after, a in network.layer_sizes:
@@ -186,9 +189,10 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
     """Yield upper bounds for the dimension of the functions of one layer.
 
     The layer has the widths d before and ``after`` it, and attention matrices of rank at most a.
-    Functions of lightning attention are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with the
-    quadratic forms q_h(x) = xᵀA_hx for t = 1. For softmax only the weights are counted. The bounds
-    are those of proposition-heads in docs/deep-attention.md; for one output v_h is the row V_h.
+    Functions of lightning attention are Σ_h V_h S A_h X with S = XXᵀ for t ≥ 2, and
+    Σ_h V_h x·q_h(x) with the quadratic forms q_h(x) = xᵀA_hx for t = 1. For softmax only the
+    weights are counted. The bounds are those of proposition-heads in docs/deep-attention.md; for
+    one output v_h is the row V_h.
     """
     heads = network.heads
     alpha = min(a, d)
@@ -205,9 +209,9 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
         head_dimension = matrices_of_rank(d, alpha)
         space_dimension = d * d
         coefficients = d * comb(d + 1, 2)
-        # For one output the function is Σ_h v_h S A_h. For a row w it stays to first order if
-        # v_jᵀw is added to A_i and v_iᵀw subtracted from A_j, as v_i S v_jᵀ = v_j S v_iᵀ. For w in
-        # both row spaces, an intersection of at least 2α − d dimensions, the ranks stay, too.
+        # For one output Σ_h v_h S A_h stays to first order if, for a row w, v_jᵀw is added to A_i
+        # and v_iᵀw subtracted from A_j, as v_i S v_jᵀ = v_j S v_iᵀ. For w in both row spaces, an
+        # intersection of at least 2α − d dimensions, the ranks stay, too.
         if after == 1 and heads <= d:
             exchanges = comb(heads, 2) * max(0, 2 * alpha - d)
     else:
@@ -224,10 +228,10 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
     tensors = determinantal_dimension(d * after, space_dimension, rank)
     yield Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
     if after == 1 and several_tokens:
-        # With S = XXᵀ the function is the row Σ_h v_h S A_h, which is linear in S and so determined
-        # by all S = uuᵀ. Then its d entries are quadratic forms in u, which vanish where all v_h u
-        # do: on a space of codimension h, a point of a Grassmannian of dimension h(d − h). Forms
-        # that vanish on it have as many dimensions as the forms of rank at most h.
+        # The row Σ_h v_h S A_h is linear in S and so determined by all S = uuᵀ. Then its d entries
+        # are quadratic forms in u, which vanish where all v_h u do: on a space of codimension h, a
+        # point of a Grassmannian of dimension h(d − h). Forms that vanish on it have as many
+        # dimensions as the forms of rank at most h.
         h = min(heads, d)
         quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
         yield Bounds.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
@@ -237,11 +241,13 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
 def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
     """Return an upper bound for the dimension by the ranks of all A and V.
 
-    ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. The dimension of
-    the changes of base between layers is subtracted where these act freely (:func:`act_freely`).
+    ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. Hidden widths
+    that heads do not use are left out first. In lightning attention one scaling of A against V is
+    subtracted for each head. The dimension of the changes of base between layers is subtracted if
+    the value matrices of all heads together have full rank, so that these act freely.
     """
     reduced_network, betas = without_unused_width(network, betas)
-    # A and V of one head of each layer
+    # the dimension of A and V of one head of each layer
     matrices = 0
     for (d, after, a), beta in zip(reduced_network.layer_sizes, betas, strict=True):
         matrices += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)

@@ -350,7 +350,10 @@ def _value(bound: Bounds) -> int:
 
 
 def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bounds]:
-    """Yield the number of weights, and that of coefficients if their degrees can be listed."""
+    """Yield the number of weights, and the number of coefficients of all degrees that can occur.
+
+    The latter is left out if the largest degree is above MAX_LISTED_DEGREE.
+    """
     weights = sum(before * after for before, after in pairwise(widths))
     yield Bounds.at_most(weights, "the number of weights")
     degrees = possible_degrees(len(widths) - 1, activation)

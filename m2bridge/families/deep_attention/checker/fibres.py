@@ -122,13 +122,13 @@ def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
     if few_tokens:
         X = _matrix(variables, n, network.t)
         S = product(X, transposed(X))
-        unknown_function = _function(unknown_attention, N, S=S, X=X, one=one)
-        given_function = _function(attention, M, S=S, X=X, one=one)
+        unknown_function = _function_matrix(unknown_attention, N, S=S, X=X, one=one)
+        given_function = _function_matrix(attention, M, S=S, X=X, one=one)
     else:
         # P is compared instead of P(S)X: for t ≥ n a function determines P
         S = _symmetric(variables, n)
-        unknown_function = _function(unknown_attention, N, S=S, X=None, one=one)
-        given_function = _function(attention, M, S=S, X=None, one=one)
+        unknown_function = _function_matrix(unknown_attention, N, S=S, X=None, one=one)
+        given_function = _function_matrix(attention, M, S=S, X=None, one=one)
     equations = []
     for unknown_row, given_row in zip(unknown_function, given_function, strict=True):
         for unknown_entry, given_entry in zip(unknown_row, given_row, strict=True):
@@ -149,7 +149,7 @@ def _symmetric(variables: Iterator[Any], n: int) -> Matrix:
     return S
 
 
-def _function(
+def _function_matrix(
     attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | None, one: Any
 ) -> Matrix:
     """The matrix P(S)X of the virtual weights A_1, …, A_l, here ``attention``, and M; or P(S).

@@ -336,7 +336,10 @@ def _attention_matrices(network: Network) -> Found:
 
 
 def _virtual_weights(network: Network) -> Found:
-    """The dimension of the virtual weights: a rank, where it meets the upper bound."""
+    """The dimension of the virtual weights: a rank, where it meets the upper bound; else None.
+
+    Nothing is computed with several heads or skip connections, as there are no virtual weights.
+    """
     if not network.plain:
         return NOT_COMPUTED
     return _dimension_between(
@@ -394,9 +397,10 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
     ``upper`` is the upper bound of the dimension. If the kernel of the differential of the block
     has the dimension that it always has (``unseen_dimension``), the dimension is ``upper`` by the
     theorem, and this is the lower bound. If the kernel is larger, the lower bound is 0. The rank of
-    the block is then no bound: it may be more than the dimension, because in a block matrices of
-    rank one move in all directions. For small networks of lightning attention the rank of the whole
-    differential must be ``upper``, too: else ContradictionError.
+    the block is then no bound: it may be more than the dimension, because the block is
+    differentiated by all entries of its C_k, also where the matrices of the network have rank one.
+    For small networks of lightning attention the rank of the whole differential must be ``upper``,
+    too: else ContradictionError.
     """
     columns, rank = columns_and_rank(network)
     kernel = unseen_dimension(network)
@@ -515,8 +519,8 @@ def _decide_one_point(dimension: int, degree: int, virtual_dimension: int | None
 def _closed(network: Network) -> Found:
     """Whether the functions form a closed set, where the statement ``closed`` applies.
 
-    They do not if all facts hold which show that a limit of networks is not a network. If one fails
-    this is not decided.
+    The answer is no if all facts hold which show that a limit of networks is not a network. If one
+    of them fails, it is not decided; where the statement does not apply, nothing is computed.
     """
     # the statement has no parts
     failing = hypotheses(network, key="closed", part="")

@@ -259,8 +259,9 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     """The least bound of proposition-heads for the dimension of the functions of one layer.
 
     The layer has H heads from width d to d' = ``after``, with attention matrices A_h of rank at
-    most ``a`` and value matrices V_h; for d' = 1 the row of V_h is v_h. Bounds 1 to 4 are those of
-    lightning attention; for softmax the weights are counted.
+    most ``a`` and value matrices V_h; for d' = 1 the row of V_h is v_h, and the function is the row
+    Σ v_h S A_h times X, with S = XXᵀ. Bounds 1 to 4 are those of lightning attention; for softmax
+    the weights are counted.
     """
     heads = network.heads
     values = d * after
@@ -289,10 +290,9 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     # bound 2: the tensor Σ V_h ⊗ A_h is a matrix of rank at most H
     rank = min(heads, values, space_dimension)
     bounds = [up_to_symmetries, rank * (values + space_dimension - rank)]
-    # bound 3: for d' = 1 the function is the row Σ v_h S A_h, with S = XXᵀ. For S = uuᵀ it has d
-    # quadratic forms in u as entries, which vanish where all v_h u do, on a subspace of codimension
-    # h. Such subspaces are a Grassmannian, and the forms that vanish on one have the dimension of
-    # the forms of rank at most h
+    # bound 3: for d' = 1 the row Σ v_h S A_h has for S = uuᵀ d quadratic forms in u as entries,
+    # which vanish where all v_h u do, on a subspace of codimension h. These subspaces are a
+    # Grassmannian, and the forms that vanish on one have the dimension of those of rank at most h
     if several_tokens and after == 1:
         h = min(heads, d)
         bounds.append(h * (d - h) + d * forms_of_rank(d, h))
