@@ -469,7 +469,7 @@ class Family(ABC, Generic[M]):
     def closures_of_all_sizes(self, *, vectors: bool = False) -> Result:
         """Compute the closures for all sizes at once.
 
-        With ``vectors`` the result has for each representation a polynomial, its highest weight vector.
+        With ``vectors`` the result has a polynomial of highest weight for each representation.
 
         Raises
         ------

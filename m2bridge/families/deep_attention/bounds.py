@@ -400,7 +400,8 @@ def _formal_rank(block: TwoInputNetwork) -> int:
     Independent random numbers stand for the exponentials (:class:`FormalSoftmax`).
     """
     draw = random_residues()
-    rows = gradients(block, FormalSoftmax(LARGE_PRIME, draw), tokens=2, draw=draw)
+    numbers = FormalSoftmax(prime=LARGE_PRIME, draw=draw)
+    rows = gradients(block, numbers, tokens=2, draw=draw)
     return rank_of_gradients(rows, upper=block.columns)
 
 

@@ -134,7 +134,8 @@ def attention_matrices(network: NetworkSizes) -> int:
 def fibre_dimension(network: NetworkSizes) -> int:
     """Predict the dimension of the fibres among all matrices, up to scalings.
 
-    A skew-symmetric matrix is free for each layer that the function sees by its quadratic form only
+    After the first ``whole_layers`` layers the function sees only the quadratic form of each
+    attention matrix, so that a skew-symmetric d_0 × d_0 matrix is free for each of the other layers
     (proposition-fibres in docs/deep-attention.md).
     """
     return (network.layers - network.whole_layers) * comb(network.widths[0], 2)
