@@ -211,7 +211,10 @@ def type_count(sizes: Sizes) -> int:
 
 
 def types_of_zeros(sizes: Sizes) -> list[ZeroType]:
-    """All types of zeros (e, P), that of filters without zeros first."""
+    """All types of zeros (e, P), that of filters without zeros first.
+
+    TooExpensiveError if there are more than MAX_TYPES.
+    """
     if type_count(sizes) > MAX_TYPES:
         raise TooExpensiveError("case", f"{type_count(sizes)} types of zeros")
     types = []
@@ -557,7 +560,8 @@ def _about_types(
     ``predicted`` has the stated number for each of ``types_of_zeros``, in their order; None if
     there are too many types. ``number_from_length`` takes the length of the fibre over a function
     of a type, and returns the observed number of this type. A length that is not decided gives the
-    number None. For r = 1 nothing is observed, because the statement is about r ≥ 2.
+    number None. For r = 1 nothing is observed, because the statement is about r ≥ 2; for r ≥ 2 too
+    many types are a TooExpensiveError.
     """
     sizes, activation_degree = _case(certificate)
     evidence: dict[str, Any] = {**_dimension(sizes, activation_degree)}

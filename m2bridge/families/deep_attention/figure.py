@@ -173,8 +173,8 @@ def figure_3(
             network = DeepAttention((delta,) * width_count, a, t)
             lightning = dimension(network)
             softmax = dimension(replace(network, normalization="softmax"))
-            # A point with one of its two dimensions would look like a result, so both must be
-            # known. ``unfinished`` is the limit of the first that is not.
+            # A point with only one of the two dimensions would look like a result, so both must be
+            # known. ``unfinished`` is the limit that ended the first computation without a value.
             for result in (lightning, softmax):
                 if result.dimension is None:
                     unfinished = unfinished or result.unfinished
