@@ -531,8 +531,9 @@ def growing_rank(
     """
     rows: list[list[int]] = []
     rank = 0
-    for count, series in enumerate(check_deadline_in(gradients), 1):
-        rows += [[entry[order] for entry in series] for order in range(length)]
+    for count, gradient_series in enumerate(check_deadline_in(gradients), 1):
+        # a row for each order, with the coefficients of all entries
+        rows += [[entry[order] for entry in gradient_series] for order in range(length)]
         # A rank for each power of two costs no more than twice the last one.
         is_power_of_two = count.bit_count() == 1
         if is_power_of_two:

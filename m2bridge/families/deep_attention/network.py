@@ -130,11 +130,12 @@ class SeriesMatrix:
         """The rows of power series, as polynomials of FLINT."""
         tables = [coefficient.table() for coefficient in self.coefficients]
         rows_of_series = []
-        # The same row of the coefficients of all orders; in it the same entry of all orders.
+        # ``row_by_order`` has one row of each coefficient matrix, order by order, and ``series``
+        # one entry of each of these rows: the coefficients of a power series.
         for row_by_order in zip(*tables, strict=True):
-            entries_by_order = zip(*row_by_order, strict=True)
+            all_series = zip(*row_by_order, strict=True)
             rows_of_series.append(
-                [flint.nmod_poly(list(entry), self.prime) for entry in entries_by_order]
+                [flint.nmod_poly(list(series), self.prime) for series in all_series]
             )
         return rows_of_series
 
@@ -544,7 +545,8 @@ def pullback(
 
     Z = YᵀAY are the scores of the tokens Y, and ``sigma`` is σ(Z). Write dV for the pullback of G
     to V, and so on. By the product rule dV = G(Yσ)ᵀ and, for Γ = VᵀG, dσ = YᵀΓ, from which the
-    number system finds dZ. Then dA = Y dZ Yᵀ and dY = Γσᵀ + AY dZᵀ + AᵀY dZ.
+    number system finds dZ. Then dA = Y dZ Yᵀ. The summands of dY = Γσᵀ + AY dZᵀ + AᵀY dZ come from
+    the factor Y of the output, and from the first and the second factor Y of Z.
     """
     gamma = head.V.transpose() * G
     dZ = numbers.scores_pullback(sigma, Y.transpose() * gamma)

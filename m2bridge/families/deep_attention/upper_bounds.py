@@ -148,8 +148,8 @@ def _dimension_of_general_outputs(network: NetworkSizes, d: int) -> int:
 
     If the layer has fewer outputs than m, its outputs span the whole space. For lightning attention
     m = hd with h = min(H, d) heads; the proof takes as A_h matrices with one entry, on the
-    diagonal. For softmax m = Hd, the number of columns of all V_h, is enough, because the bounds
-    count A_h and V_h and not the functions.
+    diagonal. For softmax m = Hd, the number of columns of all V_h: the bounds for softmax count the
+    matrices A_h and V_h, on which changes of base act freely if these columns span the space.
     """
     different_heads = network.heads if network.softmax else min(network.heads, d)
     return different_heads * d
@@ -269,11 +269,12 @@ def without_unused_width(
     """Return a network with the same functions and smaller hidden widths d_k, and its β_k.
 
     The functions are those with value matrices of rank at most β_k in layer k, where ``betas`` are
-    β_1, …, β_l. A hidden width is reduced to what heads can fill and read: outputs of H heads with
-    values of rank β lie in a space of dimension Hβ, and each of the H heads of the next layer sees
-    of it 2α + β linear forms: those in the rows and columns of A, and in the rows of V. The widths
-    of a network with skip connections stay, as the tokens themselves pass there. The new β_k are at
-    most the new widths before and after layer k.
+    β_1, …, β_l. A hidden width is reduced to what heads can fill and read (lemma-unused-width in
+    docs/weights-mathematics.md): outputs of H heads with values of rank β lie in a space of
+    dimension Hβ, and each of the H heads of the next layer sees of it 2α + β linear forms, those in
+    the rows and columns of A, and in the rows of V. The widths of a network with skip connections
+    stay, as the tokens themselves pass there. The new β_k are at most the new widths before and
+    after layer k.
     """
     ranks = list(betas)
     if network.skip or network.layers == 1:

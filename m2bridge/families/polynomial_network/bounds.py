@@ -41,9 +41,11 @@ def _stabilizer_dimension(widths: Widths) -> int:
     multiplicity m_ab of [a, b] follows from the ranks of products of the W_i, as such a rank is the
     number of intervals that contain the layers of the product.
 
-    The stabilizer is open in the space of those endomorphisms of the representation that vanish on
-    inputs and outputs. A homomorphism from [a, b] to [c, d] is a number if c ≤ a ≤ d ≤ b, else
-    zero. It lives on the layers a to d, so it vanishes on inputs and outputs if these are hidden.
+    g is in the stabilizer if g − 1 is an endomorphism of the representation that vanishes on inputs
+    and outputs; so the stabilizer has the dimension of the space of these endomorphisms, in which
+    the invertible 1 + f are open. A homomorphism from [a, b] to [c, d] is a number if
+    c ≤ a ≤ d ≤ b, else zero. It lives on the layers a to d, so it vanishes on inputs and outputs if
+    these are hidden.
     """
     last = len(widths) - 1
 

@@ -253,8 +253,9 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
 
     A head maps Y to V·YYᵀAY with A = KᵀQ. Let G be the derivative by this output, and Γ = VᵀG. The
     derivative by V is G(YYᵀAY)ᵀ, that by A is D = YYᵀΓYᵀ, and that by Y is AᵀYYᵀΓ + (W + Wᵀ)Y with
-    W = ΓYᵀAᵀ. The derivative by K is Q Dᵀ, and that by Q is K D. Products are taken in an order in
-    which neither A nor D is multiplied out, since both are n × n.
+    W = ΓYᵀAᵀ: the summands come from the last, the first and the second factor Y. The derivative by
+    K is Q Dᵀ, and that by Q is K D. Products are taken in an order in which neither A nor D is
+    multiplied out, since both are n × n.
     """
     Y = _random(layers[0][0]["V"].ncols(), tokens, random)
     entering = []
