@@ -62,7 +62,7 @@ def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER)
 
 
 def positive_integers(option: str, values: object) -> tuple[int, ...]:
-    """Return a list of numbers that name a case as a tuple; see :func:`positive_integer`."""
+    """Return a tuple of numbers; InvalidCaseError unless all are from 1 to MAX_CASE_NUMBER."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
     return tuple(positive_integer(option, value) for value in values)
@@ -97,7 +97,7 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 
 
 def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the numbers of ``3`` or ``1..4``, at most MAX_RANGE_VALUES − ``before`` of them."""
+    """Return the range ``3`` or ``1..4``; an error if it and ``before`` others are too many."""
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
@@ -418,7 +418,7 @@ class Family(ABC, Generic[M]):
         """The models of the family in words, plural."""
 
     def build(self, **values: Any) -> M:
-        """Return the model, of :attr:`model_class` here, with these values of the options.
+        """Return the model with these values of the options: here one of :attr:`model_class`.
 
         Raises
         ------
@@ -469,8 +469,7 @@ class Family(ABC, Generic[M]):
     def closures_of_all_sizes(self, *, vectors: bool = False) -> Result:
         """Compute the closures for all sizes at once.
 
-        With ``vectors`` the result has a polynomial, a highest weight vector, for each
-        representation.
+        With ``vectors`` the result has a polynomial of highest weight for each representation.
 
         Raises
         ------
@@ -551,7 +550,8 @@ def read_options(
 ) -> dict[str, Any]:
     """Return the values of options by name, read from texts or from the defaults.
 
-    ``read`` makes the value of a text; for batches it is :meth:`CaseOption.values`.
+    ``read`` makes the value of a text; for batches it is :meth:`CaseOption.values`. An option that
+    has neither a text nor a default is left out, unless it is required.
 
     Raises
     ------

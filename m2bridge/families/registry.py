@@ -73,7 +73,9 @@ def family(name: str) -> Family[Any]:
     """
     from m2bridge.families.base import Family
 
-    registered: Family[Any] = _registered_object(FAMILY_ENTRY_POINTS, name, Family, "name")
+    registered: Family[Any] = _registered_object(
+        FAMILY_ENTRY_POINTS, name, kind=Family, name_attribute="name"
+    )
     return registered
 
 
@@ -83,12 +85,13 @@ def checker(name: str) -> FamilyChecker:
     Raises
     ------
     InvalidCaseError
-        If there is no such checker, under the same conditions as in :func:`family`.
+        If no checker has this name, if several packages claim it, or if the package that provides
+        it cannot be loaded.
     """
     from m2bridge.checker import FamilyChecker
 
     registered: FamilyChecker = _registered_object(
-        CHECKER_ENTRY_POINTS, name, FamilyChecker, "family"
+        CHECKER_ENTRY_POINTS, name, kind=FamilyChecker, name_attribute="family"
     )
     return registered
 
@@ -217,6 +220,7 @@ def _load(entry: EntryPoint) -> Any:
         with importing():
             return entry.load()
     except TimeLimitError:
+        # a limit that is reached while the package is imported is no fault of the package
         raise
     except Exception as reason:  # importing another package can raise any exception
         raise _broken(entry, f"{type(reason).__name__}: {reason}") from reason

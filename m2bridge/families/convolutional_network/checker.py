@@ -21,7 +21,7 @@ x_1 to x_n, n = 1 + Σ(k_i − 1), and of degree r^(L − i) in the entries of w
 of filters is (e, P): filter i has e_i zeros at its ends, and all together have P zeros in front.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from math import comb
 from operator import add, mul
@@ -175,11 +175,12 @@ def source_degree(sizes: Sizes, degree: int) -> int:
     """The degree of Π P^(k_i − 1) with the line bundle O(r^(L − 1), …, r, 1).
 
     The Hilbert function at m, the dimension of the space of forms of m times this multidegree, is
-    Π C(m r^(L−i) + k_i − 1, k_i − 1). It is a polynomial in m whose degree is the dimension n of
-    the source, and its n-th difference is the degree of the source.
+    Π C(m r^(L−i) + k_i − 1, k_i − 1). It is a polynomial in m whose degree is the dimension N of
+    the source. Its N-th difference is N! times its leading coefficient: the degree of the source.
     """
+    # N
     dimension = sum(sizes) - len(sizes)
-    # the values of the Hilbert function at 0, …, n
+    # the values of the Hilbert function at 0, …, N
     values = []
     for m in range(dimension + 1):
         form_count = 1
@@ -205,12 +206,15 @@ def type_count(sizes: Sizes) -> int:
     for size in sizes:
         choices_of_e *= size
     largest_sum = sum(size - 1 for size in sizes)
-    # the average of Σ e_i is half of its largest value, as e and (k_i − 1 − e_i) are as frequent
+    # the average of Σ e_i is half of its largest value, as e ↦ (k_i − 1 − e_i) permutes the choices
     return choices_of_e + choices_of_e * largest_sum // 2
 
 
 def types_of_zeros(sizes: Sizes) -> list[ZeroType]:
-    """All types of zeros (e, P), that of filters without zeros first."""
+    """All types of zeros (e, P), that of filters without zeros first.
+
+    TooExpensiveError if there are more than MAX_TYPES.
+    """
     if type_count(sizes) > MAX_TYPES:
         raise TooExpensiveError("case", f"{type_count(sizes)} types of zeros")
     types = []
@@ -254,13 +258,24 @@ def fibre_length(sizes: Sizes, degree: int, zeros: ZeroType) -> int | None:
         # rescalings, L − 1 dimensions. If the rank modulo PRIME is smaller, this is not shown.
         if differential_rank(filters, degree) != upper_bound(sizes):
             return None
-    upper_bound_of_points = 0
+    # no more points than are known: then these are all, and each is reduced
+    upper_bound_of_points = _upper_bound_of_points(sizes, degree, P, function)
+    return len(points) if upper_bound_of_points == len(points) else None
+
+
+def _upper_bound_of_points(sizes: Sizes, degree: int, P: int, function: Mapping[Any, Any]) -> int:
+    """An upper bound for the number of filters, up to rescaling, that have this function.
+
+    ``function`` has the coefficients of f by the exponents of monomials. The filters have P zeros
+    in front of all together: for each distribution p of these zeros to the filters the number is at
+    most the length of the scheme of filters with p_i zeros in front of filter i.
+    """
+    number = 0
     # filter i has at most k_i − 1 zeros in front
     for p in product(*(range(size) for size in sizes)):
         if sum(p) == P:
-            upper_bound_of_points += _length_with_zeros(sizes, degree, p, function)
-    # no more points than are known: then these are all, and each is reduced
-    return len(points) if upper_bound_of_points == len(points) else None
+            number += _length_with_zeros(sizes, degree, p, function)
+    return number
 
 
 def _check_fibre_price(sizes: Sizes, degree: int) -> None:
@@ -449,12 +464,15 @@ def _content_on_statements(
     """The content of a certificate on the statement that it asks about.
 
     ``hypothesis`` is the hypothesis that fails, in words, or None if all hold. ``predicted`` and
-    ``observed`` are the values of the observable, None for one that is not known. ``evidence`` has
-    the computed numbers by name; numbers that are left out were not computed.
+    ``observed`` are the values of the observable, None for one that is not known: a number, or for
+    each type of zeros one, predicted as a list, and observed as a dictionary from the name of the
+    method to the list. ``evidence`` has the computed numbers by name. In the content all names of
+    numbers occur: those that were not computed are None, and fibres are an empty list.
     """
     asked_statements = WORDS.listed(certificate.question, certificate.answer)
     verdicts = [
-        global_verdict(words, hypothesis, predicted, observed) for words in asked_statements
+        global_verdict(words, hypothesis=hypothesis, predicted=predicted, observed=observed)
+        for words in asked_statements
     ]
     not_computed: dict[str, Any] = {
         "degree": None,
@@ -514,33 +532,51 @@ def about_degree(certificate: Certificate) -> Content:
 def about_fibres(certificate: Certificate) -> Content:
     """The content of a certificate on the points of fibres."""
     sizes, _ = _case(certificate)
-    return _about_types(certificate, stated_fibres(sizes), lambda length: length)
+    # the length itself is the number of points
+    return _about_types(
+        certificate, predicted=stated_fibres(sizes), number_from_length=lambda length: length
+    )
 
 
 def about_singular(certificate: Certificate) -> Content:
     """The content of a certificate on singular points: those with more than one preimage."""
     sizes, _ = _case(certificate)
-    return _about_types(certificate, stated_singular(sizes), lambda length: int(length > 1))
+    # a function is a singular point exactly if its fibre is more than one reduced point
+    return _about_types(
+        certificate,
+        predicted=stated_singular(sizes),
+        number_from_length=lambda length: int(length > 1),
+    )
 
 
-def _about_types(certificate: Certificate, predicted: Any, number_from_length: Any) -> Content:
+def _about_types(
+    certificate: Certificate,
+    *,
+    predicted: list[int] | None,
+    number_from_length: Callable[[int], int],
+) -> Content:
     """The content of a certificate with a number for each type of zeros, from its fibre.
 
-    ``predicted`` are the stated numbers, or None for too many types; ``number_from_length`` is the
-    function that gives the observed number from the length of a fibre. For r = 1 nothing is
-    observed, because the statement is about r ≥ 2.
+    ``predicted`` has the stated number for each of ``types_of_zeros``, in their order; None if
+    there are too many types. ``number_from_length`` takes the length of the fibre over a function
+    of a type, and returns the observed number of this type. A length that is not decided gives the
+    number None. For r = 1 nothing is observed, because the statement is about r ≥ 2; for r ≥ 2 too
+    many types are a TooExpensiveError.
     """
     sizes, activation_degree = _case(certificate)
     evidence: dict[str, Any] = {**_dimension(sizes, activation_degree)}
     observed = None
     if activation_degree > 1:
+        # for the evidence: each type (e, P) with the length of its fibre
         fibres = []
+        # the observed number of each type
+        numbers: list[int | None] = []
         for e, P in types_of_zeros(sizes):
             length = fibre_length(sizes, activation_degree, (e, P))
             fibres.append({"zeros": list(e), "leading": P, "length": length})
+            numbers.append(None if length is None else number_from_length(length))
         evidence["fibres"] = fibres
-        lengths = [fibre["length"] for fibre in fibres]
-        numbers = [None if n is None else number_from_length(n) for n in lengths]
+        # by the name of the one method that finds these numbers
         observed = {"lengths_of_fibres": numbers}
     return _content_on_statements(
         certificate,

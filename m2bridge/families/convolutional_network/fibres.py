@@ -30,7 +30,7 @@ Filters = list[list[int]]
 
 
 def check_fibres_computable(network: FilterSizes) -> None:
-    """Raise TooLargeError if the fibres of the network are not computed."""
+    """Raise TooLargeError if there are too many weights or coefficients to compute fibres."""
     if network.parameter_count > MAX_FIBRE_WEIGHTS:
         raise TooLargeError(
             f"the fibre has {network.parameter_count} unknowns; at most {MAX_FIBRE_WEIGHTS} are"
@@ -87,15 +87,16 @@ def fibre_lengths(network: FilterSizes, types: Sequence[ZeroType]) -> tuple[int,
 def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
     """Return the Macaulay2 program for the fibres over one function of each type of zeros.
 
+    Its answer ``fibres`` is a list of pairs, one for each type: the dimension and the degree of the
+    set of all filters with the function of the filters :func:`filters_of` of this type.
+
     Raises
     ------
     TooLargeError
         If the network is too large.
     """
     check_fibres_computable(network)
-    weights = []
-    for i, size in enumerate(network.filters, 1):
-        weights.append([f"w_({i},{a})" for a in range(1, size + 1)])
+    weights = _weight_names(network)
     filters_of_types = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
@@ -113,13 +114,22 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
     )
 
 
+def _weight_names(network: FilterSizes) -> list[list[str]]:
+    """Return for each filter the names of its entries in Macaulay2: ``w_(1,1)``, ``w_(1,2)``, …."""
+    names = []
+    for i, size in enumerate(network.filters, 1):
+        names.append([f"w_({i},{a})" for a in range(1, size + 1)])
+    return names
+
+
 def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
     """Return filters of this type of zeros, with small integers between the zeros."""
     filters = []
     for i, (before, behind) in enumerate(zeros.placed(), 1):
         # of the core, the entries between the zeros
         size = network.filters[i - 1] - before - behind
-        # Numbers that look random, as the fibre over the function of special ones may be longer.
+        # Numbers from ±1, …, ±7 that look random, as the fibre over the function of special ones
+        # may be longer. None is 0, so that there are no further zeros at the ends.
         core = [(-1) ** a * (1 + (3 * a + 2 * i + a * i) % 7) for a in range(size)]
         filters.append([0] * before + core + [0] * behind)
     return filters

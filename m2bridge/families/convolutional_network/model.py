@@ -121,8 +121,9 @@ class ConvolutionalNetwork(FilterSizes):
     def _gradient(self, filters: Sequence[Row], x: Row, g: Row, prime: int) -> list[int]:
         """Return the gradient of ⟨g, z_L⟩ by all weights, w_1 first, modulo the prime.
 
-        ``x`` is the input, ``g`` the covector on the output, and ``filters`` are the w_i. The
-        formulas are those of :meth:`pullbacks`.
+        ``x`` is the input, ``g`` the covector on the output, and ``filters`` are the w_i. If g is
+        the derivative by z_i = w_i * y_{i−1}, that by the entry a of w_i is Σ_j g_j y_{j+a−1}, and
+        that by the entry j of y_{i−1} is Σ_a w_a g_{j−a+1}.
         """
         gradient: list[int] = []
         for w, y, slopes in reversed(self._layers_at(x, filters, prime)):

@@ -127,7 +127,10 @@ class ObservedConvolution(Observed):
         return facts
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``: the rank, the degree and all fibres.
+
+        A fibre has its type (e, P) as ``zeros`` and ``leading``, and its length.
+        """
         fibres = [
             {"zeros": list(zeros.zeros), "leading": zeros.leading, "length": length}
             for zeros, length in zip(self.zero_types, self.fibre_lengths, strict=True)
@@ -159,7 +162,8 @@ def observe(
     EngineError
         If Macaulay2 failed in another way.
     """
-    with limited(None) as timer:
+    # no limit of its own, but that of an enclosing block; the timer measures the seconds
+    with limited(timeout=None) as timer:
         rank = rank_result(network)
         wanted_observables = BY_ENGINE & set(observables)
         if not wanted_observables or network.degree == 1:

@@ -32,7 +32,7 @@ def polar_theorem(network: FilterSizes) -> PolarData | None:
     Raises
     ------
     TooLargeError
-        If the dimension is too large.
+        If the dimension of the projective closure is above MAX_POLAR_DIMENSION.
     """
     if network.degree == 1:
         return None
@@ -50,8 +50,9 @@ def polar_theorem(network: FilterSizes) -> PolarData | None:
 def polar_degrees(network: FilterSizes) -> tuple[int, ...]:
     """Return δ_m, …, δ_0 with m the dimension of X, the first of which is the degree.
 
-    By the theorem of the module δ_j = Σ_i (−1)^(m−i) C(i + 1, j + 1) ∫ c_(m−i)(X) h^i, over i from
-    j to m, where h is the hyperplane class of the closure.
+    By theorem-convolutional-polar δ_j = Σ_i (−1)^(m−i) C(i + 1, j + 1) ∫ c_(m−i)(X) h^i, over i
+    from j to m. Here X = Π P^(k_i − 1) is the source, c_(m−i)(X) its Chern class of this degree,
+    and h the hyperplane class of the closure.
     """
     integrals = chern_integrals(network)
     m = len(integrals) - 1
@@ -73,7 +74,7 @@ def chern_integrals(network: FilterSizes) -> list[int]:
     integral is i! times the coefficient of T^i in the product over all filters l of the polynomials
     Σ_{f < k_l} C(k_l, k_l − 1 − f) (D_l T)^f / f!.
     """
-    # the coefficients of 1, T, T², …
+    # the coefficients of 1, T, T², … in the product over the first filters
     product = [Fraction(1)]
     for k, D in zip(network.filters, network.weight_degrees, strict=True):
         # C(k, k − 1 − f) = C(k, f + 1)

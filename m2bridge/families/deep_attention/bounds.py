@@ -103,7 +103,11 @@ class TwoInputNetwork:
         return sum(len(C) == self.size for C in self.attention) - 1
 
     def network(self, numbers: NumberSystem) -> Network:
-        """Return the network with the attention matrices C_k or c_k, and m, over ``numbers``."""
+        """Return the network with the attention matrices C_k or c_k, and m, over ``numbers``.
+
+        It has one head in each layer. The value matrix of one layer is m, and those of all others
+        are identities.
+        """
         layers = []
         for k, C in enumerate(self.attention):
             value_rows = [self.row] if k == self._row_layer else unit_rows(len(C))
@@ -136,23 +140,23 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
     Drawn in turn: the C_k row by row, or a column and a row where the rank is one; the c_k; m.
     """
 
-    def row(length: int) -> tuple[Scalar, ...]:
+    def drawn_row(length: int) -> tuple[Scalar, ...]:
         """Draw ``length`` numbers."""
         return tuple(draw() for _ in range(length))
 
-    def matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
-        """Draw a square matrix of size 1 or 2: any one if the rank allows that, else of rank 1."""
+    def drawn_matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
+        """Draw a matrix of this size, 1 or 2, as its rows: of rank 1, or any for a larger rank."""
         if rank >= size:
-            return tuple(row(size) for _ in range(size))
+            return tuple(drawn_row(size) for _ in range(size))
         # a certificate's checker draws in this order
-        k, q = row(size), row(size)
+        k, q = drawn_row(size), drawn_row(size)
         return tuple(tuple(x * y for y in q) for x in k)
 
     # two inputs, of which one linear form is left behind a width 1
     sizes = [min(r, 2) for r in shape.entering_ranks]
-    # a rank above the size is cut by ``matrix``
-    attention = tuple(map(matrix, sizes, shape.alphas))
-    return TwoInputNetwork(attention, row(sizes[0]))
+    # α_k may be above the size; then the matrix has full rank
+    attention = tuple(map(drawn_matrix, sizes, shape.alphas))
+    return TwoInputNetwork(attention=attention, row=drawn_row(sizes[0]))
 
 
 def gradients(
@@ -185,7 +189,13 @@ MAX_FULL_RANK_PARAMETERS = 400
 
 
 def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
-    """Yield lower bounds for lightning attention, the quickest first."""
+    """Yield lower bounds for the dimension of lightning attention, the quickest first.
+
+    The field of the parameters has this ``characteristic``, 0 or a prime. In characteristic 0, for
+    one head and no skip connections, the first bound is by one block; it is missing if the block
+    does not decide. The other bound is by the rank of the whole Jacobian matrix, or by Theorem H
+    where this is too large; after a block it is found for small networks only.
+    """
     # Theorem H and "one block decides" are proved in characteristic zero.
     one_block_decides = network.is_plain and not characteristic
     if one_block_decides:
@@ -224,17 +234,19 @@ def _jacobian_bound(network: NetworkSizes, characteristic: int) -> MethodValue:
 def full_rank(network: NetworkSizes, characteristic: int = 0) -> RankResult:
     """Return the rank of the differential at random weights, each row at tokens of its own.
 
-    Of many tokens only three are taken: the others can be zero, and then change nothing. So the
-    rank is a lower bound for t tokens, too.
+    It is a rank modulo ``characteristic``, or modulo a large prime for 0, and a lower bound for the
+    dimension. Of many tokens only three are taken: the others can be zero, and then change nothing.
+    So the rank is a lower bound for t tokens, too.
     """
     with_few_tokens = replace(network, t=min(network.t, MAX_DISTINCT_TOKENS))
     return rank_result(with_few_tokens, characteristic)
 
 
 def lightning_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator over one lower bound, by the block modulo a prime.
+    """Return an iterator over one lower bound for lightning attention, by the block modulo a prime.
 
-    It is empty if the block does not decide.
+    It is empty if the block does not decide: if the kernel of its differential is larger than it
+    always is.
     """
     method = f"block mod {LARGE_PRIME}"
     return block_bound(network, partial(_block_rank, t=network.t, softmax=False), method)
@@ -273,9 +285,9 @@ def block_bound(
 
     The kernel of the block's differential always contains the directions in which the function
     does not change, a space of dimension ``network.kernel_dimension``. If the kernel is no larger,
-    the differential of the network at generic weights has its least kernel, too (see the module),
-    and the dimension is ``determined_dimension(network)``. If the kernel is larger, nothing is
-    yielded, because at other weights it may be the least one.
+    the differential of the network at generic weights has its least kernel, too (theorem-block in
+    docs/deep-attention.md), and the dimension is ``determined_dimension(network)``. If the kernel
+    is larger, nothing is yielded, because at other weights it may be the least one.
 
     Parameters
     ----------
@@ -309,6 +321,10 @@ MAX_ORDER_DOUBLINGS = 4
 def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[MethodValue]:
     """Yield lower bounds for softmax attention, each by a method of its own, the quickest first.
 
+    For one token functions are matrices, whose dimension is known. With several heads or skip
+    connections there is one bound, by Theorem H, or by a rank if the network is small or the
+    theorem is not about it. Otherwise one block decides, in up to three ways.
+
     Raises
     ------
     InvalidCaseError
@@ -323,20 +339,29 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
     elif not network.is_plain:
         yield theorem_bound(network) or _jacobian_bound_by_series(network)
     else:
-        # one block decides, in three ways
-        if network.layers <= MAX_EXACT_SERIES_LAYERS:
-            method = f"block mod {LARGE_PRIME}, power series"
-            by_series = partial(_block_rank, t=network.t, softmax=True)
-            yield from block_bound(network, by_series, method)
-        yield from formal_block(network)
-        if network.layers <= MAX_BALL_LAYERS:
-            yield from _ball_block(network)
+        yield from _softmax_blocks(network)
+
+
+def _softmax_blocks(network: NetworkSizes) -> Iterator[MethodValue]:
+    """Yield the lower bound for softmax by one block, once for each way that decides.
+
+    The ways are power series, exponentials as unknowns, and balls. The first and the last are for
+    few layers only.
+    """
+    if network.layers <= MAX_EXACT_SERIES_LAYERS:
+        method = f"block mod {LARGE_PRIME}, power series"
+        by_series = partial(_block_rank, t=network.t, softmax=True)
+        yield from block_bound(network, by_series, method)
+    yield from formal_block(network)
+    if network.layers <= MAX_BALL_LAYERS:
+        yield from _ball_block(network)
 
 
 def formal_block(network: NetworkSizes) -> Iterator[MethodValue]:
-    """Return an iterator over one lower bound, by the block with exponentials as unknowns.
+    """Return an iterator over one lower bound for softmax, by the block, exponentials as unknowns.
 
-    It is empty if the block does not decide.
+    Independent random numbers stand for the exponentials (:class:`FormalSoftmax`). The iterator is
+    empty if the block does not decide: if the kernel of its differential is not 0.
     """
     return block_bound(network, _formal_rank, f"block mod {LARGE_PRIME}, exponentials as unknowns")
 
@@ -355,32 +380,42 @@ def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
 # networks of many widths have one block
 @lru_cache(maxsize=1024)
 def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
-    """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens."""
+    """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens.
+
+    For softmax of many layers it is the rank with exponentials as unknowns, else by power series.
+    """
     if not softmax:
-        # two tokens show the whole function P(XXᵀ)X of at most two inputs
-        rows = gradients(block, Residues(LARGE_PRIME), min(t, 2), random_residues())
-        return rank_of_gradients(rows, block.columns)
+        # two tokens show the whole function P(XXᵀ)X of at most two inputs, as XXᵀ may already be
+        # any symmetric 2 × 2 matrix
+        rows = gradients(block, Residues(LARGE_PRIME), tokens=min(t, 2), draw=random_residues())
+        return rank_of_gradients(rows, upper=block.columns)
     if len(block.attention) <= MAX_EXACT_SERIES_LAYERS:
         return _series_rank(block, t)
     return _formal_rank(block)
 
 
 def _formal_rank(block: TwoInputNetwork) -> int:
-    """Return the rank with exponentials as unknowns, at two tokens; see :class:`FormalSoftmax`."""
+    """Return the rank modulo LARGE_PRIME for softmax with exponentials as unknowns, at two tokens.
+
+    Independent random numbers stand for the exponentials (:class:`FormalSoftmax`).
+    """
     draw = random_residues()
-    rows = gradients(block, FormalSoftmax(LARGE_PRIME, draw), 2, draw)
-    return rank_of_gradients(rows, block.columns)
+    numbers = FormalSoftmax(prime=LARGE_PRIME, draw=draw)
+    rows = gradients(block, numbers, tokens=2, draw=draw)
+    return rank_of_gradients(rows, upper=block.columns)
 
 
 def _series_rank(block: TwoInputNetwork, t: int) -> int:
-    """Return the rank for softmax of t tokens, of which all but the first are equal.
+    """Return a lower bound for the rank for softmax of t tokens, of which all but one are equal.
 
-    Each pair of distinct tokens gives a row for each order of the power series, of which there are
-    3^(l−1) + 1 for l layers; pairs are added until the rank does not grow.
+    Each pair of distinct tokens gives a row for each order of the power series. With l layers
+    3^(l−1) + 1 orders are taken, because layer k shows its matrix in order 3^(k−1) after the first
+    (theorem-S). The number of pairs is doubled until the rank does not grow.
     """
     orders = int(3 ** (len(block.attention) - 1)) + 1
     numbers = PowerSeries(LARGE_PRIME, length=orders, multiplicities=(1, t - 1))
-    return growing_rank(gradients(block, numbers, 2, random_residues()), orders)
+    series = gradients(block, numbers, tokens=2, draw=random_residues())
+    return growing_rank(series, length=orders)
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
@@ -402,7 +437,7 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
     while precision <= MAX_PRECISION_BITS:
         block = random_block(network, draw)
         with flint.ctx.workprec(precision):
-            rows = check_deadline_in(gradients(block, numbers, 2, draw))
+            rows = check_deadline_in(gradients(block, numbers, tokens=2, draw=draw))
             determinant = numbers.matrix(list(islice(rows, block.columns))).det()
         if not determinant.contains(0):
             # The rank of this block is the number of its columns, the largest that there is. So
@@ -467,8 +502,10 @@ def rank_by_series(
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(prime=LARGE_PRIME, length=orders, multiplicities=multiplicities)
-        rows = gradients_at(weights_over(numbers), network, numbers, tokens, random_residues())
-        rank = growing_rank(rows, orders, upper=upper)
+        rows = gradients_at(
+            weights_over(numbers), network, numbers, tokens=tokens, draw=random_residues()
+        )
+        rank = growing_rank(rows, length=orders, upper=upper)
         if rank == upper:
             break
     return rank, orders
@@ -494,13 +531,14 @@ def growing_rank(
     """
     rows: list[list[int]] = []
     rank = 0
-    for count, series in enumerate(check_deadline_in(gradients), 1):
-        rows += [[entry[order] for entry in series] for order in range(length)]
+    for count, gradient_series in enumerate(check_deadline_in(gradients), 1):
+        # a row for each order, with the coefficients of all entries
+        rows += [[entry[order] for entry in gradient_series] for order in range(length)]
         # A rank for each power of two costs no more than twice the last one.
         is_power_of_two = count.bit_count() == 1
         if is_power_of_two:
-            before = rank
+            rank_of_half = rank
             rank = rank_mod(rows, prime)
-            if rank in (before, upper):
+            if rank in (rank_of_half, upper):
                 break
     return rank

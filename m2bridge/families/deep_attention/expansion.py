@@ -58,12 +58,17 @@ EntryMonomial = tuple[int, int, Exponents]
 def expanded(network: NetworkSizes) -> PolynomialMap:
     """Return the map from the parameters to the coordinates that the module describes.
 
+    They are the coefficients ``c_k_i_…`` of P, if the function determines P, otherwise those of the
+    first token of the output, ``f_k_…``; each is a polynomial in the parameters.
+
     Raises
     ------
     InvalidCaseError
-        If the functions are not polynomial.
+        If the functions are not polynomial: for softmax.
     TooLargeError
         If they are too large to be expanded.
+    TimeLimitError
+        If the expansion would take longer than the time that is left.
     """
     _check_size(network)
     # the coefficient of S^e in P_ki for each (k, i, e)
@@ -81,7 +86,12 @@ def _name(letter: str, *numbers: int) -> str:
 
 
 def _determines_P(network: NetworkSizes) -> bool:
-    """Return whether the function determines P, so that the coefficients of P are coordinates."""
+    """Return whether the function P(XXᵀ)X determines P, so that the coefficients of P are
+    coordinates.
+
+    This is False where it is not known.
+    """
+    # over an algebraically closed field
     any_symmetric_matrix_is_XXt = network.t >= network.widths[0]
     # For a linear P the output of the first token x_1 has the summand P(x_2 x_2ᵀ) x_1, in which all
     # coefficients of P occur.
@@ -128,10 +138,11 @@ def _check_size(network: NetworkSizes) -> None:
 def _product_count(network: NetworkSizes) -> int:
     """Return the number of products of terms in all layers, if nothing were collected in between.
 
-    Let Q be the matrix of the module that the layers before have made. An entry of V Q S Qᵀ A Q is
-    a sum over five indices, three of range d and two, of S, of range n; Q occurs three times in it.
-    An entry of A is a parameter, or for a < d, where A is a product of two matrices of parameters,
-    a sum of a terms.
+    Let Q be the d × n matrix of the module that the layers before have made. An entry of the next
+    one, V Q S Qᵀ A Q, is a sum over five indices: two of range n, the row and column of S, and
+    three of range d, between V and Q, Qᵀ and A, A and Q. Each summand has three entries of Q as
+    factors. An entry of A is a parameter, or for a < d, where A is a product of two matrices of
+    parameters, a sum of a terms.
     """
     n = network.widths[0]
     terms_of_Q = 1
@@ -315,6 +326,6 @@ def letters(head: int) -> tuple[WordSum, WordSum]:
 def layer_of_letters(number: int, heads: int = 1) -> LayerMatrices:
     """Return layer ``number``, from 0, of a network whose A and V are different letters.
 
-    Each layer has this number of heads.
+    Each layer has this number of heads; the result is the tuple of the heads of the layer.
     """
     return tuple(HeadMatrices(*letters(number * heads + h)) for h in range(heads))

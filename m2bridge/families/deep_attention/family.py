@@ -138,13 +138,14 @@ class DeepAttentionNetworks(Family[DeepAttention]):
     def program(self, model: DeepAttention, key: str) -> Script | None:
         """Return the program of Macaulay2 that observes what a statement says of a network.
 
-        ``key`` is the key of a statement, such as ``3.7`` or ``fibre``.
-        ``None`` if nothing about it is computed by Macaulay2 for this network.
+        ``key`` is the key of a statement. For ``closed`` the program is about a limit of networks;
+        for ``3.7`` and ``fibre`` it finds the dimension and the degree of the fibre over a random
+        function. The result is ``None`` for other statements, and for networks for which a checker
+        does not recompute this: no program is known for them, or none that ends.
         """
         from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
         from m2bridge.families.deep_attention.observation import can_be_certified
 
-        # Other networks have no such computation, or none that ends.
         if key == "closed" and can_be_certified(model, key):
             return limit_script(model)
         if key in ("3.7", "fibre") and can_be_certified(model, "fibre_degree"):

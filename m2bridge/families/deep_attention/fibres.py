@@ -81,7 +81,12 @@ def unknown_count(network: NetworkSizes) -> int:
 
 
 def fibre_script(network: NetworkSizes) -> Script:
-    """Return the Macaulay2 program for the fibre over a random function.
+    """Return the Macaulay2 program for the fibre, up to scalings, over a random function.
+
+    Its answers are the integers ``dimension`` and ``degree``, and ``points``, the number of
+    geometric points if the dimension is 0, else null. The fibre consists of the matrices
+    (B_1, …, B_l, N) in E that have the function of random virtual weights (A'_1, …, A'_l, M), and
+    whose entries B_k(1,1) are A'_k(1,1).
 
     Raises
     ------
@@ -149,10 +154,12 @@ def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
 def _random_weights(network: NetworkSizes) -> tuple[list[RowLists], RowLists]:
     """Return the virtual weights (A'_1, …, A'_l) and M of random weights.
 
-    Weights are drawn until the virtual weights have generic ranks, and the chart of the module
-    meets all orbits of scalings: no A'_k(1,1) is zero, and Me_1 is not zero.
+    Each matrix is the list of its rows. Weights are drawn until the virtual weights have generic
+    ranks, and until no A'_k(1,1) is zero and Me_1, the first column of M, is not zero. Then the
+    chart B_k(1,1) = A'_k(1,1) meets every orbit of scalings on the fibre.
     """
     draws = _draws()
+    # of A'_1, …, A'_l, and of M
     generic_ranks = (*network.alphas, network.rank)
     while True:
         parameters = list(islice(draws, network.parameter_count))
@@ -204,9 +211,9 @@ unit ideal over QQ. With all of them f is a limit of networks and no network.
 def why_limit_says_nothing(network: NetworkSizes) -> str:
     """Return why the limit says nothing about a network; empty if it is about this network.
 
-    The limit is the function in proposition-not-closed, a limit of networks of three widths 3 that
-    is the function of none. If it has the properties LIMIT_OUTSIDE, the set of functions of the
-    network is not closed. The same proof holds for ranks above 2 and for more than 3 tokens.
+    The limit is the function in proposition-not-closed, a limit of functions of networks of three
+    widths 3 that is the function of no network; so the set of functions is not closed. The
+    proposition is about ranks a_1, a_2 ≥ 2 and t ≥ 3 tokens.
     """
     if network.softmax or not network.is_plain:
         return "the example is lightning attention with one head and without skip connections"
@@ -218,8 +225,9 @@ def why_limit_says_nothing(network: NetworkSizes) -> str:
 def limit_outside(network: NetworkSizes) -> dict[str, bool]:
     """Compute by Macaulay2 which of the properties LIMIT_OUTSIDE the limit of networks has.
 
-    The result has a truth value for each property, by its name, such as ``no_network``. If all are
-    true, the set of functions of the network is not closed.
+    The limit is one function, that in proposition-not-closed. The result has a truth value for each
+    property, by its name, such as ``no_network``. If all are true, this function is a limit of
+    functions of networks and not one itself, so that the set of functions is not closed.
 
     Raises
     ------

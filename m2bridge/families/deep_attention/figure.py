@@ -126,6 +126,7 @@ class Figure3(PictureResult):
             # Both panels have this axis, with space for the numbers above the points.
             highest = max(result.dimension or 0 for result in chain(*results))
             panels[0].set_ylim(0, 1.12 * highest)
+            # the lowest 6 % of the picture are left for the caption
             figure.tight_layout(rect=(0, 0.06, 1, 1), w_pad=2.5)
             figure.text(0.5, 0.025, _caption(self), ha="center", color=SOFT)
             return figure
@@ -172,8 +173,8 @@ def figure_3(
             network = DeepAttention((delta,) * width_count, a, t)
             lightning = dimension(network)
             softmax = dimension(replace(network, normalization="softmax"))
-            # A point with one of its two dimensions would look like a result, so both must be
-            # known. ``unfinished`` is the limit of the first that is not.
+            # A point with only one of the two dimensions would look like a result, so both must be
+            # known. ``unfinished`` is the limit that ended the first computation without a value.
             for result in (lightning, softmax):
                 if result.dimension is None:
                     unfinished = unfinished or result.unfinished
@@ -266,6 +267,7 @@ def _draw_panel(
     """
     panel.set_title(f"{name} self-attention", pad=12)
     panel.set_xlabel("width δ", style="italic")
+    # with space for the number to the left of the first point
     panel.set_xlim(min(deltas) - 0.8, max(deltas) + 0.5)
     # Every step-th width makes at most MAX_AXIS_TICKS.
     step = ceil(len(deltas) / MAX_AXIS_TICKS)
@@ -317,7 +319,8 @@ def _plot_points(panel: Any, points: Sequence[tuple[int, int | None]], **style: 
 def expected(result: Dimension) -> int | None:
     """Return the value of the paper's formula, also where its hypotheses do not hold.
 
-    ``None`` if the formula says nothing about these numbers.
+    It is the first value among the expectations: the paper's statements stand first, and their
+    formulas have a value where all widths are equal, as here. ``None`` if no formula has a value.
     """
     for expectation in result.expected:
         if expectation.value is not None:

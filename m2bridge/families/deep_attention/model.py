@@ -82,7 +82,9 @@ class DeepAttention(NetworkSizes):
     def parametrization(self) -> PolynomialMap:
         """Return the map from the parameters to coefficients that determine the function.
 
-        Which coefficients these are, and their names, is said in ``expansion.py``.
+        The functions are P(XXᵀ)X with a matrix P of polynomials. If the function determines P, the
+        coefficients are those of the entries of P, ``c_k_i_…``; otherwise those of the first token
+        of the output, ``f_k_…``. The names end with the exponents of the monomial.
 
         Raises
         ------
@@ -99,14 +101,16 @@ class DeepAttention(NetworkSizes):
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
         """Return upper bounds for the dimension of the set of all functions, the smallest first.
 
-        They are proved in docs/deep-attention.md over every field, so ``characteristic``, that of
-        the field of the parameters, is not used.
+        Each of them has its reason in words. They are proved in docs/deep-attention.md over every
+        field, so ``characteristic``, that of the field of the parameters, is not used.
         """
         return upper_bounds(self)
 
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue]:
-        """Return lower bounds for the dimension by ranks, the quickest first; see ``bounds.py``.
+        """Return an iterator over lower bounds for the dimension, the quickest first.
 
+        Each is found, when the iterator comes to it, from the rank of a differential modulo a prime
+        or in balls, or from a theorem where that is too large, and has the title of its method.
         ``characteristic`` is that of the field of the parameters: 0, or a prime.
 
         Raises
@@ -139,9 +143,15 @@ class DeepAttention(NetworkSizes):
     ) -> ObservedNetwork | None:
         """Compute the observables with these names, such as ``dimension`` or ``fibre_degree``.
 
-        With ``certified`` the values are for a certificate: only those observables are computed
-        that its checker recomputes, and the result is ``None`` if there are none of these. Errors
-        are those of :func:`m2bridge.families.deep_attention.observation.observe_part`.
+        An observable that cannot be computed for this network has no value, but the reason; when a
+        limit is reached, the observables before it are returned. With ``certified`` the values are
+        for a certificate: only those observables are computed that its checker recomputes, and the
+        result is ``None`` if there are none of these.
+
+        Raises
+        ------
+        MethodUnavailableError, TooLargeError, TimeLimitError, MemoryLimitError
+            Only with ``certified``: if a value cannot be computed, or not within the limits.
         """
         observation: ObservedNetwork = imported(_OBSERVATION).observe_part(
             self, observables, certified=certified
@@ -153,9 +163,10 @@ class DeepAttention(NetworkSizes):
     ) -> list[list[int]]:
         """Return gradients of lightning attention by the parameters, modulo the prime.
 
-        There is one gradient for each pair of an input X and a covector G on the output: that of
-        ⟨G, output(X)⟩ at ``parameters``. X, G and the gradient are lists of numbers, X and G with
-        the entries of matrices with t columns, row by row.
+        ``inputs`` and ``covectors`` have one length. The i-th gradient is that of ⟨G, output(X)⟩ at
+        ``parameters``, for the i-th input X and the i-th covector G on the output; ⟨ , ⟩ is the sum
+        of the products of entries. X and G are the lists of the entries of matrices with t columns,
+        row by row; a gradient has an entry for each parameter, in their order.
         """
         numbers = Residues(prime)
         weights = NetworkWeights.read(self, parameters, numbers)
@@ -190,7 +201,8 @@ class DeepAttention(NetworkSizes):
         # integers, which are not reduced or normalized
         numbers = NumberSystem()
         network = NetworkWeights.read(self, parameters, numbers).network()
-        rows: list[list[int]] = output(network, numbers.matrix(X), numbers, self.skip).rows
+        last_tokens = output(network, numbers.matrix(X), numbers=numbers, skip=self.skip)
+        rows: list[list[int]] = last_tokens.rows
         return rows
 
     def virtual_weights(self, parameters: Row) -> tuple[list[list[list[int]]], list[list[int]]]:

@@ -130,11 +130,12 @@ class SeriesMatrix:
         """The rows of power series, as polynomials of FLINT."""
         tables = [coefficient.table() for coefficient in self.coefficients]
         rows_of_series = []
-        # The same row of the coefficients of all orders; in it the same entry of all orders.
+        # ``row_by_order`` has one row of each coefficient matrix, order by order, and ``series``
+        # one entry of each of these rows: the coefficients of a power series.
         for row_by_order in zip(*tables, strict=True):
-            entries_by_order = zip(*row_by_order, strict=True)
+            all_series = zip(*row_by_order, strict=True)
             rows_of_series.append(
-                [flint.nmod_poly(list(entry), self.prime) for entry in entries_by_order]
+                [flint.nmod_poly(list(series), self.prime) for series in all_series]
             )
         return rows_of_series
 
@@ -151,6 +152,7 @@ class SeriesMatrix:
     def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
         left, right = self.coefficients, other.coefficients
         product = []
+        # the product of polynomials has so many coefficients, cut off because h^length is 0
         for order in range(min(len(left) + len(right) - 1, self.length)):
             # Σ left[i] right[order − i] over the orders i for which both are present
             first = max(0, order - len(right) + 1)
@@ -280,18 +282,19 @@ class PowerSeries(NumberSystem):
         return series.left_shift(1).truncate(self.length)
 
     def _exponential(self, series: Any) -> Any:
-        """Return e^Z for a series Z without constant term, by Newton's iteration E ← E(1 + Z − log
-        E).
+        """Return e^Z modulo h^length for a series Z without constant term, a polynomial of FLINT.
+
+        It is found by Newton's iteration E ← E(1 + Z − log E), which doubles the number of correct
+        terms: if E = e^Z(1 + δ), the new E is e^Z(1 + δ)(1 − log(1 + δ)) = e^Z(1 + O(δ²)).
         """
         one = flint.nmod_poly([1], self.prime)
         # E, correct in its first ``precision`` terms: at first the constant term, 1
         E = one
         precision = 1
         while precision < self.length:
-            # each step doubles the number of correct terms
             precision = min(2 * precision, self.length)
             inverse = E.inverse_series_trunc(precision)
-            # (log E)′ = E′/E
+            # (log E)′ = E′/E, and the constant term of log E is 0, as that of E is 1
             logarithm = E.derivative().mul_low(inverse, precision).integral().truncate(precision)
             E = E.mul_low(one + series.truncate(precision) - logarithm, precision)
         return E
@@ -300,9 +303,10 @@ class PowerSeries(NumberSystem):
 def _scores_pullback(
     normalized: Any, covector: Any, times: Callable[[Any, Any], Any]
 ) -> list[list[Any]]:
-    """Return the pullback of a covector G on softmax scores σ(Z) to the scores Z.
+    """Return the rows of the pullback of a covector G on softmax scores σ(Z) to the scores Z.
 
-    Its entries are σ_ji (G_ji − Σ_m σ_mi G_mi), as ∂σ_mi/∂Z_ji = σ_mi (δ_mj − σ_ji).
+    Its entries are σ_ji (G_ji − Σ_m σ_mi G_mi), as ∂σ_mi/∂Z_ji = σ_mi (δ_mj − σ_ji), also where
+    some tokens stand for several equal ones.
 
     Parameters
     ----------
@@ -310,11 +314,6 @@ def _scores_pullback(
         σ(Z) and G; column i has the scores of token i.
     times : function
         The product of two entries.
-
-    Returns
-    -------
-    list of lists
-        The rows of the covector on Z.
     """
     pulled_back_columns = []
     sigma_columns = zip(*normalized, strict=True)
@@ -398,8 +397,10 @@ class NetworkWeights:
     def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
         """Return the gradient by the matrices of :attr:`layers`, in the same form.
 
-        ``gradient`` is that by all A and W = OV (W = V without O). The chain rule for A = KᵀQ and W
-        = OV gives dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
+        So entry [k][h] has the derivatives by the matrices of head h of layer k, by their letters.
+        ``gradient`` is that by all A and W = OV (W = V without O). Write dZ for the matrix of the
+        derivatives by the entries of Z. The chain rule for A = KᵀQ and W = OV gives dK = Q dAᵀ,
+        dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
         """
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
@@ -500,7 +501,7 @@ def gradients_at(
     while True:
         X = random_matrix(numbers, shape.widths[0], tokens, draw)
         G = random_matrix(numbers, shape.widths[-1], tokens, draw)
-        yield point.flattened(gradient(weights, X, G, numbers, shape.skip))
+        yield point.flattened(gradient(weights, X, G, numbers=numbers, skip=shape.skip))
 
 
 def random_matrix(numbers: NumberSystem, rows: int, columns: int, draw: Draw) -> MatrixLike:
@@ -544,7 +545,8 @@ def pullback(
 
     Z = YᵀAY are the scores of the tokens Y, and ``sigma`` is σ(Z). Write dV for the pullback of G
     to V, and so on. By the product rule dV = G(Yσ)ᵀ and, for Γ = VᵀG, dσ = YᵀΓ, from which the
-    number system finds dZ. Then dA = Y dZ Yᵀ and dY = Γσᵀ + AY dZᵀ + AᵀY dZ.
+    number system finds dZ. Then dA = Y dZ Yᵀ. The summands of dY = Γσᵀ + AY dZᵀ + AᵀY dZ come from
+    the factor Y of the output, and from the first and the second factor Y of Z.
     """
     gamma = head.V.transpose() * G
     dZ = numbers.scores_pullback(sigma, Y.transpose() * gamma)

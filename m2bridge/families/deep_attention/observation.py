@@ -37,12 +37,14 @@ from m2bridge.families.deep_attention.bounds import RANK_POINT_SEED, columns_and
 from m2bridge.families.deep_attention.expansion import (
     TOKENS,
     UNIT_MATRIX,
+    WordSum,
     layer_of_letters,
     letters,
 )
 from m2bridge.families.deep_attention.network import (
     Balls,
     HeadMatrices,
+    LayerMatrices,
     NetworkWeights,
     NumberSystem,
     Residues,
@@ -155,7 +157,8 @@ def observe_part(
         ]
         if not wanted_observables:
             return None
-    with limited(None) as timer:
+    # no limit of its own, but that of an enclosing block; the timer measures the seconds
+    with limited(timeout=None) as timer:
         try:
             for name in wanted_observables:
                 try:
@@ -190,9 +193,10 @@ def _dimension(network: NetworkSizes) -> ComputedValue:
 def _attention_matrices(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension of the attention matrices KᵀQ of all heads of all layers.
 
-    It is the sum over all heads of the ranks of the differential of (K, Q) ↦ KᵀQ at a random point.
-    Such a rank is at most d², and for a ≤ d at most 2ad − a², because GL(a) acts freely on (K, Q)
-    and keeps KᵀQ. It is found modulo LARGE_PRIME.
+    It is the sum over all heads of the ranks of the differential of (K, Q) ↦ KᵀQ at a random point,
+    for K and Q of size a × d. A rank is at most the dimension of the d × d matrices of rank at most
+    a: d² for a ≥ d, and 2ad − a² for a ≤ d. It is found modulo LARGE_PRIME, once for all heads of a
+    layer, which have one size.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     rank_sum = upper_bound = 0
@@ -239,8 +243,9 @@ def _tangent(network: NetworkSizes, point: list[int], i: int) -> list[Any]:
     """Return twice the derivative of all entries of A'_1, …, A'_l, M along parameter i.
 
     It is a list of residues modulo LARGE_PRIME, taken at ``point``, the list of all parameters. As
-    functions of parameter i alone, the entries have degree at most 2. The derivative of such a
-    polynomial f at x is (f(x + 1) − f(x − 1))/2. The factor 2 does not change ranks.
+    functions of parameter i alone, the entries have degree at most 2, because a matrix V occurs
+    twice in A'_k = M_kᵀ A_k M_k, and K, Q or A once. The derivative of such a polynomial f at x is
+    (f(x + 1) − f(x − 1))/2. The factor 2 does not change ranks.
     """
     numbers = Residues(LARGE_PRIME)
     # the matrices A'_1, …, A'_l, M after a step of 1, and after a step of −1
@@ -276,10 +281,10 @@ def _value_of_rank(
 
 
 def _normal_form(network: NetworkSizes) -> ComputedValue:
-    """Compute whether φ(X) = P(XXᵀ)X, with P = MQ from the virtual weights.
+    """Compute whether φ(X) = P(XXᵀ)X, with P = MQ from the virtual weights (``_normal_form_word``).
 
-    Both sides are sums of words in matrices of any size. Q is the identity at first, and layer k
-    replaces it by Q S Qᵀ A'_k Q, where S = XXᵀ.
+    Both sides are words in matrices of any size, and equal words are equal functions. The number
+    for a certificate is the length of the longest word of φ.
     """
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
@@ -291,24 +296,37 @@ def _normal_form(network: NetworkSizes) -> ComputedValue:
             " all"
         )
     layers = tuple(map(layer_of_letters, range(network.layers)))
-    *matrices, M = virtual_weights(layers)
-    S = TOKENS * TOKENS.transpose()
-    Q = UNIT_MATRIX
-    for A in matrices:
-        Q = Q * S * Q.transpose() * A * Q
-    function = output(layers, TOKENS, NumberSystem())
+    # products of letters need nothing of the number system but its σ, the identity
+    function = output(layers, TOKENS, numbers=NumberSystem())
     longest_word = max(map(len, function))
     return ComputedValue(
-        known=function == M * Q * TOKENS,
+        known=function == _normal_form_word(layers),
         method="both sides as words in matrices",
         numbers={"factors": longest_word},
     )
 
 
+def _normal_form_word(layers: tuple[LayerMatrices, ...]) -> WordSum:
+    """Return MQX as a word in the letters A and V of the layers and in the tokens X.
+
+    Put S = XXᵀ. If the tokens before layer k are Y = M_k Q X, those after it are V_k YYᵀ A_k Y,
+    which is M_{k+1} (Q S Qᵀ A'_k Q) X. So Q is the identity before the first layer, and layer k
+    replaces Q by Q S Qᵀ A'_k Q.
+    """
+    *matrices, M = virtual_weights(layers)
+    S = TOKENS * TOKENS.transpose()
+    Q = UNIT_MATRIX
+    for A in matrices:
+        Q = Q * S * Q.transpose() * A * Q
+    word: WordSum = M * Q * TOKENS
+    return word
+
+
 def _scalings(network: NetworkSizes) -> ComputedValue:
     """Compute whether V → cV, A → A/c in the first head keeps the function of the first layer.
 
-    If the function of the first layer is kept, so is that of the network. For softmax it is
+    If the function of the first layer is kept, so is that of the network. In lightning attention
+    the function is kept if V and A occur equally often in each word of it. For softmax it is
     changed, which is shown at a point.
     """
     if network.softmax:
@@ -317,9 +335,10 @@ def _scalings(network: NetworkSizes) -> ComputedValue:
         raise TooLargeError(f"words are written for at most {MAX_OBSERVED_HEADS} heads: take fewer")
     # the function of the first layer as a sum of words in A and V of its heads, and in the tokens
     first_layer = layer_of_letters(0, network.heads)
-    function = output([first_layer], TOKENS, NumberSystem(), network.skip)
+    function = output([first_layer], TOKENS, numbers=NumberSystem(), skip=network.skip)
     # of the first head
     A, V = letters(0)
+    # for each word how often the letter is in it
     degrees_in_A, degrees_in_V = function.degrees(A), function.degrees(V)
     # The scaling multiplies a word by c to the degree in V less that in A.
     if degrees_in_V != degrees_in_A:
@@ -339,7 +358,8 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     unit = flint.fmpq(1, 10)
-    numbers = Balls((1,) * network.t)
+    # all t tokens are different
+    numbers = Balls(multiplicities=(1,) * network.t)
     parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
     weights = NetworkWeights.read(network, parameters, numbers).network()
 
@@ -351,8 +371,8 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
     # the first head of the first layer is scaled
     (head, *other_heads), *other_layers = weights
     scaled_weights = ((HeadMatrices(head.A / 7, head.V * 7), *other_heads), *other_layers)
-    values = output(weights, X, numbers, network.skip).entries()
-    scaled_values = output(scaled_weights, X, numbers, network.skip).entries()
+    values = output(weights, X, numbers=numbers, skip=network.skip).entries()
+    scaled_values = output(scaled_weights, X, numbers=numbers, skip=network.skip).entries()
     pairs = zip(values, scaled_values, strict=True)
     if all(value.overlaps(scaled_value) for value, scaled_value in pairs):
         raise MethodUnavailableError(
@@ -364,23 +384,29 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
 def _unseen_weights(computation: Computation) -> ComputedValue:
     """Compute the dimension of generic fibres of the map from all A and V to the functions.
 
-    It is the dimension of the space of all A, of rank at most a_k, and all V of all heads, less the
-    dimension of the functions.
+    It is the dimension of the variety of all A and V, where the d_{k−1} × d_{k−1} matrix A of each
+    head has rank at most a_k, less the dimension of the functions. Where the latter is only bounded
+    from below, the result is an upper bound. The method is that of the dimension of the functions.
     """
     network = computation.network
     functions = computation.dimension
+    # the dimension is a number, as an error is raised where no bound for it is found
     assert isinstance(functions.known, Bounds)
+    # the exact dimension of the functions, or a lower bound for it
+    functions_dimension = functions.known.value
     weights_dimension = 0
     for d, after, a in network.layer_sizes:
-        weights_dimension += network.heads * (d * after + matrices_of_rank(d, a))
-    # Only certified values have numbers.
+        dimension_of_V = d * after
+        dimension_of_A = matrices_of_rank(d, a)
+        weights_dimension += network.heads * (dimension_of_V + dimension_of_A)
+    fibre_dimension = weights_dimension - functions_dimension
+    bound = Bounds.exactly if functions.proved else Bounds.at_most
+    # The numbers for a certificate are those from which the dimension of the functions follows, and
+    # the dimension of the weights. A dimension that is not certified has none.
     numbers = {**functions.numbers}
     if numbers:
         numbers["weights"] = weights_dimension
-    unseen = weights_dimension - functions.known.value
-    # A lower bound for the functions, where nothing is proved, gives an upper bound for fibres.
-    unseen_bounds = Bounds.exactly(unseen) if functions.proved else Bounds.at_most(unseen)
-    return replace(functions, known=unseen_bounds, numbers=numbers)
+    return replace(functions, known=bound(fibre_dimension), numbers=numbers)
 
 
 def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
@@ -388,12 +414,14 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
 
     It is the dimension of the virtual weights, less that of the functions and less l, the dimension
     of the torus of scalings. If one of these two dimensions is not proved, the difference is not
-    known, not even a bound for it, because both may be too small.
+    known, not even a bound for it, because both may be too small. For softmax, which has no
+    scalings, MethodUnavailableError is raised.
     """
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")
     weights = computation.virtual_weights
     functions = computation.dimension
+    # both are dimensions: numbers, or lower bounds
     assert isinstance(weights.value, int)
     assert isinstance(functions.value, int)
     method = "dimension of virtual weights, less that of functions and l scalings"
@@ -448,8 +476,9 @@ def _fibre(computation: Computation, observable: str) -> ComputedValue:
 def _closed(computation: Computation) -> ComputedValue:
     """Compute whether the functions are closed: no, if a limit of networks is no network.
 
-    The limit never shows that they are closed. The properties that it must have are those of
-    :data:`fibres.LIMIT_OUTSIDE`.
+    The properties :data:`fibres.LIMIT_OUTSIDE` together say that one function is a limit of
+    networks and no network. If one of them does not hold, or for networks that the limit is not
+    about, nothing is decided: MethodUnavailableError.
     """
     has_property = fibres.limit_outside(computation.network)
     if not all(has_property.values()):
@@ -514,8 +543,8 @@ def can_be_certified(network: NetworkSizes, observable: str) -> bool:
 def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension by ranks modulo a prime, with the numbers from which it follows.
 
-    With several heads or skip connections the lower bound is a rank. Otherwise one block decides:
-    the lower bound is the dimension, or 0 if the kernel of the block is too large.
+    With several heads or skip connections the lower bound is the rank of the whole differential.
+    Otherwise one block decides (``_bound_by_block``). For softmax of one token no rank is needed.
     """
     upper = certified_bound(network)
     # the lower bound for one token of softmax, where every matrix of bounded rank is a function
@@ -524,17 +553,28 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     if not network.is_plain:
         lower = full_rank(network).value
     elif not network.softmax or network.t > 1:
-        columns, rank = columns_and_rank(network)
-        unseen = network.kernel_dimension
-        # a block with a larger kernel says nothing: its rank may be more than the dimension
-        block_decides = rank == columns - unseen
-        lower = determined_dimension(network) if block_decides else 0
-        numbers = {
-            "columns": columns,
-            "rank": rank,
-            "unseen": unseen,
-            "seed": RANK_POINT_SEED,
-            "prime": LARGE_PRIME,
-        }
+        lower, numbers = _bound_by_block(network)
     numbers = {"lower_bound": lower, **numbers, "upper_bound": upper}
     return _value_of_rank(lower, upper, "ranks modulo a prime", numbers)
+
+
+def _bound_by_block(network: NetworkSizes) -> tuple[int, dict[str, Any]]:
+    """Return a lower bound for the dimension by theorem-block, and the numbers behind it, by name.
+
+    The block is a network with at most two inputs and one output; its differential has a column
+    for each number of the block. If the kernel of this differential has only the dimension that it
+    always has, ``unseen``, the lower bound is the dimension of the functions. If the kernel is
+    larger, the bound is 0: the rank of the block may then be more than the dimension.
+    """
+    columns, rank = columns_and_rank(network)
+    unseen = network.kernel_dimension
+    block_decides = rank == columns - unseen
+    lower = determined_dimension(network) if block_decides else 0
+    numbers = {
+        "columns": columns,
+        "rank": rank,
+        "unseen": unseen,
+        "seed": RANK_POINT_SEED,
+        "prime": LARGE_PRIME,
+    }
+    return lower, numbers

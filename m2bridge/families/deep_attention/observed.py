@@ -104,7 +104,10 @@ class ObservedNetwork(Observed):
         return None if finding is None else finding.exact_value
 
     def unknown(self, observable: str) -> str:
-        """Return in words why the value of an observable is not exact: a bound, or the reason."""
+        """Return in words why the value of an observable is not exact.
+
+        The words name the bound that is known, or the reason why nothing is known.
+        """
         words = observable.replace("_", " ")
         finding = self.findings.get(observable)
         if finding is None:

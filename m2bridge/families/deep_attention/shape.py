@@ -272,10 +272,10 @@ class NetworkSizes(DifferentiableModel):
     def whole_layers(self) -> int:
         """How many layers of lightning attention, from the first on, see all of their A'_k.
 
-        These are the layers up to the first one with α_k = 1, or all if there is none. Behind that
-        layer all tokens are parallel to first order. As a skew-symmetric form vanishes on parallel
-        tokens, later layers see only the symmetric part of A'_k. For one token no layer sees more
-        than the symmetric part, and the number is 0.
+        These are the layers up to the first one with α_k = 1, or all if there is none. A layer with
+        A'_k = k qᵀ makes all tokens multiples of one vector, a column times the row qᵀY. As a
+        skew-symmetric form vanishes on parallel tokens, later layers see only the symmetric part of
+        A'_k. For one token no layer sees more than the symmetric part, and the number is 0.
         """
         if self.t == 1:
             return 0
@@ -287,10 +287,11 @@ class NetworkSizes(DifferentiableModel):
     def kernel_dimension(self) -> int:
         """The dimension of the kernel that the differential of a block always has.
 
-        The block is defined in the module. In lightning attention its attention matrix of each
-        layer can be scaled against m, which is one dimension each. After the first ``whole_layers``
-        layers only the symmetric part of an attention matrix matters, so that each 2 × 2 matrix
-        there has one skew-symmetric direction. For softmax the kernel is 0.
+        The block is defined in the module. In lightning attention the attention matrix of each
+        layer of the block can be scaled, and m by another number, so that the function stays: one
+        dimension for each layer. After the first ``whole_layers`` layers the function depends only
+        on the symmetric part of an attention matrix, so that the skew-symmetric 2 × 2 matrices, of
+        dimension 1, are in the kernel for each 2 × 2 matrix there. For softmax the kernel is 0.
         """
         if self.softmax:
             return 0
@@ -318,7 +319,8 @@ class NetworkSizes(DifferentiableModel):
         """Return a lower bound for the dimension of generic fibres of the parametrization.
 
         With one head and without skip connections it is the dimension of the fibres over the
-        virtual weights, plus that of the torus of Eq. 13 in lightning attention. Otherwise it is
+        virtual weights, plus in lightning attention that of the torus of scalings of A against V,
+        one for each layer (Eq. 13). Otherwise it is
         the dimension of a group which acts freely, the product of these groups: GL(a_k) on K and Q
         of each head; GL(d_i) between layers i and i + 1, without skip connections; and the
         multiplicative group on A and V of each head, in lightning attention.
@@ -333,7 +335,7 @@ class NetworkSizes(DifferentiableModel):
 
 def virtual_dimension(shape: NetworkSizes) -> int:
     """Return the dimension of the variety of virtual weights."""
-    return reduced_dimension(shape, shape.layers)
+    return reduced_dimension(shape, whole=shape.layers)
 
 
 def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
@@ -352,7 +354,8 @@ def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
     rank_of_M = spans[-1]
     value_matrix = rank_of_M * (n + shape.widths[-1] - rank_of_M)
     # Subspaces W_k of dimension s that contain W_{k+1} of dimension s_next are a Grassmannian of
-    # dimension (s − s_next)(n − s), as W_{l+1} is counted with M.
+    # dimension (s − s_next)(n − s). W_{l+1}, the row space of M, is counted with M, and W_1 is the
+    # whole space.
     subspaces = sum((s - s_next) * (n - s) for s, s_next in pairwise(spans))
     matrices = 0
     for k, (s, alpha) in enumerate(zip(spans[:-1], shape.alphas, strict=True), 1):
@@ -374,12 +377,13 @@ def _tuple(numbers: tuple[int, ...]) -> str:
 def determined_dimension(network: NetworkSizes) -> int:
     """Return the dimension of the virtual weights less what functions do not see of them.
 
-    Lightning attention does not see skew-symmetric parts after the first ``whole_layers`` layers,
-    nor one scaling in each layer.
+    Functions of lightning attention depend only on the symmetric parts of A'_k after the first
+    ``whole_layers`` layers, and are kept by one scaling for each layer. Softmax functions see all
+    of the virtual weights.
     """
     if network.softmax:
         return virtual_dimension(network)
-    return reduced_dimension(network, network.whole_layers) - network.layers
+    return reduced_dimension(network, whole=network.whole_layers) - network.layers
 
 
 def base_changes(network: NetworkSizes) -> int:

@@ -3,6 +3,13 @@
 The words are in ``words.toml``. Nothing here is computed from a network but its numbers; a
 cross-check holds the predictions against what :mod:`m2bridge.families.deep_attention.observation`
 computes.
+
+Notation: a network has l layers, widths d_0, …, d_l and t tokens; d_k is δ for all hidden layers
+where they have one width. A head of layer k has a value matrix V and a d_{k−1} × d_{k−1} attention
+matrix A_k of rank at most a_k; α_k is its generic rank. With one head and no skip connections the
+function depends only on the virtual weights, l matrices made of the A_k, and M = V_l⋯V_1. A *fibre*
+is the set of all matrices of their sizes that have one function, taken up to *scalings*: of each
+A_k by a number and of M by the number that keeps the function.
 """
 
 from collections.abc import Callable
@@ -103,7 +110,8 @@ def equation_14(network: NetworkSizes) -> int:
 def equation_16(network: NetworkSizes) -> int:
     """Predict δ(d_0 + d_l − δ) + α_1(2d_0 − α_1) + Σ_{k≥2} α_k(2δ − α_k), for one hidden width δ.
 
-    It is the dimension of M, of rank δ, plus those of the attention matrices of all layers.
+    It is the dimension of M, of rank at most δ, plus those of the attention matrices of all layers.
+    Without hidden layers M is any matrix.
     """
     first, *hidden, last = network.widths
     if hidden:
@@ -126,16 +134,18 @@ def attention_matrices(network: NetworkSizes) -> int:
 def fibre_dimension(network: NetworkSizes) -> int:
     """Predict the dimension of the fibres among all matrices, up to scalings.
 
-    A skew-symmetric matrix is free for each layer that the function sees by its quadratic form only
+    After the first ``whole_layers`` layers the function sees only the quadratic form of each
+    attention matrix, so that a skew-symmetric d_0 × d_0 matrix is free for each of the other layers
     (proposition-fibres in docs/deep-attention.md).
     """
     return (network.layers - network.whole_layers) * comb(network.widths[0], 2)
 
 
-def virtual_weights_of_fibre(network: NetworkSizes) -> int:
+def virtual_fibre_dimension(network: NetworkSizes) -> int:
     """Predict the dimension of the virtual weights with a given function, up to scalings.
 
-    ``determined_dimension`` is the dimension of the functions, by Theorem L.
+    It is the dimension of the virtual weights, less that of the functions, which is
+    ``determined_dimension`` by Theorem L, and less one scaling for each layer.
     """
     return virtual_dimension(network) - determined_dimension(network) - network.layers
 
@@ -146,22 +156,28 @@ def bound_of_layers(network: NetworkSizes) -> int:
 
 
 def theorem_s(network: NetworkSizes) -> int:
-    """Predict the dimension of softmax attention, for all widths and ranks."""
+    """Predict the dimension of softmax attention, for all widths and ranks.
+
+    It is that of the virtual weights; for one token that of the matrices M of bounded rank.
+    """
     # The only score of one token is normalized to 1: the function is M.
     if network.t == 1:
         return network.linear_dimension
     return virtual_dimension(network)
 
 
-def skip_connections(network: NetworkSizes) -> int:
-    """Predict the dimension with skip connections and one head: the sum of those of the layers."""
+def dimension_with_skip_connections(network: NetworkSizes) -> int:
+    """Predict the dimension with skip connections and one head: the sum of those of the layers.
+
+    Softmax functions of one token are linear maps, and have the dimension of these.
+    """
     # The softmax of a single score is 1, so that each layer is a linear map of its token.
     if network.softmax and network.t == 1:
         return network.linear_dimension
     return layered_bound(network).value
 
 
-def separate_heads(network: NetworkSizes) -> int:
+def dimension_of_separate_heads(network: NetworkSizes) -> int:
     """Predict the dimension of a single layer whose only symmetries scale or permute heads."""
     d, d_out = network.widths[:2]
     # V and A of each head, less the scaling of A against V
@@ -171,7 +187,7 @@ def separate_heads(network: NetworkSizes) -> int:
 def fibre_degree(network: NetworkSizes) -> int:
     """Predict the number of linear spaces of which a fibre among all matrices consists.
 
-    The fibre is taken up to scalings, as in proposition-fibres in docs/deep-attention.md. It is one
+    The fibre is taken up to scalings (proposition-fibres in docs/deep-attention.md). It is one
     linear space, unless M = h mᵀ has rank one. Then m can be exchanged with a linear factor of
     xᵀA_l x, the quadratic form of the last layer, and each such factor gives one more space.
     """
@@ -261,7 +277,7 @@ WEIGHTS = (
     _stated("3.7", "", True, *PAPER),
     _stated("fibre", "dimension", "fibre_dimension", *LIGHTNING),
     _stated("fibre", "degree", "fibre_degree", *LIGHTNING, "no-hidden-width-one"),
-    _stated("fibre", "virtual weights", "virtual_weights_of_fibre", *LIGHTNING),
+    _stated("fibre", "virtual weights", "virtual_fibre_dimension", *LIGHTNING),
     _stated("skip", "scalings", False, *SKIP, "scalings"),
     _stated("skip", "one-to-one", 0, *SKIP, "several-tokens"),
     _stated("closed", "", False, *LIGHTNING, "three-threes"),
@@ -284,8 +300,8 @@ DIMENSIONS = (
     CONJECTURE_3_10,
     _stated("L", "", "determined_dimension", *LIGHTNING),
     _stated("S", "", "theorem_s", *SOFTMAX),
-    _stated("skip", "dimension", "skip_connections", *SKIP),
-    _stated("heads", "separate heads", "separate_heads", *HEADS),
+    _stated("skip", "dimension", "dimension_with_skip_connections", *SKIP),
+    _stated("heads", "separate heads", "dimension_of_separate_heads", *HEADS),
     _stated("heads", "one layer", "bound_of_layers", *HEADS),
     _stated("heads", "several layers", "bound_of_layers", *SEVERAL_LAYERS),
 )
@@ -296,10 +312,11 @@ STATEMENTS: tuple[Stated, ...] = (*WEIGHTS, *DIMENSIONS)
 def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
     """Return the dimension by each statement about it that applies to a network.
 
-    For one head without skip connections the paper's formula is always among them, with the
-    hypothesis that fails, or without a value where it has no meaning. ``assumes`` of an expectation
-    has the words for what its formula takes for granted, and what only a computed dimension tests:
-    that heads are separate, or that the conjecture is true.
+    A statement applies if its formula has a meaning and no hypothesis fails. For one head without
+    skip connections the paper's formula (Corollary 3.8, for softmax Conjecture 3.10) is always
+    among them, with the hypothesis that fails, or without a value where it has no meaning.
+    ``assumes`` of an expectation has the words for what its formula takes for granted, and what
+    only a computed dimension tests: that heads are separate, or that the conjecture is true.
     """
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
     dimensions = []

@@ -57,7 +57,12 @@ def _all_bounds(network: NetworkSizes) -> Iterator[Bounds]:
 
 
 def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
-    """Yield the upper bounds of release 1.0 that apply to a network."""
+    """Yield the upper bounds of release 1.0 that apply to a network.
+
+    One of them is by the structure of the network: linear functions for softmax of one token, the
+    virtual weights for one head without skip connections, else the sum over the layers. The other,
+    for lightning attention with few inputs, is the number of coefficients.
+    """
     if network.softmax and network.t == 1:
         yield Bounds.at_most(
             network.linear_dimension,
@@ -104,9 +109,9 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
     """Return the upper bound by hidden widths that heads fill and by bases (proposition-bases).
 
     The network has several layers, of several heads, without skip connections, and t ≥ 2 for
-    softmax. Hidden widths are reduced to what heads can fill and read. Then a change of base acts
-    freely wherever general outputs of a layer span its hidden space; its dimension is subtracted
-    from the sum over the layers.
+    softmax. Hidden widths are reduced to what heads can fill and read, which keeps the functions.
+    Then a change of base acts freely wherever general outputs of a layer span its hidden space; the
+    dimensions d_i² of these groups are subtracted from the sum over the layers.
     """
     # the generic ranks of the value matrices
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
@@ -143,15 +148,18 @@ def _dimension_of_general_outputs(network: NetworkSizes, d: int) -> int:
 
     If the layer has fewer outputs than m, its outputs span the whole space. For lightning attention
     m = hd with h = min(H, d) heads; the proof takes as A_h matrices with one entry, on the
-    diagonal. For softmax m = Hd, the number of columns of all V_h, is enough, because the bounds
-    count A_h and V_h and not the functions.
+    diagonal. For softmax m = Hd, the number of columns of all V_h: the bounds for softmax count the
+    matrices A_h and V_h, on which changes of base act freely if these columns span the space.
     """
     different_heads = network.heads if network.softmax else min(network.heads, d)
     return different_heads * d
 
 
 def _sum_over_layers(network: NetworkSizes, bases: int) -> Bounds:
-    """Return the sum of the least bounds of the layers, less ``bases`` for changes of base."""
+    """Return the sum of the least bounds of the layers, with the summands as its reason in words.
+
+    ``bases`` is the dimension of the changes of base between layers, which is subtracted.
+    """
     # Deep networks have many equal layers, which are one summand with their number.
     layers_with_bound = Counter[Bounds]()
     for d, after, a in network.layer_sizes:
@@ -181,9 +189,10 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
     """Yield upper bounds for the dimension of the functions of one layer.
 
     The layer has the widths d before and ``after`` it, and attention matrices of rank at most a.
-    Functions of lightning attention are Σ_h V_h XXᵀA_hX for t ≥ 2, and Σ_h V_h x·q_h(x) with the
-    quadratic forms q_h(x) = xᵀA_hx for t = 1. For softmax only the weights are counted. The bounds
-    are those of proposition-heads in docs/deep-attention.md; for one output v_h is the row V_h.
+    Functions of lightning attention are Σ_h V_h S A_h X with S = XXᵀ for t ≥ 2, and
+    Σ_h V_h x·q_h(x) with the quadratic forms q_h(x) = xᵀA_hx for t = 1. For softmax only the
+    weights are counted. The bounds are those of proposition-heads in docs/deep-attention.md; for
+    one output v_h is the row V_h.
     """
     heads = network.heads
     alpha = min(a, d)
@@ -200,8 +209,9 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
         head_dimension = matrices_of_rank(d, alpha)
         space_dimension = d * d
         coefficients = d * comb(d + 1, 2)
-        # The tangent v_j wᵀ to A_i with −v_i wᵀ to A_j changes nothing, as v_iᵀSv_j = v_jᵀSv_i; the
-        # vectors w in the row spaces of both have at least 2α − d dimensions.
+        # For one output Σ_h v_h S A_h stays to first order if, for a row w, v_jᵀw is added to A_i
+        # and v_iᵀw subtracted from A_j, as v_i S v_jᵀ = v_j S v_iᵀ. For w in both row spaces, an
+        # intersection of at least 2α − d dimensions, the ranks stay, too.
         if after == 1 and heads <= d:
             exchanges = comb(heads, 2) * max(0, 2 * alpha - d)
     else:
@@ -218,7 +228,10 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
     tensors = determinantal_dimension(d * after, space_dimension, rank)
     yield Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
     if after == 1 and several_tokens:
-        # The function is d quadratic forms that vanish where the values v_1, …, v_h do.
+        # The row Σ_h v_h S A_h is linear in S and so determined by all S = uuᵀ. Then its d entries
+        # are quadratic forms in u, which vanish where all v_h u do: on a space of codimension h, a
+        # point of a Grassmannian of dimension h(d − h). Forms that vanish on it have as many
+        # dimensions as the forms of rank at most h.
         h = min(heads, d)
         quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
         yield Bounds.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
@@ -228,11 +241,13 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
 def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:
     """Return an upper bound for the dimension by the ranks of all A and V.
 
-    ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. The dimension of
-    the changes of base between layers is subtracted where these act freely (:func:`act_freely`).
+    ``betas`` are β_1, …, β_l: the value matrices of layer k have rank at most β_k. Hidden widths
+    that heads do not use are left out first. In lightning attention one scaling of A against V is
+    subtracted for each head. The dimension of the changes of base between layers is subtracted if
+    the value matrices of all heads together have full rank, so that these act freely.
     """
     reduced_network, betas = without_unused_width(network, betas)
-    # A and V of one head of each layer
+    # the dimension of A and V of one head of each layer
     matrices = 0
     for (d, after, a), beta in zip(reduced_network.layer_sizes, betas, strict=True):
         matrices += matrices_of_rank(d, min(a, d)) + determinantal_dimension(after, d, beta)
@@ -254,11 +269,12 @@ def without_unused_width(
     """Return a network with the same functions and smaller hidden widths d_k, and its β_k.
 
     The functions are those with value matrices of rank at most β_k in layer k, where ``betas`` are
-    β_1, …, β_l. A hidden width is reduced to what heads can fill and read: outputs of H heads with
-    values of rank β lie in a space of dimension Hβ, and each of the H heads of the next layer sees
-    of it 2α + β linear forms: those in the rows and columns of A, and in the rows of V. The widths
-    of a network with skip connections stay, as the tokens themselves pass there. The new β_k are at
-    most the new widths before and after layer k.
+    β_1, …, β_l. A hidden width is reduced to what heads can fill and read (lemma-unused-width in
+    docs/weights-mathematics.md): outputs of H heads with values of rank β lie in a space of
+    dimension Hβ, and each of the H heads of the next layer sees of it 2α + β linear forms, those in
+    the rows and columns of A, and in the rows of V. The widths of a network with skip connections
+    stay, as the tokens themselves pass there. The new β_k are at most the new widths before and
+    after layer k.
     """
     ranks = list(betas)
     if network.skip or network.layers == 1:
@@ -279,7 +295,8 @@ def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
     """Return whether changes of base between layers act freely on the functions.
 
     They do if in each layer k but the last the columns of generic V of all heads, of rank
-    β_k = ``betas[k - 1]``, span the hidden space of dimension d_k.
+    β_k = ``betas[k - 1]``, span the hidden space of dimension d_k: a change of base that keeps all
+    of these V is the identity. True says that; False says that it is not known.
     """
     hidden_widths = network.widths[1:-1]
     pairs = zip(betas[:-1], hidden_widths, strict=True)
@@ -287,10 +304,12 @@ def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
 
 
 def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
-    """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0.
+    """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0, by Theorem H.
 
-    That is so under the hypotheses of Theorem H in docs/deep-attention.md, with value matrices of
-    ranks β_k.
+    These are the hypotheses of Theorem H in docs/deep-attention.md, t ≥ 2 and one of three cases:
+    softmax with skip connections; softmax with one hidden width, which is at most d_0, d_l and all
+    Hβ_k; one layer of lightning attention with several heads and enough inputs. ``betas`` are
+    β_1, …, β_l, the ranks of the value matrices. False says that nothing is known.
     """
     # All columns are equal for one token, so heads cannot be separated.
     if network.t == 1:
@@ -304,7 +323,8 @@ def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
         return network.skip or (hidden_is_narrow and one_hidden_width)
     if network.layers > 1 or heads == 1:
         return False
-    # u = d_0 − (H − 1)a_1, the dimension of the space on which all A but one vanish
+    # u = d_0 − (H − 1)a_1 is the dimension of the space on which all A but one vanish. The theorem
+    # needs β_1, d_1, u ≥ 2, not d_1 = u = 2, and u ≥ a_1; from β_1 ≥ 2 follows d_1 ≥ 2.
     u = first - (heads - 1) * network.a[0]
     enough_space = u >= max(2, network.a[0]) and max(u, last) >= 3
     return enough_space and min(betas) >= 2

@@ -242,8 +242,8 @@ class ActivatedNetwork(PolynomialNetwork):
     def activated(self, z: Sequence[int], prime: int) -> tuple[list[int], list[int]]:
         """Return the values and the slopes of σ at the entries of z modulo a prime.
 
-        By Horner's rule the value v at an entry x becomes v x + a for each coefficient a in turn,
-        and so the slope s, its derivative by x, becomes s x + v.
+        By Horner's rule the value v at an entry x becomes v x + a for each coefficient a, from that
+        of the largest power on. So the slope s, the derivative of v by x, becomes s x + v.
         """
         values, slopes = [0] * len(z), [0] * len(z)
         for coefficient in reversed(self.activation):
@@ -333,7 +333,7 @@ def activation_bound(widths: Widths, activation: Sequence[int], characteristic: 
     def least(part: Widths) -> Bounds:
         """Return the least bound for a network with the widths ``part``.
 
-        They are all widths, consecutive ones, or such a list with the first or last one reduced.
+        They are some consecutive ones of the widths, of which the first or last may be reduced.
         """
         by_counts = _bounds_by_counts(part, activation)
         by_parts = _bounds_by_parts(part, least)
@@ -350,7 +350,10 @@ def _value(bound: Bounds) -> int:
 
 
 def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bounds]:
-    """Yield the number of weights, and that of coefficients if their degrees can be listed."""
+    """Yield the number of weights, and the number of coefficients of all degrees that can occur.
+
+    The latter is left out if the largest degree is above MAX_LISTED_DEGREE.
+    """
     weights = sum(before * after for before, after in pairwise(widths))
     yield Bounds.at_most(weights, "the number of weights")
     degrees = possible_degrees(len(widths) - 1, activation)
@@ -366,7 +369,8 @@ def _bounds_by_degrees(
 
     The terms of degree e of the functions are those of a network whose activation is the power e.
     So the dimension is at most that of such networks, plus the number of all other coefficients.
-    Nothing is yielded for more hidden layers, or none.
+    For widths (2, 3, 2) and σ = ax³ + bx lemma-odd-cubic has the bound 11, because of an equation
+    between the terms of degrees 1 and 3. Nothing is yielded for more hidden layers, or none.
     """
     if len(widths) != 3:
         return
@@ -379,7 +383,6 @@ def _bounds_by_degrees(
         reason = f"terms of degree {exponent} have dimension at most {bound_of_power}"
         reason += f", and there are {other_terms} others"
         yield Bounds.at_most(bound_of_power + other_terms, reason)
-    # lemma-odd-cubic
     if widths == (2, 3, 2) and exponents == [1, 3]:
         yield Bounds.at_most(11, "an equation between cubic and linear parts of the outputs")
 
@@ -387,9 +390,11 @@ def _bounds_by_degrees(
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
     """Yield the bounds that use the least bounds of smaller networks.
 
-    At a hidden layer the network is the composition of two parts. No torus is known that rescales
-    hidden neurons and keeps it, so the bounds of the parts are added and nothing is subtracted.
-    ``least`` is the function that returns the least bound for given widths.
+    If the first hidden layer has fewer neurons than there are inputs, or the last one fewer than
+    there are outputs, the smaller network has fewer inputs or outputs. At a hidden layer the
+    network is the composition of two parts. No torus is known that rescales hidden neurons and
+    keeps the function, so the bounds of the parts are added and nothing is subtracted. ``least`` is
+    the function that returns the least bound for given widths.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i in range(1, len(widths) - 1):

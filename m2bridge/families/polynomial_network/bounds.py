@@ -23,16 +23,17 @@ def gauge_dimension(widths: Sequence[int], degree: int) -> int:
     """Return the dimension of the orbits of the gauge group on generic weights.
 
     ``widths`` are d_0, …, d_l, and ``degree`` is r. For r ≥ 2 the group is the torus that rescales
-    the hidden neurons, which acts freely where no weight is zero. For r = 1 it is Π GL(d_i) over
-    the hidden layers.
+    the hidden neurons. It acts freely where no weight is zero, so that its orbits have a dimension
+    for each hidden neuron. For r = 1 the group is Π GL(d_i) over the hidden layers, and the
+    dimension of an orbit is that of the group less that of the stabilizer of a point.
     """
     hidden = widths[1:-1]
     if degree > 1:
         return sum(hidden)
-    return sum(d * d for d in hidden) - _stabilizer(tuple(widths))
+    return sum(d * d for d in hidden) - _stabilizer_dimension(tuple(widths))
 
 
-def _stabilizer(widths: Widths) -> int:
+def _stabilizer_dimension(widths: Widths) -> int:
     """Return the dimension of the stabilizer of generic weights in Π GL(d_i), for r = 1.
 
     Generic matrices W_1, …, W_l are a representation of a quiver of type A. It is a direct sum of
@@ -40,9 +41,11 @@ def _stabilizer(widths: Widths) -> int:
     multiplicity m_ab of [a, b] follows from the ranks of products of the W_i, as such a rank is the
     number of intervals that contain the layers of the product.
 
-    The stabilizer is open in the space of those endomorphisms of the representation that vanish on
-    inputs and outputs. A homomorphism from [a, b] to [c, d] is a number if c ≤ a ≤ d ≤ b, else
-    zero. It lives on the layers a to d, so it vanishes on inputs and outputs if these are hidden.
+    g is in the stabilizer if g − 1 is an endomorphism of the representation that vanishes on inputs
+    and outputs; so the stabilizer has the dimension of the space of these endomorphisms, in which
+    the invertible 1 + f are open. A homomorphism from [a, b] to [c, d] is a number if
+    c ≤ a ≤ d ≤ b, else zero. It lives on the layers a to d, so it vanishes on inputs and outputs if
+    these are hidden.
     """
     last = len(widths) - 1
 
@@ -55,6 +58,7 @@ def _stabilizer(widths: Widths) -> int:
             return 0
         return min(widths[a : b + 1])
 
+    # (a, b, m_ab) for each interval [a, b] that occurs
     intervals = []
     for a in range(last + 1):
         for b in range(a, last + 1):
@@ -63,11 +67,12 @@ def _stabilizer(widths: Widths) -> int:
             if m_ab > 0:
                 intervals.append((a, b, m_ab))
     dimension = 0
-    # pairs of intervals [a, b] and [c, d] whose homomorphisms are numbers, a line
     for (a, b, m_ab), (c, d, m_cd) in product(intervals, repeat=2):
-        is_line = c <= a <= d <= b
-        vanishes_at_the_ends = a > 0 and d < last
-        if is_line and vanishes_at_the_ends:
+        # the homomorphisms from [a, b] to [c, d] are a line or zero, and live on the layers a to d
+        homomorphisms_are_a_line = c <= a <= d <= b
+        vanish_at_the_ends = a > 0 and d < last
+        if homomorphisms_are_a_line and vanish_at_the_ends:
+            # a line for each copy of [a, b] and each copy of [c, d]
             dimension += m_ab * m_cd
     return dimension
 
@@ -75,7 +80,8 @@ def _stabilizer(widths: Widths) -> int:
 def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
     """Return the least of the nine upper bounds for the dimension, with its reason in words.
 
-    Bounds 4 to 6 are by dimensions of smaller networks, for which their least bounds are taken.
+    Bounds 4 to 6 are by dimensions of smaller networks, for which their least bounds are taken. For
+    r = 1 bound 3 is returned, which is the dimension: no other bound is less.
 
     Parameters
     ----------
@@ -95,7 +101,7 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
     def least(part: Widths) -> Bounds:
         """Return the least bound for a network with the widths ``part``.
 
-        They are all widths, consecutive ones, or such a list with the first or last one reduced.
+        They are some consecutive ones of the widths, of which the first or last may be reduced.
         """
         direct_bounds = _direct_bounds(part, degree, characteristic)
         recursive_bounds = _bounds_by_parts(part, least)
@@ -109,9 +115,12 @@ def bounds_by_few_inputs_or_outputs(
 ) -> Iterator[Bounds]:
     """Yield the bounds 5 and 6 of a network, which hold for every activation.
 
-    Bound 5: if the first hidden layer has fewer neurons than there are inputs, a function depends
-    on so few linear forms; the space that they span is a point of a Grassmannian. Bound 6 is the
-    same for outputs. ``least`` is the function that returns the least bound for given widths.
+    Bound 5, for d_1 < d_0: a function depends on d_1 linear forms of the inputs only. The space
+    that they span is a point of a Grassmannian of dimension d_1(d_0 − d_1), and given this space
+    the function is that of a network with d_1 inputs. Bound 6, for d_{l−1} < d_l: the outputs span
+    a space of dimension at most d_{l−1}, a point of another Grassmannian, and given this space the
+    function is that of a network with d_{l−1} outputs. ``least`` is the function that returns the
+    least bound for given widths.
     """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
@@ -129,9 +138,11 @@ def bounds_by_few_inputs_or_outputs(
 def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Iterator[Bounds]:
     """Yield the bounds 4 to 6 of a network, which use the least bounds of smaller networks.
 
-    Bound 4: at a hidden layer the network is the composition of two parts, and a torus, with as
-    many dimensions as the layer has neurons, rescales the outputs of the first against the inputs
-    of the second. ``least`` is the function that returns the least bound for given widths.
+    Bounds 5 and 6 replace the inputs or outputs by a space of fewer dimensions. Bound 4: at a
+    hidden layer the network is the composition of two parts. A torus, with as many dimensions as
+    the layer has neurons, rescales the outputs of the first part against the inputs of the second
+    and keeps the composition, so that its dimension is subtracted. ``least`` is the function that
+    returns the least bound for given widths.
     """
     yield from bounds_by_few_inputs_or_outputs(widths, least)
     for i, width in enumerate(widths[1:-1], 1):
@@ -147,15 +158,18 @@ def _value(bound: Bounds) -> int:
 
 
 def _direct_bounds(widths: Widths, degree: int, characteristic: int) -> Iterator[Bounds]:
-    """Yield the bounds that need no other networks: 1, 2, and 7 to 9."""
+    """Yield the bounds 1, 2 and 7 to 9 for r ≥ 2, as far as they apply: no other network is needed.
+
+    The number of coordinates is left out where it is above bound 1 and may have very many digits.
+    """
     weights = sum(before * after for before, after in pairwise(widths))
     gauge = gauge_dimension(widths, degree)
     yield Bounds.at_most(weights - gauge, "the weights up to the gauge group")
     inputs, outputs = widths[0], widths[-1]
     form_degree = degree ** (len(widths) - 2)
     if inputs > 1 and form_degree > weights:
-        # There are more than ``form_degree`` coordinates, and so more than weights: the number of
-        # coordinates, which may have very many digits, is not the least bound.
+        # A form of degree D in two variables has D + 1 coefficients, and in more variables more. So
+        # there are more coordinates than weights.
         return
     coordinates = outputs * comb(inputs - 1 + form_degree, inputs - 1)
     yield Bounds.at_most(coordinates, "the number of coordinates")
@@ -170,18 +184,26 @@ def _equations(widths: Widths, degree: int, characteristic: int) -> Iterator[str
     """Yield the reasons why the functions of a network satisfy an equation (bounds 7 to 9).
 
     ``widths`` are (d_0, d_1, d_2), with one hidden layer: each output is a linear combination of
-    r-th powers of the same d_1 linear forms. Nothing is yielded if no equation is known.
+    the r-th powers of the same d_1 linear forms. Nothing is yielded if no equation is known.
+
+    Equations 7 and 9 are minors. A matrix is linear in the function, and the functions of the
+    network make its rank smaller than that of general forms; so a minor, of one row more than the
+    smaller rank, vanishes for the network and not for all forms.
     """
     inputs, hidden, outputs = widths
-    # the rank of this matrix is at most the number of powers
+    # Bound 7: the catalecticant matrix of a form of degree r has a row for each monomial of degree
+    # r//2, and a column for each of degree r − r//2. Its rank is 1 for a power of a linear form,
+    # so at most d_1 for the network; for a general form it is the number of rows.
     rows_of_catalecticant = comb(inputs - 1 + degree // 2, inputs - 1)
     if outputs == 1 and hidden < rows_of_catalecticant:
         yield "a minor of the catalecticant matrix vanishes"
-    # the only defective case in which no minor of a catalecticant vanishes
+    # Bound 8: the only case of too small a dimension in which no minor of a catalecticant vanishes.
     if widths == (5, 7, 1) and degree == 3 and characteristic == 0:
         yield "seven points of P^4 are singular points of a cubic (Alexander–Hirschowitz)"
-    # the rank in general of the skew-symmetric matrix of three quadratic forms, of size 3 d_0; it
-    # is even, and each hidden neuron adds a summand of rank two
+    # Bound 9: three quadratic forms with symmetric matrices A, B, C have the skew-symmetric matrix
+    # (0 A B; −A 0 C; −B −C 0) of size 3 d_0. A hidden neuron adds to it a summand of rank 2, so its
+    # rank is at most 2 d_1 for the network. For general forms it is the largest even number up to
+    # 3 d_0 (an idea of Strassen), as the rank of a skew-symmetric matrix is even.
     general_rank = 3 * inputs - inputs % 2
     if outputs == 3 and degree == 2 and 2 * hidden < general_rank:
         yield "a minor of the skew-symmetric matrix of three quadratic forms vanishes"

@@ -66,10 +66,10 @@ def _is_network(widths: Any, degree: Any) -> bool:
         return False
     if not all(type(number) is int and number >= 1 for number in [*widths, degree]):
         return False
-    return degree <= MAX_CHECKED_DEGREE and _weights(widths) <= MAX_CHECKED_WEIGHTS
+    return degree <= MAX_CHECKED_DEGREE and _weight_count(widths) <= MAX_CHECKED_WEIGHTS
 
 
-def _weights(widths: Sequence[int]) -> int:
+def _weight_count(widths: Sequence[int]) -> int:
     """The number of weights: of the entries of all W_i."""
     return sum(before * after for before, after in pairwise(widths))
 
@@ -77,21 +77,23 @@ def _weights(widths: Sequence[int]) -> int:
 def expected_dimension(widths: Widths, degree: int) -> int:
     """The lesser of bounds 1 and 2: weights less hidden neurons, and the number of coordinates.
 
-    Each hidden neuron, a coordinate between two layers, can be scaled without changing φ.
+    Each hidden neuron, a coordinate between two layers, can be scaled without changing φ, so that
+    bound 1 subtracts one dimension for each.
     """
     hidden_neurons = sum(widths[1:-1])
-    return min(_weights(widths) - hidden_neurons, _coordinates(widths, degree))
+    return min(_weight_count(widths) - hidden_neurons, _bound_by_coordinates(widths, degree))
 
 
-def _coordinates(widths: Widths, degree: int) -> int:
-    """The number of coordinates: of coefficients of d_l forms of degree D in d_0 variables.
+def _bound_by_coordinates(widths: Widths, degree: int) -> int:
+    """Bound 2, the number of coefficients of d_l forms of degree D in d_0 variables; or only D.
 
-    If D is larger than the number of weights, and d_0 > 1, then D is returned instead, which has
-    fewer digits. There are more than D coordinates then, so that neither number is the least bound.
+    D = r^(l − 1) is returned if d_0 > 1 and D exceeds the number of weights. A form in two or more
+    variables has at least D + 1 coefficients, a number that may have very many digits. Both D and
+    that number are above bound 1, so that neither of them is the least bound.
     """
     inputs, outputs = widths[0], widths[-1]
     form_degree: int = degree ** (len(widths) - 2)
-    if inputs > 1 and form_degree > _weights(widths):
+    if inputs > 1 and form_degree > _weight_count(widths):
         return form_degree
     return outputs * comb(inputs - 1 + form_degree, inputs - 1)
 
@@ -99,7 +101,8 @@ def _coordinates(widths: Widths, degree: int) -> int:
 def upper_bound(widths: Widths, degree: int) -> int:
     """The least of the nine bounds for the dimension of the functions of a network.
 
-    Bounds 4 to 6 contain dimensions of smaller networks, for which their least bounds are used.
+    Bounds 4 to 6 contain dimensions of smaller networks, for which their least bounds are used. For
+    r = 1 bound 3, which is the dimension itself, is returned.
     """
     if degree == 1:
         # bound 3: the functions are the matrices of rank at most the least width
@@ -117,15 +120,16 @@ def upper_bound(widths: Widths, degree: int) -> int:
 def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -> Iterator[int]:
     """Yield the bounds 1, 2 and 4 to 9 for the dimension of a network, as far as they apply.
 
-    Here r ≥ 2. ``least_bound`` is the function that gives the least bound of a network with other
-    widths: with fewer layers, or with as many layers and fewer inputs or outputs.
+    Here r ≥ 2; bound 3 is about r = 1. ``least_bound`` is the function that gives the least bound
+    of a network with other widths: with fewer layers, or as many layers and fewer inputs or
+    outputs. The numbers are those of theorem-network-bounds in docs/polynomial_networks.md.
     """
     inputs, first_hidden = widths[:2]
     last_hidden, outputs = widths[-2:]
     # bounds 1 and 2
     yield expected_dimension(widths, degree)
-    # bound 5: a function is one on a quotient of K^(d_0) of dimension d_1, modulo a part of the
-    # kernel of W_1; such quotients form a Grassmannian
+    # bound 5: W_1 has rank at most d_1, so that a function factors through a quotient of K^(d_0) of
+    # dimension d_1, by a subspace of the kernel of W_1; such quotients form a Grassmannian
     if first_hidden < inputs:
         quotients = first_hidden * (inputs - first_hidden)
         on_quotient = (first_hidden, *widths[1:])
@@ -137,13 +141,15 @@ def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -
         into_space = (*widths[:-1], last_hidden)
         yield spaces + least_bound(into_space)
     # bound 4: at each hidden layer i the network is the composition of two parts, and a torus of
-    # dimension d_i scales the outputs of the first against the inputs of the second
+    # dimension d_i scales the outputs of the first against the inputs of the second, which keeps
+    # the composition
     for i in range(1, len(widths) - 1):
         up_to_layer, from_layer = widths[: i + 1], widths[i:]
         yield least_bound(up_to_layer) + least_bound(from_layer) - widths[i]
     # bounds 7 to 9: the coordinates of all functions satisfy an equation
     if _has_equation(widths, degree):
-        yield _coordinates(widths, degree) - 1
+        # where the first number is D, which exceeds the number of weights, this is at least bound 1
+        yield _bound_by_coordinates(widths, degree) - 1
 
 
 def _has_equation(widths: Widths, degree: int) -> bool:
@@ -155,10 +161,11 @@ def _has_equation(widths: Widths, degree: int) -> bool:
     if len(widths) != 3:
         return False
     inputs, hidden, outputs = widths
-    # 7: the catalecticant matrix of a form has a row for each monomial of degree r//2, and its
-    # rank is at most d_1 for a sum of d_1 powers, as it is 1 for a power. It has at least as many
-    # columns, and the rank of a general form is the number of rows; so minors vanish, and are not
-    # zero for all forms, if it has more rows than d_1.
+    # 7: the catalecticant matrix of a form of degree r has a row for each monomial of degree r//2
+    # and a column for each of degree r − r//2, so at least as many columns as rows. The rank of the
+    # matrix is 1 for a power of a linear form, so at most d_1 for a sum of d_1 powers. For general
+    # forms the rank is the number of rows. If there are more than d_1 rows, the minors of size
+    # d_1 + 1 vanish for all functions of the network, and not for all forms.
     rows_of_catalecticant = comb(inputs - 1 + degree // 2, inputs - 1)
     if outputs == 1 and hidden < rows_of_catalecticant:
         return True
@@ -170,9 +177,12 @@ def _has_equation(widths: Widths, degree: int) -> bool:
     if widths == (5, 7, 1) and degree == 3:
         return True
     # 9: three quadratic forms with symmetric matrices A, B, C have the skew-symmetric matrix
-    # (0 A B; −A 0 C; −B −C 0). Each hidden square adds one of rank 2, so the rank is at most
-    # 2 d_1; in general it is 3 d_0, or one less if d_0 is odd (after Strassen): for A = 1
-    # it is 2 d_0 and the rank of [B, C], which for a diagonal B can be any skew-symmetric matrix.
+    # (0 A B; −A 0 C; −B −C 0) of size 3 d_0. The square of each of the d_1 hidden linear forms adds
+    # a matrix of rank 2, so the rank is at most 2 d_1. For general forms (after Strassen) it is
+    # 3 d_0, or one less if d_0 is odd. Indeed for A = 1 it is 2 d_0 plus the rank of the commutator
+    # [B, C]; for a diagonal B with distinct entries [B, C] can be any skew-symmetric matrix, and so
+    # of rank d_0 or d_0 − 1. If the general rank is more than 2 d_1, minors of size 2 d_1 + 1
+    # vanish for all functions of the network, and not for all forms.
     general_rank = 3 * inputs - inputs % 2
     return outputs == 3 and degree == 2 and 2 * hidden < general_rank
 
@@ -185,7 +195,7 @@ def lower_bound(widths: Widths, degree: int, count: int) -> int:
     the rank is at most that of the Jacobian matrix, whatever the random numbers are; with x and g
     different in each row it is hardly ever less.
     """
-    columns = _weights(widths)
+    columns = _weight_count(widths)
     if count * columns > MAX_JACOBIAN_ENTRIES:
         raise TooExpensiveError("case", f"a matrix with {count} rows and {columns} columns")
     random = Random(7)
@@ -203,13 +213,37 @@ def _random_vector(length: int, random: Random) -> Entries:
 def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Entries:
     """The derivative of ⟨g, φ(x)⟩ by all weights, modulo PRIME, for random x and g.
 
-    ``matrices`` are the W_i, each as its rows; the derivatives by the last of them stand first.
+    ``matrices`` are the W_i, each as its rows; ``degree`` is r. The result is a list of numbers:
+    the derivatives by the entries of the last matrix row by row, then by those of the one before.
     Layer i maps its inputs y to z = W_i y, and z^r are the inputs of the next layer, with the
     derivatives r z^(r−1), the *slopes*. If the derivative by W_i y is the covector g, that by W_i
     is g yᵀ and that by y is W_iᵀ g.
     """
-    y = _random_vector(len(matrices[0][0]), random)
-    # the inputs y of each layer, from the first on, and the slopes behind each layer but the last
+    x = _random_vector(len(matrices[0][0]), random)
+    inputs, slopes = _inputs_and_slopes(matrices, degree, x)
+    g = _random_vector(len(matrices[-1]), random)
+    gradient: Entries = []
+    # before the step i, g is the covector by the outputs W y of the layer with index i
+    for i in reversed(range(len(matrices))):
+        # g yᵀ, row by row
+        for entry in g:
+            gradient += [entry * y for y in inputs[i]]
+        if i > 0:
+            # Wᵀ g, and then the product with the slopes of the layer before
+            columns = zip(*matrices[i], strict=True)
+            by_y = [_dot(column, g) for column in columns]
+            g = [y * slope % PRIME for y, slope in zip(by_y, slopes[i - 1], strict=True)]
+    return gradient
+
+
+def _inputs_and_slopes(
+    matrices: list[list[Entries]], degree: int, x: Entries
+) -> tuple[list[Entries], list[Entries]]:
+    """The inputs y of each layer, x of the first, and the slopes behind each layer but the last.
+
+    The slopes are the derivatives r z^(r−1) of the powers z^r, entry by entry, for z = W y.
+    """
+    y = x
     inputs = [y]
     slopes = []
     for W in matrices[:-1]:
@@ -217,16 +251,7 @@ def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Ent
         y = [pow(entry, degree, PRIME) for entry in z]
         inputs.append(y)
         slopes.append([degree * pow(entry, degree - 1, PRIME) for entry in z])
-    g = _random_vector(len(matrices[-1]), random)
-    gradient: Entries = []
-    for i in reversed(range(len(matrices))):
-        for entry in g:
-            gradient += [entry * x for x in inputs[i]]
-        if i > 0:
-            columns = zip(*matrices[i], strict=True)
-            by_y = [_dot(column, g) for column in columns]
-            g = [x * slope % PRIME for x, slope in zip(by_y, slopes[i - 1], strict=True)]
-    return gradient
+    return inputs, slopes
 
 
 def _dot(row: Sequence[int], column: Sequence[int]) -> int:
@@ -239,7 +264,8 @@ def expected(certificate: Certificate) -> Content:
     """The content of a certificate on the expected dimension.
 
     The dimension is known if its lower bound, a rank, is its upper bound; each statement predicts
-    that it is the expected one. A rank above a bound refutes a proof or a program, and no
+    that it is the expected one. The hypotheses are r ≥ 2 and, for one part, equal widths; a verdict
+    names the first that fails. A rank above a bound refutes a proof or a program, and no
     certificate: ContradictionError.
     """
     widths = tuple(certificate.case["widths"])
@@ -263,7 +289,9 @@ def expected(certificate: Certificate) -> Content:
             hypothesis = WORDS.hypotheses["nonlinear"]
         elif about_equal_widths and len(set(widths)) > 1:
             hypothesis = WORDS.hypotheses["equal-widths"]
-        verdicts.append(global_verdict(words, hypothesis, predicted, dimension))
+        verdicts.append(
+            global_verdict(words, hypothesis=hypothesis, predicted=predicted, observed=dimension)
+        )
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
     return statements(WORDS, asked_statements, verdicts, evidence)
 

@@ -160,9 +160,11 @@ class PolynomialNetwork(DifferentiableModel):
     def grading(self) -> tuple[DegreeVector, ...] | None:
         """Return the degree of each coordinate in Z^d_l × Z^d_0, a tuple of d_l + d_0 integers.
 
-        The coefficient of x^m in output k has the degree (e_k, m), with e_k a unit vector, because
-        rescaling the outputs acts on W_l, and rescaling the inputs on W_1. Without hidden layers
-        the map is the identity, and each coordinate has a degree of its own, a unit vector.
+        The coefficient of x^m in output k has the degree (e_k, m), with e_k a unit vector. The
+        equations of the set of functions are homogeneous for these degrees, because rescalings of
+        outputs and of inputs keep it: they act on W_l and on W_1. Without hidden layers the map is
+        the identity, each coordinate can be rescaled by itself, and its degree is a unit vector in
+        Z^(d_l d_0).
         """
         inputs, outputs = self.input_count, self.output_count
         if len(self.widths) == 2:
@@ -239,8 +241,9 @@ class PolynomialNetwork(DifferentiableModel):
         """Return the gradient by all weights of ⟨g, φ(x)⟩ for each input x and its covector g.
 
         It is modulo the prime, W_1 first, each matrix row by row. With y_0 = x, z_i = W_i y_{i−1}
-        and y_i = z_i^r, and from g_l = g: the derivative of ⟨g, z_l⟩ with respect to W_i is
-        g_i y_{i−1}ᵀ, and g_{i−1} = r z_{i−1}^(r−1) ∘ W_iᵀ g_i.
+        and y_i = z_i^r, entry by entry, let g_i be the derivative of ⟨g, z_l⟩ by z_i, so that
+        g_l = g. Then the derivative by W_i is g_i y_{i−1}ᵀ, and g_{i−1} is the product, entry by
+        entry, of the slopes r z_{i−1}^(r−1) and W_iᵀ g_i.
         """
         gradients = []
         for x, g in zip(inputs, covectors, strict=True):

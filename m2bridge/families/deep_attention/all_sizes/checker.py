@@ -70,6 +70,7 @@ def identities() -> list[str]:
     Each is an equality of polynomials, or of words in matrices, and is found by expanding both
     sides. ContradictionError if one does not hold.
     """
+    # holds[name of an identity] = whether it holds
     holds = _lightning() | _softmax() | {"normal form": _normal_form()}
     if not all(holds.values()):
         raise ContradictionError(f"an identity of one layer does not hold: {holds}")
@@ -142,8 +143,8 @@ def _order(polynomial: Any, variable: int) -> int:
 def _softmax() -> dict[str, bool]:
     """Whether each identity of one layer of softmax holds, on the tokens x, y, …, y in the plane.
 
-    Put δ = x − y, and ζ(z) = δᵀAz for a token z. To first order in ζ the token z gives x the weight
-    (1 + ζ)/(t + ζ), as e^ζ is 1 + ζ.
+    Put δ = x − y, and ζ(z) = δᵀAz for a token z, the difference of the scores of x and y. So the
+    softmax gives x the weight e^ζ/(e^ζ + t − 1), which is (1 + ζ)/(t + ζ) to first order in ζ.
 
     * *weights of softmax*: this weight is 1/t + (t − 1)ζ/t² modulo ζ².
     * *difference of tokens*: ζ(x) − ζ(y) = q(δ).
@@ -158,11 +159,12 @@ def _softmax() -> dict[str, bool]:
     at_y = _value(A, delta, [y_1, y_2])
     at_delta = _value(A, delta, delta)
     at_sum = _value(A, delta, sum_of_tokens)
-    # both sides of the first identity, times t²(t + ζ)
-    weight = (1 + zeta) * t**2
-    expansion = (t + (t - 1) * zeta) * (t + zeta)
+    # both sides of the first identity, multiplied by t²(t + ζ) to have polynomials
+    multiple_of_weight = (1 + zeta) * t**2
+    multiple_of_expansion = (t + (t - 1) * zeta) * (t + zeta)
+    difference = multiple_of_weight - multiple_of_expansion
     return {
-        "weights of softmax": _order(weight - expansion, variable_zeta) >= 2,
+        "weights of softmax": _order(difference, variable_zeta) >= 2,
         "difference of tokens": at_x - at_y == at_delta,
         "mean of tokens": at_x + (t - 1) * at_y == at_sum,
     }
@@ -200,37 +202,40 @@ def sums_agree() -> bool:
     layer fills the whole space, u = n.
     """
     n, r, s, x, u, e = ring(6).gens()
-    # n² − (n − x)² is x(2n − x)
+    # Where the whole matrix counts: a free layer, or the first one, adds the dimension of all n × n
+    # matrices of rank x, n² − (n − x)² = x(2n − x).
     in_whole_space = x * (2 * n - x)
-    free_agrees = _matrices(n, s, x, s + 2 * x) == in_whole_space
-    first_agrees = _matrices(n, s, x, n) == in_whole_space
+    free_agrees = _count_with_matrix(n, s, x, s + 2 * x) == in_whole_space
+    first_agrees = _count_with_matrix(n, s, x, n) == in_whole_space
     stated_filled = (u - s) * (n - u) + x * (2 * u - x)
-    filled_agrees = _matrices(n, s, x, u) == stated_filled
+    filled_agrees = _count_with_matrix(n, s, x, u) == stated_filled
     # hidden layers of one width r: the space does not grow
-    one_width_agrees = _matrices(n, r, x, r) == x * (2 * r - x)
-    # the same for quadratic forms of rank y, which is 2x, or the full rank u
+    one_width_agrees = _count_with_matrix(n, r, x, r) == x * (2 * r - x)
+    # Where only the quadratic form counts: it has rank y, which is 2x, or the full rank u.
     stated_free_forms = 2 * x * (2 * n - 2 * x + 1)
-    free_forms_agree = _twice_forms(n, s, 2 * x, s + 2 * x) == stated_free_forms
+    free_forms_agree = _twice_count_with_form(n, s, 2 * x, s + 2 * x) == stated_free_forms
     filled_forms_agree = True
     for y in (2 * x, u):
         stated_forms = 2 * (u - s) * (n - u) + y * (2 * u - y + 1)
-        filled_forms_agree = filled_forms_agree and _twice_forms(n, s, y, u) == stated_forms
+        counted_forms = _twice_count_with_form(n, s, y, u)
+        filled_forms_agree = filled_forms_agree and counted_forms == stated_forms
     # M has rank s; or it has full rank, n columns of it or e rows being independent
-    end_agrees = _end(n, s, e) == s * (n + e - s)
-    full_columns_agree = _end(n, n, e) == n * e
-    full_rows_agree = _end(n, e, e) == n * e
+    end_agrees = _count_of_M(n, s, e) == s * (n + e - s)
+    full_columns_agree = _count_of_M(n, n, e) == n * e
+    full_rows_agree = _count_of_M(n, e, e) == n * e
     matrices_agree = free_agrees and first_agrees and filled_agrees and one_width_agrees
     forms_agree = free_forms_agree and filled_forms_agree
     ends_agree = end_agrees and full_columns_agree and full_rows_agree
     return matrices_agree and forms_agree and ends_agree
 
 
-def _matrices(n: Any, s: Any, x: Any, u: Any) -> Any:
-    """The number of parameters that a layer with a matrix of rank x adds.
+def _count_with_matrix(n: Any, s: Any, x: Any, u: Any) -> Any:
+    """The number of parameters that a layer with a matrix of rank x adds, as a polynomial.
 
     It is the sum of three numbers of parameters: of a space of dimension u around one of dimension
-    s, a point of the Grassmannian of the quotient K^n/K^s; of the column space, a subspace of
-    dimension x of that space; and of x rows, each of u numbers.
+    s, a point of the Grassmannian of the quotient K^n/K^s; of the column space of the matrix, a
+    subspace of dimension x of that space; and of x rows, each of u numbers, which express the
+    columns in a basis of the column space.
     """
     space = (u - s) * (n - u)
     column_space = x * (u - x)
@@ -238,7 +243,7 @@ def _matrices(n: Any, s: Any, x: Any, u: Any) -> Any:
     return space + column_space + rows
 
 
-def _twice_forms(n: Any, s: Any, y: Any, u: Any) -> Any:
+def _twice_count_with_form(n: Any, s: Any, y: Any, u: Any) -> Any:
     """Twice the number of parameters that a layer adds if it has a quadratic form of rank y.
 
     It is doubled because the polynomials here have integers as coefficients. It is the sum of three
@@ -252,7 +257,7 @@ def _twice_forms(n: Any, s: Any, y: Any, u: Any) -> Any:
     return twice_space + twice_subspace + twice_forms
 
 
-def _end(n: Any, s: Any, e: Any) -> Any:
+def _count_of_M(n: Any, s: Any, e: Any) -> Any:
     """The number of parameters of M: of its row space, s dimensions of K^n, and of e rows in it."""
     space = s * (n - s)
     rows = e * s
@@ -345,7 +350,7 @@ def _needed_hypotheses(words: Words) -> list[Json]:
     if words.observable == "normal_form":
         return []
     examples: dict[str, Json] = {}
-    for network in _small(softmax=KINDS[words.key] == "softmax"):
+    for network in _small_networks(softmax=KINDS[words.key] == "softmax"):
         stated = prediction(network, words.key, words.part)
         if words.observable == "virtual_weights":
             dimension = virtual_weights_dimension(network, whole=network.depth)
@@ -373,8 +378,11 @@ def _needed_hypotheses(words: Words) -> list[Json]:
 
 
 @cache
-def _small(softmax: bool) -> tuple[Network, ...]:
-    """The networks of at most three layers, widths and ranks at most three, the smallest first."""
+def _small_networks(softmax: bool) -> tuple[Network, ...]:
+    """The networks of at most three layers, widths and ranks at most three, the smallest first.
+
+    They have one head, no skip connections, and one or two tokens; ``softmax`` says which kind.
+    """
     numbers = (1, 2, 3)
     networks = []
     for layers in (1, 2, 3):

@@ -129,8 +129,8 @@ class DeepAttentionAllSizes(AllSizesResult):
 def reasons(data: dict[str, Any]) -> list[str]:
     """Return in words why a verdict is confirmed, and where the statement does not apply.
 
-    ``data`` has the decision as ``verdict``, and the examples as ``outside``: see
-    :meth:`AmongNetworks.to_data`.
+    ``data`` has the decision as ``verdict``, and as ``outside`` a list of examples, each with the
+    failing ``hypothesis``, the key ``network``, and the dimensions ``computed`` and ``stated``.
     """
     lines = []
     if data["verdict"] == "CONFIRMED":
@@ -365,7 +365,8 @@ def cross_check_deep_attention(
     engine : Engine, optional
         Not needed.
     timeout : float, optional
-        Seconds.
+        A limit in seconds. The verdicts that were found before it are returned, and the result says
+        so in ``unfinished``.
 
     Raises
     ------

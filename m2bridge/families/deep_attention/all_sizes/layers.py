@@ -81,7 +81,8 @@ class PiecewisePolynomial:
             return False
         first, second = self.polynomial, other.polynomial
         difference = first.sub(second).intersect_domain(where)
-        # isl sees only part by part that the difference is zero for 3.5, 3.8 and 3.10
+        # For some statements isl sees that the difference is zero only on basic sets, on which the
+        # conditions are one conjunction. So ``where`` is cut into these.
         for piece, _ in difference.get_pieces():
             for basic_set in piece.make_disjoint().get_basic_sets():
                 part = isl.Set.from_basic_set(basic_set)
@@ -108,9 +109,10 @@ class Space:
         return isl.Set(f"{{ [{self.names}] : {both} }}")
 
     def function(self, pieces: Pieces) -> PiecewisePolynomial:
-        """Return the function that has each number where its condition holds.
+        """Return the function that is given by each formula where its condition holds.
 
-        Its domain are the values that occur and satisfy one of the conditions.
+        ``pieces`` are pairs (condition, formula); an empty condition always holds. The domain are
+        the values that occur and satisfy one of the conditions.
 
         Raises
         ------
@@ -180,7 +182,7 @@ def contributions(counts: str) -> tuple[PiecewisePolynomial, PiecewisePolynomial
 
     ``counts`` names the dimension, a key of :data:`LAYERS`.
     """
-    # M is a subspace of dimension s and a map on it.
+    # M is given by its row space, a subspace of dimension s of K^n, and by e rows in this space.
     end = END.function([("", "s*(n - s) + s*e")])
     return end, LAYER.function(LAYERS[counts])
 
@@ -278,13 +280,14 @@ def whole_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
 
 
 def symmetric_matrices(condition: str, scalings: int) -> Iterator[tuple[str, str]]:
-    """Yield what layer k adds to a dimension if only the quadratic form of its attention matrix
-    counts, as pieces.
+    """Yield what layer k adds to a dimension if only the quadratic form of its matrix counts.
 
-    It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace as in :func:`whole_matrices`, plus
-    ρ_k(2s_k − ρ_k + 1)/2 for that of a symmetric s_k × s_k matrix of rank at most
-    ρ_k = min(2α_k, s_k), less ``scalings``, 0 or 1. The pieces are pairs of the same kind, one for
-    each pair of formulas for s_k and ρ_k.
+    It is (s_k − s_{k+1})(n − s_k) for the choice of a subspace of dimension s_k that contains a
+    given one of dimension s_{k+1}, plus ρ_k(2s_k − ρ_k + 1)/2 for that of a symmetric s_k × s_k
+    matrix of rank at most ρ_k = min(2α_k, s_k), less ``scalings``, 0 or 1.
+
+    The pieces are pairs (condition, formula) in the variables of LAYER, where x is α_k and s is
+    s_{k+1}: one for each pair of formulas for s_k and ρ_k, restricted to ``condition``.
     """
     for where, s_k in _SPANS:
         subspaces = f"({s_k} - s)*(n - {s_k})"
@@ -476,6 +479,8 @@ def blocks() -> Iterator[DeepAttention]:
 @cache
 def block_ranks() -> tuple[BlockRank, ...]:
     """Return the columns and the rank of the differential of each of :func:`blocks`.
+
+    An entry has the key of the network as ``network``, and the numbers ``columns`` and ``rank``.
 
     Raises
     ------

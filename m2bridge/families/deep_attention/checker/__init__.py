@@ -12,12 +12,16 @@ a part; it predicts the value of an *observable* of a network, such as its dimen
 *hypotheses* say of which networks. Each module of this package begins with its own notation.
 """
 
+from typing import Any
+
 from m2bridge.certificates.form import Certificate, Content
+from m2bridge.certificates.wording import Words
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.families.deep_attention.checker.observables import observe
 from m2bridge.families.deep_attention.checker.predictions import (
     STATEMENTS,
     WORDS,
+    Network,
     hypotheses,
     name,
     prediction,
@@ -43,12 +47,22 @@ def expected(certificate: Certificate) -> Content:
             evidence[observable] = numbers
     verdicts = []
     for words in asked_statements:
-        failing = hypotheses(network, words.key, words.part)
-        # None says that all hypotheses hold
-        first_failing = failing[0] if failing else None
         predicted = prediction(network, words.key, words.part) if evidence else None
-        verdicts.append(global_verdict(words, first_failing, predicted, values[words.observable]))
+        verdicts.append(_verdict(network, words, predicted, observed=values[words.observable]))
     return statements(WORDS, asked_statements, verdicts, evidence)
+
+
+def _verdict(
+    network: Network, words: Words, predicted: int | None, observed: int | None
+) -> dict[str, Any]:
+    """The verdict on the statement in these words, with the first of its hypotheses that fails.
+
+    ``predicted`` and ``observed`` are the values of its observable; None for one that is not known.
+    """
+    failing = hypotheses(network, words.key, words.part)
+    # None says that all hypotheses hold
+    first_failing = failing[0] if failing else None
+    return global_verdict(words, hypothesis=first_failing, predicted=predicted, observed=observed)
 
 
 CHECKER = FamilyChecker(

@@ -186,7 +186,8 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) ->
 
     A row of the matrix has the derivatives of one coefficient of one output, for one random X, by
     all parameters. The rank of the rows of some X is at most that for all X; so more X are added
-    until the rank is ``upper``, or until there are three times as many X as parameters.
+    until the rank is ``upper``, or until there are more than three times as many X as parameters.
+    In the latter case the rank of all rows is returned, which is less than ``upper``.
     """
     random = Random(2)
     rows: list[list[int]] = []
@@ -224,7 +225,7 @@ def _rows(
     different_tokens = min(block.t, 2)
     X = [_random(different_tokens, prime, random) for _ in range(block.size)]
     exponentials = [_nonzero(prime, random) for _ in range(block.layers)]
-    dual = _DualNumbers(prime, block.length, block.t)
+    dual = _DualNumbers(prime=prime, length=block.length, t=block.t)
     constants = [dual.number(x) for x in parameters]
     derivatives = []
     for moving, parameter in enumerate(parameters):

@@ -82,11 +82,8 @@ def fibre(network: Network) -> tuple[int, int]:
     unknowns_ring = ring(count)
     equations = _equations(network, unknowns_ring)
     basis = groebner_basis(equations, unknowns_ring)
-    leading = []
-    for polynomial in basis:
-        # the first monomial is the leading one
-        exponents = polynomial.monomial(0)
-        leading.append(tuple(map(int, exponents)))
+    # the first monomial of a polynomial is the leading one
+    leading = [tuple(map(int, polynomial.monomial(0))) for polynomial in basis]
     numerator, dimension = hilbert_series(minimal(leading), count)
     # the degree is the value of the numerator at 1
     degree = sum(numerator)
@@ -125,13 +122,13 @@ def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
     if few_tokens:
         X = _matrix(variables, n, network.t)
         S = product(X, transposed(X))
-        unknown_function = _function(unknown_attention, N, S=S, X=X, one=one)
-        given_function = _function(attention, M, S=S, X=X, one=one)
+        unknown_function = _function_matrix(unknown_attention, N, S=S, X=X, one=one)
+        given_function = _function_matrix(attention, M, S=S, X=X, one=one)
     else:
         # P is compared instead of P(S)X: for t ≥ n a function determines P
         S = _symmetric(variables, n)
-        unknown_function = _function(unknown_attention, N, S=S, X=None, one=one)
-        given_function = _function(attention, M, S=S, X=None, one=one)
+        unknown_function = _function_matrix(unknown_attention, N, S=S, X=None, one=one)
+        given_function = _function_matrix(attention, M, S=S, X=None, one=one)
     equations = []
     for unknown_row, given_row in zip(unknown_function, given_function, strict=True):
         for unknown_entry, given_entry in zip(unknown_row, given_row, strict=True):
@@ -152,7 +149,7 @@ def _symmetric(variables: Iterator[Any], n: int) -> Matrix:
     return S
 
 
-def _function(
+def _function_matrix(
     attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | None, one: Any
 ) -> Matrix:
     """The matrix P(S)X of the virtual weights A_1, …, A_l, here ``attention``, and M; or P(S).

@@ -70,9 +70,10 @@ Head = dict[str, Any]
 
 
 def observe(network: Network, observable: str) -> Found:
-    """The value of the observable with this name, and its evidence.
+    """The value of the observable with this name, and the numbers by name that are its evidence.
 
-    TooExpensiveError if the computation is too large.
+    The value is a number, or True or False, or None if it is not decided. Without evidence nothing
+    was computed. TooExpensiveError if the computation is too large.
     """
     return _OBSERVED[observable](network)
 
@@ -177,6 +178,7 @@ def virtual_rank(network: Network) -> int:
     n = network.widths[0]
     count = weight_count(network)
     coordinates = network.depth * n * n + network.widths[-1] * n
+    # each of ``count`` derivatives is found by products with matrices of ``count`` entries in all
     _check_price(count, coordinates, steps=count**2)
     random = Random(4)
     # virtual weights are those of one head in each layer
@@ -189,8 +191,10 @@ def virtual_rank(network: Network) -> int:
     tangents = []
     for k, head in enumerate(layers):
         for letter, matrix in head.items():
-            directions = _units(matrix)
-            tangents += [_virtual_tangent(layers, entering, k, letter, E) for E in directions]
+            tangents += [
+                _virtual_tangent(layers, entering, moving=k, letter=letter, E=E)
+                for E in _units(matrix)
+            ]
     return rank_modulo(tangents)
 
 
@@ -235,7 +239,10 @@ def function_rank(network: Network, upper: int) -> int:
     random = Random(5)
     tokens = min(network.t, MAX_NONZERO_TOKENS)
     layers = [_random_heads(network.heads, sizes, random) for sizes in network.layers]
-    return rank_modulo([_gradient(layers, network.skip, tokens, random) for _ in range(rows)])
+    gradients = [
+        _gradient(layers, skip=network.skip, tokens=tokens, random=random) for _ in range(rows)
+    ]
+    return rank_modulo(gradients)
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
@@ -246,8 +253,9 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
 
     A head maps Y to V·YYᵀAY with A = KᵀQ. Let G be the derivative by this output, and Γ = VᵀG. The
     derivative by V is G(YYᵀAY)ᵀ, that by A is D = YYᵀΓYᵀ, and that by Y is AᵀYYᵀΓ + (W + Wᵀ)Y with
-    W = ΓYᵀAᵀ. The derivative by K is Q Dᵀ, and that by Q is K D. Products are taken in an order in
-    which neither A nor D is multiplied out, since both are n × n.
+    W = ΓYᵀAᵀ: the summands come from the last, the first and the second factor Y. The derivative by
+    K is Q Dᵀ, and that by Q is K D. Products are taken in an order in which neither A nor D is
+    multiplied out, since both are n × n.
     """
     Y = _random(layers[0][0]["V"].ncols(), tokens, random)
     entering = []
@@ -329,7 +337,10 @@ def _attention_matrices(network: Network) -> Found:
 
 
 def _virtual_weights(network: Network) -> Found:
-    """The dimension of the virtual weights: a rank, where it meets the upper bound."""
+    """The dimension of the virtual weights: a rank, where it meets the upper bound; else None.
+
+    Nothing is computed with several heads or skip connections, as there are no virtual weights.
+    """
     if not network.plain:
         return NOT_COMPUTED
     return _dimension_between(
@@ -385,9 +396,12 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
     """The lower bound of the dimension by theorem-block, and the numbers behind it, by name.
 
     ``upper`` is the upper bound of the dimension. If the kernel of the differential of the block
-    has the dimension that it always has (``unseen_dimension``), the lower bound is ``upper``. If
-    the kernel is larger, the lower bound is 0. The rank of the block is then no bound: it may be
-    more than the dimension, because in a block matrices of rank one move in all directions.
+    has the dimension that it always has (``unseen_dimension``), the dimension is ``upper`` by the
+    theorem, and this is the lower bound. If the kernel is larger, the lower bound is 0. The rank of
+    the block is then no bound: it may be more than the dimension, because the block is
+    differentiated by all entries of its C_k, also where the matrices of the network have rank one.
+    For small networks of lightning attention the rank of the whole differential must be ``upper``,
+    too: else ContradictionError.
     """
     columns, rank = columns_and_rank(network)
     kernel = unseen_dimension(network)
@@ -448,15 +462,31 @@ def _fibre(network: Network, observable: str) -> Found:
     """The dimension or degree of a fibre among all matrices, or whether a fibre is one point.
 
     ``observable`` is ``fibre_dimension`` or ``fibre_degree``, of the fibre among all matrices, or
-    ``fibre_is_one_point``, of the fibre in the virtual weights. The fibre among all matrices, of
-    any ranks, contains the fibre in the virtual weights, so its dimension is at least that of the
-    latter; if virtual weights are dense in all matrices, it is the same. ContradictionError if the
-    dimension by Gröbner bases and that by ranks do not fit.
+    ``fibre_is_one_point``, of the fibre in the virtual weights. ContradictionError if the dimension
+    of the fibre among all matrices, by Gröbner bases, and that of the fibre in the virtual weights,
+    by ranks, do not fit.
     """
     # 0 says that no fibre of this network is computed
     if unknown_count(network) == 0:
         return NOT_COMPUTED
     dimension, degree = fibre(network)
+    virtual_dimension = _dimension_of_smaller_fibre(network, dimension)
+    numbers = {"unknowns": unknown_count(network)}
+    if observable == "fibre_dimension":
+        return dimension, numbers | {"dimension": dimension}
+    if observable == "fibre_degree":
+        return degree, numbers | {"degree": degree}
+    is_one_point = _decide_one_point(dimension, degree, virtual_dimension)
+    return is_one_point, numbers | {"dimension": dimension, "degree": degree}
+
+
+def _dimension_of_smaller_fibre(network: Network, dimension: int) -> int | None:
+    """The dimension of the fibre in the virtual weights, up to the torus; None if not decided.
+
+    ``dimension`` is that of the fibre among all matrices, of any ranks, which contains the fibre in
+    the virtual weights, so that it is at least as large; if virtual weights are dense in all
+    matrices, it is the same. ContradictionError if that is not so.
+    """
     virtual_dimension, virtual_numbers = _virtual_fibre_dimension(network)
     n = network.widths[0]
     all_matrices_dimension = network.depth * n * n + n * network.widths[-1]
@@ -468,13 +498,7 @@ def _fibre(network: Network, observable: str) -> Found:
             raise ContradictionError(
                 f"a fibre of dimension {dimension}, {virtual_dimension} in the virtual weights"
             )
-    numbers = {"unknowns": unknown_count(network)}
-    if observable == "fibre_dimension":
-        return dimension, numbers | {"dimension": dimension}
-    if observable == "fibre_degree":
-        return degree, numbers | {"degree": degree}
-    is_one_point = _decide_one_point(dimension, degree, virtual_dimension)
-    return is_one_point, numbers | {"dimension": dimension, "degree": degree}
+    return virtual_dimension
 
 
 def _decide_one_point(dimension: int, degree: int, virtual_dimension: int | None) -> bool | None:
@@ -496,10 +520,11 @@ def _decide_one_point(dimension: int, degree: int, virtual_dimension: int | None
 def _closed(network: Network) -> Found:
     """Whether the functions form a closed set, where the statement ``closed`` applies.
 
-    They do not if all facts hold which show that a limit of networks is not a network. If one fails
-    this is not decided.
+    The answer is no if all facts hold which show that a limit of networks is not a network. If one
+    of them fails, it is not decided; where the statement does not apply, nothing is computed.
     """
-    failing = hypotheses(network, "closed", "")
+    # the statement has no parts
+    failing = hypotheses(network, key="closed", part="")
     if failing:
         return NOT_COMPUTED
     facts = limit_outside()

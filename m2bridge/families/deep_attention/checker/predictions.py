@@ -231,10 +231,11 @@ def upper_bound(network: Network) -> int:
     if network.plain:
         # lemma-forgets: the function does not see the skew-symmetric parts of A_k for k > f, nor
         # the torus of dimension l, which acts freely
-        return virtual_weights_dimension(network, network.last_whole_layer) - network.depth
+        whole = network.last_whole_layer
+        return virtual_weights_dimension(network, whole=whole) - network.depth
     bound = layered_bound(network)
     if not network.softmax and network.widths[0] <= MAX_EXPANDED_INPUTS:
-        bound = min(bound, _coefficients(network))
+        bound = min(bound, _coefficient_count(network))
     return bound
 
 
@@ -258,8 +259,9 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     """The least bound of proposition-heads for the dimension of the functions of one layer.
 
     The layer has H heads from width d to d' = ``after``, with attention matrices A_h of rank at
-    most ``a`` and value matrices V_h; for d' = 1 the row of V_h is v_h. Bounds 1 to 4 are those of
-    lightning attention; for softmax the weights are counted.
+    most ``a`` and value matrices V_h; for d' = 1 the row of V_h is v_h, and the function is the row
+    Σ v_h S A_h times X, with S = XXᵀ. Bounds 1 to 4 are those of lightning attention; for softmax
+    the weights are counted.
     """
     heads = network.heads
     values = d * after
@@ -278,8 +280,8 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
         head_dimension = forms_of_rank(d, 2 * a)
         space_dimension = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
-    # bound 1: A_h can be scaled against V_h; for d' = 1 each vector w in the row spaces of both A_i
-    # and A_j gives one direction more, A_i + v_j wᵀ and A_j − v_i wᵀ
+    # bound 1: A_h can be scaled against V_h; for d' = 1 each row w in the row spaces of both A_i
+    # and A_j gives one direction more, A_i + v_jᵀw and A_j − v_iᵀw, as v_i S v_jᵀ = v_j S v_iᵀ
     up_to_symmetries = heads * (values + head_dimension - 1)
     if several_tokens and after == 1 and heads <= d:
         # the least dimension of the intersection of both row spaces
@@ -288,8 +290,9 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     # bound 2: the tensor Σ V_h ⊗ A_h is a matrix of rank at most H
     rank = min(heads, values, space_dimension)
     bounds = [up_to_symmetries, rank * (values + space_dimension - rank)]
-    # bound 3: for d' = 1 the function is d quadratic forms that vanish where all v_h do, on a
-    # subspace of codimension h
+    # bound 3: for d' = 1 the row Σ v_h S A_h has for S = uuᵀ d quadratic forms in u as entries,
+    # which vanish where all v_h u do, on a subspace of codimension h. These subspaces are a
+    # Grassmannian, and the forms that vanish on one have the dimension of those of rank at most h
     if several_tokens and after == 1:
         h = min(heads, d)
         bounds.append(h * (d - h) + d * forms_of_rank(d, h))
@@ -298,7 +301,7 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     return min(bounds)
 
 
-def _coefficients(network: Network) -> int:
+def _coefficient_count(network: Network) -> int:
     """The number of coefficients of a function of lightning attention, a bound of the dimension.
 
     It is P(XXᵀ)X, where the entries of P are forms of degree m = (3^l − 1)/2 in the N = n(n + 1)/2
@@ -348,7 +351,10 @@ def _layers_of_rank_one(network: Network) -> list[int]:
 
 
 def _conditions(network: Network) -> dict[str, bool]:
-    """Whether each hypothesis of any statement holds for a network, by its name in words.toml."""
+    """Whether each hypothesis of any statement holds for a network, by its name in words.toml.
+
+    Some have two names, as their words depend on the statement: ``lightning`` and ``scalings``.
+    """
     first, *hidden, last = network.widths
     single = network.depth == 1
     has_rank_one = bool(_layers_of_rank_one(network))
@@ -369,7 +375,8 @@ def _conditions(network: Network) -> dict[str, bool]:
         "equal-widths": len(set(network.widths)) == 1 and first > 1,
         "no-hidden-width-one": min(network.widths[:-1]) > 1,
         "three-threes": network.widths == (3, 3, 3) and min(network.a) > 1 and network.t > 2,
-        # of a single layer, and of several layers: the other kind of network satisfies it
+        # The first is asked of a single layer, and all networks with several layers satisfy it; the
+        # second is asked of several layers, and all networks with a single layer satisfy it.
         "rank-above-one": not single or not has_rank_one or last > 1,
         "ranks-above-one": single or not has_rank_one,
     }
@@ -411,7 +418,7 @@ def all_attention_matrices(network: Network) -> int:
     return network.heads * sum(matrices_of_rank(d, a) for d, _, a in network.layers)
 
 
-def _virtual_weights(network: Network) -> int:
+def _dimension_of_virtual_weights(network: Network) -> int:
     """The dimension D_virt of the virtual weights (proposition-V)."""
     return virtual_weights_dimension(network, whole=network.depth)
 
@@ -461,27 +468,32 @@ def _fibre_degree(network: Network) -> int:
     return 3 if rank_of_form == 2 else 1
 
 
-def _fibre_in_virtual_weights(network: Network) -> int:
+def _virtual_fibre_dimension(network: Network) -> int:
     """The dimension D_virt − D_red(f) of a general fibre in the virtual weights, up to the torus.
 
     D_virt is the dimension of the virtual weights, and D_red(f) that of what functions determine
     of the virtual weights up to the torus.
     """
-    return _virtual_weights(network) - virtual_weights_dimension(network, network.last_whole_layer)
+    determined = virtual_weights_dimension(network, whole=network.last_whole_layer)
+    return _dimension_of_virtual_weights(network) - determined
 
 
-def _skip_connections(network: Network) -> int:
-    """The dimension with skip connections: the bound of all layers together.
+def _dimension_with_skip_connections(network: Network) -> int:
+    """The dimension with skip connections: the sum of the least bounds of the layers.
 
-    Softmax functions of one token are linear, and have the dimension of these.
+    Softmax functions of one token are linear maps, and have the dimension of these.
     """
     if network.softmax and network.t == 1:
         return linear_dimension(network)
     return layered_bound(network)
 
 
-def _separate_heads(network: Network) -> int:
-    """The dimension if the only infinite symmetries are scalings of A against V in each head."""
+def _dimension_of_separate_heads(network: Network) -> int:
+    """The dimension if the only infinite symmetries are scalings of A against V in each head.
+
+    It is the sum over all heads of the number of entries of V and of the dimension of the matrices
+    A of rank at most a_k, less 1 for the scaling.
+    """
     one_head_of_each_layer = 0
     for d, after, a in network.layers:
         one_head_of_each_layer += d * after + matrices_of_rank(d, a) - 1
@@ -517,24 +529,26 @@ STATEMENTS: dict[tuple[str, str], Statement] = {
     ("3.5", ""): Statement(
         _equation_16, ("plain", *_NARROW), meaning=("plain", "one-hidden-width")
     ),
-    ("V", ""): Statement(_virtual_weights, hypotheses=("plain",)),
+    ("V", ""): Statement(_dimension_of_virtual_weights, ("plain",)),
     ("3.6", ""): Statement(_always, _LIGHTNING),
     ("3.7", ""): Statement(_always, _PAPER),
     ("fibre", "dimension"): Statement(_fibre_dimension, _LIGHTNING),
     ("fibre", "degree"): Statement(_fibre_degree, (*_LIGHTNING, "no-hidden-width-one")),
-    ("fibre", "virtual weights"): Statement(_fibre_in_virtual_weights, _LIGHTNING),
+    ("fibre", "virtual weights"): Statement(_virtual_fibre_dimension, _LIGHTNING),
     ("closed", ""): Statement(_never, (*_LIGHTNING, "three-threes")),
-    ("3.8", ""): Statement(_equation_14, _PAPER, (*_LIGHTNING, "one-hidden-width")),
+    ("3.8", ""): Statement(_equation_14, _PAPER, meaning=(*_LIGHTNING, "one-hidden-width")),
     ("3.9", ""): Statement(_equation_16, (*_SOFTMAX, "several-tokens", "single-layer")),
     ("3.10", ""): Statement(
-        _equation_16, (*_SOFTMAX, "several-tokens", *_NARROW), (*_SOFTMAX, "one-hidden-width")
+        _equation_16,
+        (*_SOFTMAX, "several-tokens", *_NARROW),
+        meaning=(*_SOFTMAX, "one-hidden-width"),
     ),
     ("L", ""): Statement(upper_bound, _LIGHTNING),
     ("S", ""): Statement(upper_bound, _SOFTMAX),
     ("skip", "scalings"): Statement(_never, (*_SKIP, "scalings")),
     ("skip", "one-to-one"): Statement(_zero, (*_SKIP, "several-tokens")),
-    ("skip", "dimension"): Statement(_skip_connections, _SKIP),
-    ("heads", "separate heads"): Statement(_separate_heads, _HEADS),
+    ("skip", "dimension"): Statement(_dimension_with_skip_connections, _SKIP),
+    ("heads", "separate heads"): Statement(_dimension_of_separate_heads, _HEADS),
     ("heads", "one layer"): Statement(layered_bound, _HEADS),
     ("heads", "several layers"): Statement(layered_bound, _MANY_LAYERS),
 }

@@ -432,9 +432,12 @@ def test_a_maker_without_an_identity_is_found_out(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("name", "planted"),
     [
-        slow("_matrices", lambda n, s, x, u: (u - s) * (n - u) + x * u),
-        ("_twice_forms", lambda n, s, y, u: 2 * (u - s) * (n - u) + 2 * y * (u - y) + y * y),
-        ("_end", lambda n, s, e: s * e),
+        slow("_count_with_matrix", lambda n, s, x, u: (u - s) * (n - u) + x * u),
+        (
+            "_twice_count_with_form",
+            lambda n, s, y, u: 2 * (u - s) * (n - u) + 2 * y * (u - y) + y * y,
+        ),
+        ("_count_of_M", lambda n, s, e: s * e),
         ("_det", lambda A: A[0][0] * A[1][1]),
         slow("_order", lambda polynomial, variable: 0),
         slow("transposed_word", lambda word: word),

@@ -230,8 +230,13 @@ PLANTED = [
     ("theorem_s", lambda n: virtual_dimension(n) - n.layers, KINDS[4], "S"),
     ("equation_14", lambda n: statements.equation_16(n), DeepAttention((3, 3, 3), 2), "3.8"),
     ("equation_16", lambda n: 24, KINDS[4], "3.10"),
-    ("separate_heads", lambda n: 32, DeepAttention((3, 3), 3, heads=2), "heads"),
-    ("skip_connections", lambda n: 16, DeepAttention((2, 2, 2), 2, skip=True), "skip"),
+    ("dimension_of_separate_heads", lambda n: 32, DeepAttention((3, 3), 3, heads=2), "heads"),
+    (
+        "dimension_with_skip_connections",
+        lambda n: 16,
+        DeepAttention((2, 2, 2), 2, skip=True),
+        "skip",
+    ),
     ("matrices_of_rank", lambda n, r: 2 * n * r, DeepAttention((3, 2), 2), "3.1"),
 ]
 
