@@ -104,6 +104,8 @@ def _sentence_on_head(head: HeadWeights) -> str | None:
         return f"The head has {head.words()}."
     shape = head.shape
     redundant_directions = tuple(shape.redundant())
+    # By the theorem the named symmetries of generic weights are all there are, ``complete``, and
+    # their dimensions add up: ``listed`` is the sum.
     symmetries = Symmetries(
         parameters=shape.parameters,
         dimension=Bounds.exactly(shape.dimension),

@@ -409,8 +409,8 @@ def _layers_and_network(
 def _analyse_in_time(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> tuple[dict[int, NetworkAtWeights], NetworkAtWeights | None, dict[int, LayerThenNorm], str]:
-    """Return what is known, as far as the time suffices, of layers by their numbers, the network,
-    and norms behind layers by the numbers of these; and why something is missing, or empty.
+    """Return what is known, as far as the time suffices: of each layer alone, by its number; of the
+    network; of each layer with the norm behind it, by its number; and why something is missing.
     """
     alone: dict[int, NetworkAtWeights] = {}
     behind: dict[int, LayerThenNorm] = {}

@@ -166,6 +166,7 @@ class TrainingRun(PictureResult):
         where that is the largest rank that A can have.
         """
         rank = stage.ranks["A"]
+        # ``distances`` has a row for each step, and a column for each rank below the largest.
         if rank >= self.distances.shape[1]:
             return 0.0
         return float(self.distances[stage.first : stage.last + 1, rank].min())

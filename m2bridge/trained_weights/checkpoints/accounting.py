@@ -354,6 +354,7 @@ def common_module(layer: LayerTensors) -> str:
     names = sorted(file_names(layer.parts.values()))
     # The names are sorted: what the first and the last begin with, all of them begin with.
     first, last = names[0], names[-1]
+    # One name may be longer than the other: what they have in common is in the shorter one.
     equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     common = "".join(letter for letter, _ in equal)
     end = max(common.rfind("."), common.rfind("/"))

@@ -172,6 +172,8 @@ def _cut(
     of Q, then of K, then of V; or ``by-head``, for each head its q, its k and its v.
     """
     if model.get("groups") == "chatglm":
+        # The first ChatGLM and ChatGLM2 have one model_type. The first one cuts by heads; the
+        # second one, whose heads share keys, has all of Q, then of K, then of V.
         shares_keys = groups is not None and heads is not None and groups < heads
         return "q-k-v" if shares_keys else "by-head"
     # CodeGen2 has the model_type of CodeGen, code of its own, and another cut.

@@ -101,9 +101,11 @@ class StoredAs:
     index_orders: tuple[str, str] | None = None
 
     def applied(self, layout: Layout) -> Layout:
-        """Return the layout with what a user says in place of what the table says. A cut that is
-        said leaves nothing open: then there are no words on how models differ in it.
+        """Return the layout with what a user says in place of what the table says: whether
+        matrices are (in, out), which is its ``columns``, the cut, and the order of indices.
         """
+        # A cut that is said leaves nothing open: ``readings`` and ``as_rows``, which say how models
+        # of these names differ in the cut, become empty.
         return replace(
             layout,
             columns=layout.columns if self.is_in_out is None else self.is_in_out,

@@ -145,6 +145,7 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
         if unusual_biases:
             biases |= _unusual_biases(unusual_biases, stored)
         parts = oriented(stored, biases, layout)
+        # One array with K above V is divided into its halves.
         if "KV" in parts:
             parts = halved(parts, "matrix")
             biases = halved(biases, "bias")
@@ -372,6 +373,7 @@ def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
     rows, columns = query.shape
     if layer.is_stacked:
         rows //= 3
+    # Q of all heads is square in most models: fewer rows are those of one head.
     return replace(layer, is_one_head=rows == 1 or rows < columns)
 
 
@@ -399,8 +401,8 @@ def _layout_of_given(
 ) -> Layout:
     """Return the layout of arrays with given names.
 
-    The cut and the indices are those of the names in the table, where the given names are names of
-    one cut; an array of another name may be cut in any way.
+    One array with Q, K and V, whose name is in the table, is cut as the table says; of another name
+    the cut is ``unknown``. Names as ``W_Q`` have the indices of TransformerLens.
 
     Parameters
     ----------

@@ -136,8 +136,8 @@ def _beta_names(gamma: str) -> Iterator[str]:
 
 
 def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | None:
-    """Return whether the model of a layer has no norm at its end, so that its norms stand after
-    layers; ``None`` if that is not seen.
+    """Return True if the model of a layer has no norm at its end, so that its norms stand after
+    layers; False if it has one, and norms before layers; ``None`` if that is not seen.
 
     ``layer`` is the beginning of the names of its arrays, ``encoder.layers.0.``. Models with norms
     before their layers have one more at their end (OPT, Whisper, mBART, ESM); BART and the OPT of

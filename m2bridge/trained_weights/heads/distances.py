@@ -93,7 +93,8 @@ class SingularStratum(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the values for ``json.dumps``."""
         first = self.heads[0]
-        # Where the nearness is 0, the head has 0 if it is singular, and None if rounding hides it.
+        # The nearness 0 is a distance 0, of a head that is singular, or one that rounding hides:
+        # only ``distance_to_singular_locus`` tells these apart, by 0 and ``None``.
         distance = nearness(first) or first.numerical.distance_to_singular_locus
         return {
             "locus": self.name,

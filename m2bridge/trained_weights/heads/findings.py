@@ -17,8 +17,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.algebra.determinantal import determinantal_dimension
+from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, exact_ranks
-from m2bridge.trained_weights.heads.spectrum import Numerical, rank_words
+from m2bridge.trained_weights.heads.spectrum import Numerical, words_on_excess_rank
 from m2bridge.trained_weights.heads.token_space import ReducedHead
 from m2bridge.trained_weights.heads.weight_type import HeadTypes
 
@@ -268,9 +269,16 @@ class HeadWeights:
     def words(self) -> str:
         """Return what the function of the head says about its weights, or why nothing is said."""
         if self.is_outside:
-            most, tolerance = self.shape.alpha, self.numerical.tolerance
+            most = self.shape.alpha
+            # The list has the distances of A to rank at most 0, 1, 2, ….
             distance = self.numerical.distances_to_lower_rank_A[most]
-            return rank_words(self.ranks.r, most, self.shape.d, distance, tolerance)
+            return words_on_excess_rank(
+                self.ranks.r,
+                most=most,
+                size=self.shape.d,
+                distance=distance,
+                precision=PRECISIONS[self.numerical.kind],
+            )
         if self.is_zero:
             either = "" if self.shape.softmax else "A = 0 or "
             return f"the zero function: all weights with {either}V = 0 have it"

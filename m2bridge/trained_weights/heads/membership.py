@@ -21,7 +21,12 @@ from m2bridge.families.attention.orbits.membership import (
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.trained_weights.checkpoints.names import given_layer
 from m2bridge.trained_weights.heads.ranks import HeadShape, integers
-from m2bridge.trained_weights.heads.spectrum import Spectrum, precision, rank_words, rounded
+from m2bridge.trained_weights.heads.spectrum import (
+    Spectrum,
+    precision,
+    rounded,
+    words_on_excess_rank,
+)
 
 
 @computation
@@ -147,7 +152,10 @@ def exact_weights(
     # The model allows ranks up to α = min(a, d).
     if rank > model.alpha:
         distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
-        remarks.append(rank_words(rank, model.a, model.d, distance, precision(arrays["A"])))
+        remark = words_on_excess_rank(
+            rank, most=model.a, size=model.d, distance=distance, precision=precision(arrays["A"])
+        )
+        remarks.append(remark)
     return (exact["A"], exact["V"]), "; ".join(remarks)
 
 

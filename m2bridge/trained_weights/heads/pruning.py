@@ -52,6 +52,7 @@ class LowRankChange:
         # The first singular value that is cut off is the norm of the change of a matrix.
         norm_of_A, change_of_A = _largest_and_next(numbers.singular_values_A, rank)
         norm_of_V, change_of_V = _largest_and_next(numbers.singular_values_V, rank)
+        # A and V act on (x, 1) where there are biases: this norm is larger than that of x then.
         norm = _norm_of_coordinates(head)
         # A score is xᵀAy and a value Vx, for tokens x and y of at most this norm.
         change_of_scores = change_of_A * norm**2 if of_A else 0.0

@@ -328,6 +328,7 @@ class HeadShape:
             for letter in "KQ":
                 found += [(name, self.a * columns) for name, columns in self.unseen(letter)]
         elif self.coordinates is not None:
+            # A has as many rows as K would have columns; d × ``queries`` of its entries are seen.
             entries_in_file = self.columns_in_file("K") * self.columns_in_file("Q")
             hidden = entries_in_file - self.d * self.queries
             found.append(("A on tokens that do not occur", hidden))

@@ -59,7 +59,9 @@ def rounded(value: float, error: float) -> float | None:
     return float(f"{value:.{digits}g}")
 
 
-def rank_words(rank: int, most: int, size: int, distance: float | None, precision: float) -> str:
+def words_on_excess_rank(
+    rank: int, *, most: int, size: int, distance: float | None, precision: float
+) -> str:
     """Return the words about a given A whose rank is larger than a model allows; they say whether
     rounding may explain it.
 
@@ -70,8 +72,7 @@ def rank_words(rank: int, most: int, size: int, distance: float | None, precisio
     size : int
         The number of rows and columns of A.
     distance : float or None
-        The relative distance of A to rank ``most``; ``None`` where rounding does not distinguish it
-        from 0.
+        The relative distance of A to rank ``most``; ``None`` where rounding hides it.
     precision : float
         The distance from 1 to the next number of the type in which A is stored.
     """
@@ -230,7 +231,7 @@ def _singular_values_and_vectors(matrices: list[Any]) -> tuple[Any, Any]:
     """
     basis, triangle = numpy.linalg.qr(matrices[-1].T)
     # The product is P · core · basisᵀ, where P and ``basis`` have orthonormal columns. So the core,
-    # a small matrix, has its singular values.
+    # a small matrix, has the singular values of the product.
     core = triangle.T
     if len(matrices) == 2:
         core = numpy.linalg.qr(matrices[0], mode="r") @ core

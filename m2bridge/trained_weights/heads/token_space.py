@@ -557,15 +557,19 @@ def _unseen_columns(
     For example, K with a bias in softmax attention without a norm has one such column, its bias,
     under the name :data:`KEY_BIAS`.
     """
-    # The columns of (W | b), less the coordinates on which it acts.
+    # The columns of (W | b), less the coordinates on which it acts: as many as the space of all γ∘x
+    # has dimensions, ``tokens.linear``, and perhaps the coordinate 1.
     hidden = tokens.width + has_bias - tokens.linear - has_constant
+    # Softmax does not change if the same number is added to all scores of a column, as a bias of K
+    # does; and a bias of V, or Vβ, goes with the constant of the whole layer.
     if softmax and has_bias and letter == "K":
         yield letter, KEY_BIAS, 1
         hidden -= 1
     if softmax and letter == "V" and (has_bias or tokens.is_moved):
         yield letter, IN_CONSTANT, 1
         hidden -= 1
-    # The others are hidden by the norm: multiples of (1, …, 1) by LayerNorm, or zeros of γ.
+    # The other columns are hidden by the norm. On the hyperplane Σx_i = 0 behind a LayerNorm, sums
+    # of (1, …, 1) with rows of W·diag(γ) change nothing; else columns where γ is 0 do not.
     if hidden and tokens.on_hyperplane:
         vector = "u" if letter == "V" else "w"
         yield letter, f"{letter} + {vector}·1ᵀ behind LayerNorm, after γ", hidden

@@ -399,10 +399,10 @@ def gradients_of(
     layers_over_numbers = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
     while True:
-        # Each gradient has random rotations of its own.
+        # With rotary positions keys are rotated in a random way, anew for each gradient.
         rotated = [layer.rotated(numbers, draw) for layer in layers_over_numbers]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
-        # Forwards: what each layer computes at the tokens X that reach it.
+        # Forwards: what each layer computes at the tokens X that reach it, as its scores.
         values = []
         for layer in rotated:
             at_X = _layer_at(layer, X, numbers, read(layer.layer.epsilon))

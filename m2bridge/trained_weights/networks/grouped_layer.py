@@ -97,7 +97,7 @@ def bounded_by_ranks(
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds.exactly(named.total()),
-        finite=finite_symmetries(shapes, around.sharing),
+        finite=finite_symmetries(shapes, sharing=around.sharing, rotary=around.rotary),
         why="" if is_computed else ranks.method,
     )
     return NetworkAtWeights(

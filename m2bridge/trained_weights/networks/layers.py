@@ -364,9 +364,10 @@ def find_network(
             )
         return layers_in_a_row(several, options)
     # From here on there is one layer, or there are several of matrices of heads alone. What is
-    # known of one layer by theorems, or by its rank, is what is known of the network.
+    # known of layer 1 by theorems, or by its rank, is what is known of a network of this layer.
     if is_grouped and 1 in alone:
         own = alone[1]
+        # A network without biases and norms has a model, ``DeepAttention``, which JSON shows.
         if has_biases_or_norms:
             return own
         return replace(own, model=network_model(shapes, options))
@@ -375,7 +376,8 @@ def find_network(
     # A skip connection around one layer with biases or a norm changes nothing of what is known.
     skip = options.skip and not has_biases_or_norms
     if len(layers) == 1 and not skip and 1 in alone and _is_differentiated(shapes[0]):
-        return alone[1]  # computed in the same way
+        # The rank of the layer was computed by the same method as that of a network.
+        return alone[1]
     return _analyse_network(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
 
 
@@ -408,8 +410,10 @@ def _analyse_network(
     their numbers: several layers without biases and norms, or one with its norm and output bias.
     """
     heads = [head for number in layers for head in found.of(number)]
-    # For each layer those of its heads.
+    # For each layer the sizes of its heads.
     shapes = [[head.shape for head in found.of(number)] for number in layers]
+    # The functions of all heads determine that of the network: their ranks bound its rank.
+    rank_of_all_heads = sum_or_none(head.most_rank for head in heads)
 
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
         """Yield for each layer the matrices of each head with these letters, modulo the prime."""
@@ -421,7 +425,7 @@ def _analyse_network(
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
-        most_rank=sum_or_none(head.most_rank for head in heads),
+        most_rank=rank_of_all_heads,
         most_rank_with_zero_layer=_rank_bound_from_zero_layers(list(layers), found),
         extra=_extra_parameters(list(layers), found),
     )

@@ -240,8 +240,8 @@ def at_weights(
     betas = [layer[0].beta for layer in shapes]
     parameters = parameter_count(shapes)
     ranks = bound_by_ranks(model, betas)
-    # Upper bounds alone, of which the least is the value.
-    known = intersect_bounds(*model.upper_bounds(0), ranks)
+    # All these bounds are upper ones, in characteristic 0: the ``value`` is the least of them.
+    known = intersect_bounds(*model.upper_bounds(characteristic=0), ranks)
     upper = known.value
     separate = are_separate(model, betas)
     found = _ranks_at_weights(
@@ -250,11 +250,13 @@ def at_weights(
     tokens = found.tokens
     # With d entries before a layer and d' after it, V alone has ranks up to min(d, d').
     has_bounded_values = betas != [min(d, after) for d, after, _ in model.layer_sizes]
-    # A lower bound for the dimension: the rank at generic weights. By Theorem H it is ``ranks``.
+    # A lower bound for the dimension: the rank at generic weights. Where heads are separate, it is
+    # the upper bound by the ranks of A and V, by Theorem H; else it is not known yet.
     generic = ranks.value if separate else None
     is_small = model.is_plain or parameters <= MAX_DIFFERENTIATED_PARAMETERS
     is_known = upper in (found.of_heads, generic)
-    # Ranks at other weights can be larger; with values of bounded rank they are of another model.
+    # The rank at random weights can be larger than that at these. It is computed for the model
+    # whose V are any matrices, so not where the ranks of OV are bounded.
     if not is_known and not has_bounded_values and is_small:
         # needs SymPy, which is slow to import
         from m2bridge.maps.dimension import dimension
@@ -490,7 +492,8 @@ def _ranks_with_output_bias(
     """Return lower bounds for two ranks of the differential of a layer of lightning attention on
     tokens (x, 1) with an output bias: at the weights, and at random weights.
 
-    The second is ``None`` where it is not known: where A is given, or tokens have no entries but 1.
+    Where A is given, or tokens have no entries but 1, the layer is not differentiated: the first is
+    the rank of the heads alone, and the second, which is not known, is ``None``.
 
     Parameters
     ----------
@@ -511,6 +514,7 @@ def _ranks_with_output_bias(
         width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
     )
     random_layer = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
+    # An output bias adds at most as many dimensions as it has entries.
     return (
         rank_modulo_prime(skip=False, layers=[layer], upper=rank + outputs),
         rank_modulo_prime(skip=False, layers=[random_layer], upper=most + outputs),

@@ -248,7 +248,8 @@ def _with_symmetries(
     # Bounds for the dimension of an orbit of all symmetries: first those of the layers alone.
     least = 0
     for layer in layers:
-        finite += finite_symmetries(layer.shapes, layer.around.sharing)
+        sharing, rotary = layer.around.sharing, layer.around.rotary
+        finite += finite_symmetries(layer.shapes, sharing=sharing, rotary=rotary)
         named.update(dict(layer.alone.symmetries.named))
         least += layer.alone.symmetries.listed.upper or 0
     most = least
@@ -430,8 +431,9 @@ def _most_rank(
             of_layer = min(of_layer, of_whole_layer)
         most += of_layer
     for symmetry in acting:
+        # Translations of output biases move all weights. Changes of base, the other symmetries,
+        # have orbits of fewer dimensions at some weights: what they move is subtracted above.
         if symmetry.by_biases:
-            # Output biases are moved, whatever the weights are.
             most -= symmetry.size
     return most
 

@@ -261,11 +261,11 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
     Raises
     ------
     TooLargeError
-        If there are too many coefficients, or no prime is found with all roots.
+        If there are too many coefficients, or no prime is found modulo which all norms have roots.
     """
     parameters = sum(layer.parameters for layer in layers)
-    # Without skip connections the outputs of l layers of lightning attention are of order 3^l, and
-    # series need a coefficient more to see them.
+    # A layer of lightning attention is of degree 3 in the tokens: without skip connections the
+    # outputs of l layers are of order 3^l in ε, and series need 3^l + 1 coefficients to see them.
     orders = _FIRST_ORDERS if skip else int(3 ** len(layers)) + 1
     if orders * parameters * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(

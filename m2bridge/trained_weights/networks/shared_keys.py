@@ -160,12 +160,13 @@ class HeadGroup:
         """
         shape = self.shape
         found = []
-        # Of K and Q, and of O and V: the entries that are seen, less the dimension of all products.
+        # Factors with the same product: the entries of K and Q that are seen, less the dimension of
+        # all products KᵀQ_h, ``attention``; and those of O and V less ``values``, that of all O_hV.
         if shape.has_factors:
             seen = shape.a * (self.keys + self.heads * shape.queries)
             name = "K and Q with the same KᵀQ"
-            # If a bounds the rank of the products, all factors with the same products are one orbit
-            # of GL(a); in the same way of GL(v) for O and V.
+            # If a bounds the rank of the products, generic factors with the same products are one
+            # orbit of GL(a), with g⁻ᵀK and gQ; in the same way of GL(v) for O and V.
             if self.rotary:
                 name = "elements of GL(a) on K and Q that commute with rotations"
             elif shape.a <= min(shape.d, self.heads * shape.queries):
@@ -181,10 +182,12 @@ class HeadGroup:
         if self.heads > 1 and shape.v is not None:
             name = f"GL({self.heads}) that mixes heads with the same K and V"
         found.append((name, self.dimension_of_mixings))
-        # A given A, which only a single head has.
+        # A given A, which only a single head has: its columns and rows are not those of K and Q.
         if not shape.has_factors:
             return [*found, *shape.redundant_columns()]
-        # Each column that does not change the function has an entry in each row of its matrix.
+        # Each column that does not change the function has an entry in each row of its matrix. With
+        # rotations a bias of K changes scores; and where outputs are concatenated, the constants
+        # that heads add are seen one by one, so that none of them is redundant.
         for letter, rows in (("V", self.rows_of_V), ("K", shape.a), ("Q", shape.a * self.heads)):
             for name, columns in shape.unseen(letter):
                 is_seen_key_bias = name == KEY_BIAS and self.rotary
@@ -240,6 +243,7 @@ class HeadGroup:
         ``None`` for one that is not known, or for O if there is no output matrix.
         """
         rank_O, rank_V = ranks["O"], ranks["V"]
+        # Without output matrices the map is the identity on V, whose entries are independent.
         if self.shape.v is None:
             return Bounds.exactly(self.values)
         if rank_O is None or rank_V is None:

@@ -307,7 +307,9 @@ def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds.exactly(named.total()),
-        finite=finite_symmetries(shapes, around.sharing, are_added=False),
+        finite=finite_symmetries(
+            shapes, sharing=around.sharing, rotary=around.rotary, are_added=False
+        ),
         side_by_side=True,
     )
     return NetworkAtWeights(symmetries=symmetries)
@@ -338,25 +340,22 @@ def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
 
 
 def finite_symmetries(
-    shapes: Sequence[HeadShape], sharing: int = 1, are_added: bool = True
+    shapes: Sequence[HeadShape], *, sharing: int = 1, rotary: bool = False, are_added: bool = True
 ) -> tuple[FiniteGroup, ...]:
-    """Return the finite symmetries of a layer with these heads, by name.
+    """Return the finite symmetries of a layer of heads with these ``shapes``, which are equal.
 
-    Parameters
-    ----------
-    shapes : sequence of HeadShape
-        The sizes of the heads, which are equal.
-    sharing : int
-        The number of heads in a row with the same K and V: permutations preserve these groups.
-    are_added : bool
-        Whether the outputs of the heads are added; else each head has its place.
+    ``sharing`` heads in a row have the same K and V. ``rotary`` says whether positions rotate
+    queries and keys; ``are_added``, whether outputs of heads are added: else each has its place.
     """
     first, heads = shapes[0], len(shapes)
     found = []
-    is_free = HeadGroup(shape=first, heads=sharing, rotary=False).is_free
-    # Where all H heads can be mixed, permutations are in GL(H), which is listed already. Where
-    # heads share K and V, permutations map groups to groups, unless sharing restricts nothing.
-    if heads > 1 and are_added and not (first.can_be_mixed and is_free):
+    # Whether sharing K and V restricts nothing, as any A_h and V_h are those of such a group.
+    is_free = HeadGroup(shape=first, heads=sharing, rotary=rotary).is_free
+    # Where any A_h and V_h are those of heads, all H heads can be mixed, and permutations are in
+    # GL(H), which is listed already. With rotations a head has special matrices KᵀRQ for all R.
+    are_mixed = first.can_be_mixed and is_free and not rotary
+    # Permutations map groups to groups, unless sharing restricts nothing.
+    if heads > 1 and are_added and not are_mixed:
         block = 1 if is_free else sharing
         found.append(FiniteGroup.permutations("permutations of heads", heads, block=block))
     # The exchanged weights are those of a group, too, only if its heads have one k and one v: they
@@ -470,7 +469,7 @@ def softmax_layer(
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds.exactly(named.total()),
-        finite=finite_symmetries(shapes, around.sharing),
+        finite=finite_symmetries(shapes, sharing=around.sharing, rotary=around.rotary),
         complete=True,
         why=why,
     )
@@ -555,6 +554,7 @@ def constants_at_weights(
             return Bounds(fewest, first.d_out)
         if rank_with_bias > rank_V:
             return Bounds.exactly(first.d_out)
+    # Every b_h is in the column space of its V_h: the columns of the O_h are all there is.
     return Bounds(fewest, first.d_out if fewest is None else fewest)
 
 
@@ -576,8 +576,8 @@ class LayerThenNorm:
 
     @classmethod
     def of(cls, dimension: int, dimension_without_mean: int, has_output_bias: bool) -> Self:
-        """Return what follows from the dimension of the layer, and of the layer without mean, which
-        has d' − 1 outputs: see :func:`without_mean`.
+        """Return what follows from the dimension of the layer, and from that of the layer without
+        mean, whose d' − 1 outputs are the differences of the others to the last one.
         """
         # Of all hidden directions one is that of the output bias along 1, and the others are of O.
         hidden_of_bias = int(has_output_bias)
