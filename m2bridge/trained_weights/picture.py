@@ -268,7 +268,9 @@ def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
 
 
 def _row(head: HeadWeights) -> tuple[str, ...]:
-    """Return the cells of a line of the table."""
+    """Return the cells of the line of a head in the table: layer and head, as ``2.5``, the ranks
+    (r, s, m), the kind of point, and the two distances.
+    """
     return (
         f"{head.layer}.{head.head}",
         str(head.ranks.numbers),

@@ -177,7 +177,7 @@ class TrainingRun(PictureResult):
         for stage in self.stages:
             steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
             loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
-            # What is no saddle by the theorem may still be one: nothing is said of it.
+            # What is no saddle by the theorem may still be one: ``None``, a dash in the table.
             saddle = True if stage.saddle else None
             words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[saddle])
             distance = f"{self.distance_at(stage):.2g}"
@@ -362,9 +362,9 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     if not 0 < tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance}")
     available = tensors(source)
-    steps, loss = (_array(available, name, 1) for name in ("step", "loss"))
+    steps, loss = (_array(available, name, dimensions=1) for name in ("step", "loss"))
     letters = "KQV" if "K" in available or "Q" in available else "AV"
-    matrices = {letter: _array(available, letter, 3) for letter in letters}
+    matrices = {letter: _array(available, letter, dimensions=3) for letter in letters}
     _check_shapes(len(steps), loss, matrices)
     # The first index is that of steps, and V is d' × d.
     d = matrices["V"].shape[2]

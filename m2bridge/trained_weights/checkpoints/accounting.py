@@ -146,15 +146,19 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
 
 
 def _why_left_out(name: str, options: StoredOptions) -> str:
-    """Return why an array that no layer has is left out, with its kind: ``MLPs: each layer …``.
+    """Return why an array that no layer has is left out: the option ``ignore``, if that names it;
+    else a kind that its name shows, with a reason, as ``MLPs: each layer …``.
 
-    A name may show several kinds, as ``norms``. The first kind that has a reason of its own is
-    taken. If none has one, it is the first kind, and if the name shows no kind, ``other``, with the
-    reason of all kinds without one of their own.
+    A name may show several kinds. The first one that has a reason of its own is taken. If none has
+    one, it is the first kind, and if the name shows no kind, ``other``, with the reason of all
+    kinds without one of their own.
     """
     if options.ignored.fullmatch(name):
         return "left out by the option ignore"
-    kinds = kinds_of(name) + [kind for kind, part in _extra_kinds() if re.search(part, name)]
+    kinds = list(kinds_of(name))
+    for kind, expression in _kinds_that_change_nothing():
+        if re.search(expression, name):
+            kinds.append(kind)
     reasons: Mapping[str, str] = NAMES["reasons"]
     for kind in kinds:
         if kind in reasons:
@@ -163,9 +167,9 @@ def _why_left_out(name: str, options: StoredOptions) -> str:
     return f"{first}: {reasons['other']}"
 
 
-def _extra_kinds() -> Iterable[tuple[str, str]]:
+def _kinds_that_change_nothing() -> Iterable[tuple[str, str]]:
     """Return the kinds of arrays beside the matrices of a layer that change nothing, such as masks,
-    each with a regular expression of their names.
+    each with a regular expression that is found in their names.
     """
     beside: Mapping[str, str] = NAMES["beside"]
     return beside.items()
@@ -308,9 +312,12 @@ def _check_no_layer_is_missed(
         if len(available[name].shape) < 2 or not re.search(NAMES["matrices_of_attention"], name):
             continue
         # Such as a mask, which is no matrix of weights.
-        is_beside = any(re.search(part, name) for _, part in _extra_kinds())
+        changes_nothing = any(
+            re.search(expression, name) for _, expression in _kinds_that_change_nothing()
+        )
         is_of_images = is_of_texts and re.search(NAMES["images"], name) is not None
-        if kinds_of(name) or is_beside or is_of_images:
+        # A name of a known kind, as ``attention to other tokens``, is listed as left out.
+        if kinds_of(name) or changes_nothing or is_of_images:
             continue
         raise InvalidCaseError(
             "ignore",
@@ -369,9 +376,9 @@ def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
     """
     if not module or not name.startswith(module) or kinds_of(name):
         return False
-    own = re.sub(r"[./](weight|kernel)(:0)?$", "", name.removeprefix(module))
-    # What is in a module of its own is not beside the matrices.
-    is_beside = not re.search(r"[./]", own)
+    own_name = re.sub(r"[./](weight|kernel)(:0)?$", "", name.removeprefix(module))
+    # An array whose own name has a dot is in a module inside this one, not beside the matrices.
+    is_beside = not re.search(r"[./]", own_name)
     return is_beside and not _changes_nothing(name, options)
 
 
@@ -380,7 +387,7 @@ def _changes_nothing(name: str, options: StoredOptions) -> bool:
     name: as a buffer, a position, an array of attention to other tokens, or a bias or norm that the
     options leave out.
     """
-    if any(re.search(part, name) for part in NAMES["beside"].values()):
+    if any(re.search(expression, name) for _, expression in _kinds_that_change_nothing()):
         return True
     kinds = kinds_of(name)
     # K and Q of other tokens are a layer of their own.

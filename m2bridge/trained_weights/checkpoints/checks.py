@@ -67,12 +67,14 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
     Raises
     ------
     InvalidCaseError
-        If one has none: its outputs would be taken for other functions.
+        If a layer of several heads has none: its values V would be taken for its outputs OV.
     """
     # Without a known model, nobody says that there is an output matrix.
     if architecture is None:
         return
     for layer in layers:
+        # A layer of one head, with names as Q, K and V, was taken out of the model: whoever did so
+        # may have left O out, which is about all heads.
         if "O" not in layer.parts and not layer.is_one_head:
             raise InvalidCaseError(
                 "output",
@@ -213,7 +215,8 @@ def check_sizes(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]
 
 
 def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]) -> None:
-    """Check that K has the rows of as many heads as the configuration says.
+    """Check that K has the rows of as many heads of keys as the configuration says, for layers
+    whose Q and K are matrices of their own.
 
     Raises
     ------
@@ -221,12 +224,12 @@ def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTe
         If K has another number of rows.
     """
     architecture = read_architecture(configuration)
-    # Where the number is not said, the shapes of K and V do.
+    # Where the number of heads of keys is not said, the shapes of K and V say it.
     if architecture is None or number_in(text_model(configuration), "groups") is None:
         return
-    if architecture.heads is None:
+    heads, groups = architecture.heads, architecture.key_value_heads
+    if heads is None or groups is None:
         return
-    heads, groups = architecture.heads, architecture.key_value_heads or 0
     for layer in layers:
         if layer.is_stacked or "Q" not in layer.parts or len(layer.parts["Q"].shape) != 2:
             continue

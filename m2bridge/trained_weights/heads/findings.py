@@ -85,7 +85,7 @@ class HeadWeights:
             Singular values above it, times the largest, count for effective ranks; ``None`` for the
             precision of the stored type.
         """
-        shape = HeadShape.of(head.matrices, a, softmax, head.coordinates)
+        shape = HeadShape.of(head.matrices, a=a, softmax=softmax, coordinates=head.coordinates)
         ranks = exact_ranks(head.matrices)
         threads = None  # as many as the libraries take
         # For small matrices starting threads costs more than it saves.

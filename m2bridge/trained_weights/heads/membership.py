@@ -130,8 +130,8 @@ def exact_weights(
     if not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
         names = "AV" if len(weights) == 2 else "KQV"
         letters = dict(zip(names, weights, strict=True))
-    # The matrices are read as a layer, with the number 1, of one head.
-    (head,) = given_layer(letters).heads(1, 1)
+    # The matrices are read as a layer of one head.
+    (head,) = given_layer(letters).heads(layer=1, count=1)
     arrays = head.matrices
     shape = HeadShape.of(arrays, model.a, softmax=False)
     if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):

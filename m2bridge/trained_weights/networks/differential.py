@@ -258,10 +258,10 @@ class _Layer:
                 if x in "KV":
                     parts = [reduce(add, parts)]
                 for part in parts:
-                    # It was differentiated by RᵀK; the gradient by K is R times that.
+                    # Here ``part`` is the gradient by RᵀK; the gradient by K is R times that.
                     if x == "K" and self.rotation is not None:
                         part = self.rotation * part
-                    # It was differentiated by W·(1 | 0); that by W is this times (1 | 0)ᵀ.
+                    # The gradient by W·(1 | 0) times (1 | 0)ᵀ is the gradient by W.
                     if x in self.padding:
                         part = part * self.padding[x].transpose()
                     entries += part.entries()
@@ -402,7 +402,8 @@ def gradients_of(
         # With rotary positions keys are rotated in a random way, anew for each gradient.
         rotated = [layer.rotated(numbers, draw) for layer in layers_over_numbers]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
-        # Forwards: what each layer computes at the tokens X that reach it, as its scores.
+        # Forwards: for each layer its norm, its scores and its outputs at the tokens X that reach
+        # it.
         values = []
         for layer in rotated:
             at_X = _layer_at(layer, X, numbers, read(layer.layer.epsilon))

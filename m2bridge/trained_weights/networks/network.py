@@ -150,7 +150,7 @@ def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters
     # For each layer the largest rank of V, or of OV.
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
-    dimension = intersect_bounds(ranks, *model.upper_bounds(0))
+    dimension = intersect_bounds(ranks, *model.upper_bounds(characteristic=0))
     # Theorem H: where generic heads are separate, the upper bound by ranks is attained.
     if are_separate(model, betas):
         dimension = intersect_bounds(dimension, Bounds.at_least(ranks.upper))
@@ -323,9 +323,10 @@ def _ranks_at_weights(
     output_bias: int,
     by_theorem: bool,
 ) -> _RanksAtWeights:
-    """Return lower bounds for the rank of the differential at the weights, without and with an
-    output bias: by Theorem H, if it applies, else as the rank of gradients. If the case is too
-    large, or the time is over, the note of the result says so.
+    """Return lower bounds for the rank of the differential at the weights, ``of_heads`` without and
+    ``of_all`` with an output bias: by Theorem H, if it applies, else as the rank of gradients.
+    ``generic_of_all`` is that at random weights, computed where constants are functions of heads.
+    If the case is too large, or the time is over, the note of the result says so.
 
     Parameters
     ----------
@@ -342,7 +343,8 @@ def _ranks_at_weights(
     """
     parameters = parameter_count(shapes)
     rank = None
-    # In lightning attention more tokens may be 0. Power series are those for t = 2.
+    # Lightning attention at t tokens of which all but two are 0 is that at two tokens: its ranks
+    # hold from t = 2 on. Ranks of softmax are computed by power series at two tokens alone.
     tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS
     try:
         # The theorem needs only ranks of single matrices, also where a Jacobian matrix is too

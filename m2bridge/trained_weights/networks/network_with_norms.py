@@ -137,8 +137,8 @@ class AnalysedLayer:
         """Whether the upper bound for its dimension is the sum of the dimensions of its groups of
         heads.
         """
-        # A group of heads that share K and V may have less than its bound: only if the dimension of
-        # the layer is known, it is the sum.
+        # The functions of a group of heads that share K and V may have less than the dimension that
+        # ``sum_over_heads`` adds for it: the dimension of the layer has to be known exactly.
         if self.around.is_grouped and self.alone.dimension.exact is None:
             return False
         return self.alone.most_dimension == self.sum_over_heads
@@ -146,12 +146,15 @@ class AnalysedLayer:
     def dimension_of_span(self) -> int:
         """Return a lower bound for the dimension of the span of differences of its generic outputs.
 
-        Where a rank or a theorem shows that heads are independent, all of them count, and else one
-        of them (docs/weights-mathematics.md, What the outputs of a layer span).
+        The outputs of a head are in the image of its V, of dimension β. Where a rank or a theorem
+        shows that heads are independent, the dimensions of all heads are added, up to that of the
+        outputs; else one head counts (docs/weights-mathematics.md, What the outputs of a layer
+        span).
         """
         first = self.shapes[0]
         are_groups_independent = self.alone.dimension.exact == self.sum_over_heads
-        # Where heads share K and V, the A_h of each group have to be independent too.
+        # Where heads share K and V, the A_h of each group have to be independent too: they are in
+        # a space of dimension α·queries.
         are_independent_in_groups = self.around.sharing <= first.alpha * first.queries
         counted_heads = 1
         if are_groups_independent and are_independent_in_groups:
@@ -198,7 +201,8 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
             because = f"the rank of the differential {ranks.method}"
             dimension = intersect_bounds(dimension, Bounds.at_least(lower, because))
     if options.skip:
-        # With skip connections layers that are zero change nothing.
+        # With skip connections layers that are zero change nothing: the functions of each layer
+        # alone, of which a lower bound for the dimension may be missing, are among those of all.
         alone = max(layer.alone.dimension.lower or 0 for layer in layers)
         because = "one layer alone, where the others are zero"
         dimension = intersect_bounds(dimension, Bounds.at_least(alone, because))
@@ -251,7 +255,8 @@ def _with_symmetries(
         sharing, rotary = layer.around.sharing, layer.around.rotary
         finite += finite_symmetries(layer.shapes, sharing=sharing, rotary=rotary)
         named.update(dict(layer.alone.symmetries.named))
-        least += layer.alone.symmetries.listed.upper or 0
+        # Of one layer this dimension is known, so that its upper bound is the dimension.
+        least += layer.alone.symmetries.listed.value
     most = least
     for symmetry in between:
         named[symmetry.name] += symmetry.size
@@ -286,6 +291,8 @@ def _symmetries_between(
         # A skip connection is the identity, which a change of base of one layer would not preserve.
         if options.skip:
             continue
+        # The elements that are the identity on the span have the dimension d·(d − span) in GL(d),
+        # and are O(d − span) in O(d).
         if not after.around.norm:
             yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span)
         elif d > 1 and after.around.absorbs_linear_maps:

@@ -165,8 +165,9 @@ class _NearZero(PowerSeries):
     def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
         """Return the normalized scores σ(Z) of the matrix Z of ``scores``; Z without softmax.
 
-        The first row is subtracted from all rows: that does not change σ(Z), and removes the
-        constant terms, of which there are no exponentials modulo a prime.
+        The first row is subtracted from all rows, which does not change σ(Z). For ε = 0 all tokens
+        are equal, and so are the scores of a column: the differences have no constant terms, of
+        which there would be no exponentials modulo a prime.
         """
         if not self.softmax:
             return scores
@@ -244,7 +245,9 @@ def _choose_method(
     how it does. It is called with the layers, or others of the same shapes, and an upper bound for
     the rank.
     """
-    # Without softmax and norms the functions are polynomials.
+    # The first arguments of these functions, which ``partial`` sets, say whether there are skip
+    # connections and softmax, or are the number system. Without softmax and norms the functions are
+    # polynomials.
     if not (softmax or any(layer.norm for layer in layers)):
         return partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
     if sum(layer.parameters for layer in layers) > MAX_PARAMETERS_IN_BALLS:
@@ -387,7 +390,9 @@ def _first_without_root(
     """
     for number in range(len(layers)):
         first_layers = layers[: number + 1]
-        gradients = _gradients_near_zero(first_layers, 1, prime, skip=skip, softmax=softmax)
+        gradients = _gradients_near_zero(
+            first_layers, length=1, prime=prime, skip=skip, softmax=softmax
+        )
         # The first gradient takes all roots.
         try:
             next(gradients)

@@ -233,7 +233,8 @@ class HeadGroup:
         if rank_K is None or rank_Q is None:
             return Bounds(lower=None, upper=self.attention)
         rows, columns = self.shape.d, self.heads * self.shape.queries
-        # The image of the differential of a product of factors of these ranks.
+        # With Q, all Q_h beside each other, the image is {XᵀQ + KᵀY}: the XᵀQ are rows·rk Q
+        # dimensions, the KᵀY are rk K·columns, and rk K·rk Q are common to both.
         return Bounds.exactly(columns * rank_K + rows * rank_Q - rank_K * rank_Q)
 
     def _rank_of_values(self, ranks: dict[str, int | None]) -> Bounds:
@@ -249,7 +250,8 @@ class HeadGroup:
         if rank_O is None or rank_V is None:
             return Bounds(lower=None, upper=self.values)
         rows, columns = self.heads * self.shape.d_out, self.shape.d
-        # The image of the differential of a product of factors of these ranks.
+        # With O, all O_h on top of each other, the image is {X·V + O·Y}: the X·V are rows·rk V
+        # dimensions, the O·Y are rk O·columns, and rk O·rk V are common to both.
         return Bounds.exactly(columns * rank_O + rows * rank_V - rank_O * rank_V)
 
 

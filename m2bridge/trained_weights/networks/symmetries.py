@@ -105,7 +105,7 @@ class AnalysisOptions:
 
     def reduced(self, head: HeadArrays) -> ReducedHead:
         """Return a head on the coordinates of its tokens."""
-        return reduce_head(head, self.softmax, self.biases, self.norm)
+        return reduce_head(head, softmax=self.softmax, biases=self.biases, norm=self.norm)
 
     def reduced_heads(self, number: int, layer: LayerTensors) -> Iterator[ReducedHead]:
         """Yield the heads of a layer on the coordinates of their tokens."""
