@@ -362,9 +362,9 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     if not 0 < tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance}")
     available = tensors(source)
-    steps, loss = (_array(available, name, dimensions=1) for name in ("step", "loss"))
+    steps, loss = (_array_of_run(available, name, dimensions=1) for name in ("step", "loss"))
     letters = "KQV" if "K" in available or "Q" in available else "AV"
-    matrices = {letter: _array(available, letter, dimensions=3) for letter in letters}
+    matrices = {letter: _array_of_run(available, letter, dimensions=3) for letter in letters}
     _check_shapes(len(steps), loss, matrices)
     # The first index is that of steps, and V is d' × d.
     d = matrices["V"].shape[2]
@@ -388,7 +388,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     )
 
 
-def _array(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
+def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
     """Return the array of this name as floats; InvalidCaseError if it is missing, or its number of
     indices is not ``dimensions``.
     """

@@ -220,7 +220,7 @@ def oriented(
     query = parts.get("Q")
     stacked = query is not None and "K" in parts and query.name == parts["K"].name
     if stacked and query is not None and len(query.shape) == 2:
-        # The output matrix is stored as the others are: a square one does not show it.
+        # O is stored as the array with Q, K and V is, which shows it better than a square O.
         if _stacked_has_columns(query, parts.get("O"), layout):
             return {letter: _transposed(part) for letter, part in parts.items()}
         return dict(parts)
@@ -312,8 +312,8 @@ def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str])
     InvalidCaseError
         If neither says it.
     """
-    # Names of kernels have one order. So have those of XLNet, where O has the indices of Q, K and
-    # V.
+    # Some names are used with one order only: those of kernels, and those of XLNet, where O has its
+    # indices in the order of those of Q, K and V.
     is_said_by_name = orders == _OF_KERNELS or orders[0] == orders[1]
     if len(query.shape) != 3 or is_said_by_name:
         return orders

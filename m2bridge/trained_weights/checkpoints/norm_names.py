@@ -37,13 +37,13 @@ def norm_by_name(query: str, available: Mapping[str, Tensor]) -> NormTensors | N
         if not query.endswith(end):
             continue
         star = query.removesuffix(end)
-        gamma = _gamma(row["gamma"].replace("*", star), available)
+        gamma = _name_of_gamma(row["gamma"].replace("*", star), available)
         if gamma is not None and _is_row_of(row, star, available):
             return _norm_of_row(row, star, gamma, available)
     return None
 
 
-def _gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
+def _name_of_gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
     """Return the name that γ has in a file: ``name``, which ends in ``weight``, or with ``scale``,
     as in Flax, or ``gamma``, as in TensorFlow, in place of it; ``None`` if there is none of these.
     """
@@ -108,7 +108,7 @@ def _may_be_rms(row: Mapping[str, Any], star: str, available: Collection[str]) -
     """Return whether a norm without β, of which its row does not say that it is an RMSNorm, may be
     an RMSNorm in some models. ``star`` is what ``*`` in the row stands for.
     """
-    # Only models with this array have both kinds.
+    # Norms of both kinds have the names of this row only beside the array that it names.
     if "asks_with" in row:
         return row["asks_with"].replace("*", star) in available
     # The row may say that it is a LayerNorm, or what is assumed of it.

@@ -169,7 +169,7 @@ def merged(available: Mapping[str, Tensor], path: Any) -> dict[str, Tensor]:
     ConversionError
         If it cannot be read.
     """
-    adapter = _adapter(Path(path))
+    adapter = _read_adapter(Path(path))
     found = dict(available)
     used = set()
     # ``down`` is A, of shape (r, in), and ``up`` is B, of shape (out, r).
@@ -214,7 +214,7 @@ training begins.
 """
 
 
-def _adapter(path: Path) -> _Adapter:
+def _read_adapter(path: Path) -> _Adapter:
     """Return the adapter in a folder, or in a file with its adapter_config.json beside it.
 
     Raises

@@ -419,7 +419,7 @@ class LayerTensors:
         # The number of keys, and of values: one for each head, unless heads share them.
         groups = heads
         if self.cut == "by-group":
-            groups = self._groups(stacked.shape, output, heads)
+            groups = self._count_of_keys(stacked.shape, output, heads)
         size = rows // (heads + 2 * groups)
         if not size or rows % (heads + 2 * groups) or heads % groups:
             raise InvalidCaseError(
@@ -444,7 +444,7 @@ class LayerTensors:
             return f"which is cut {self.readings}"
         return "which is cut in several ways by models of this name, or by those of other names"
 
-    def _groups(self, shape: tuple[int, int], output: Any, heads: int) -> int:
+    def _count_of_keys(self, shape: tuple[int, int], output: Any, heads: int) -> int:
         """Return the number of keys, which is that of values, in one array with Q of all heads.
 
         O shows it, as it has as many columns as Q has rows. Without O it is the number that

@@ -56,7 +56,9 @@ def distance_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"
 
 
-def spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
+def values_and_distances(
+    head: HeadWeights, letter: str
+) -> tuple[list[float | None], list[float | None]]:
     """Return the singular values of A or V, as ``letter`` says, and the distances of this matrix to
     rank at most 1, 2, ….
     """

@@ -167,8 +167,8 @@ class HeadWeights:
         if self.is_zero and self.shape.d == 1 and lightning:
             rank = self._rank_at_zero_function
             return None if rank is None else rank == self.shape.dimension
-        # Lemma A.3: A = v qᵀ, V = h vᵀ are the critical points of (A, V) ↦ f. For d = 1 all are of
-        # this form, and none is critical.
+        # Lemma A.3: the critical points of the map from (A, V), not 0, to the function are the
+        # A = v qᵀ, V = h vᵀ. For d = 1 all are of this form, and none is critical.
         critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
         if self.is_zero or critical:
             return False

@@ -72,8 +72,8 @@ class LowRankChange:
             layer=head.layer,
             head=head.head,
             rank=rank,
-            distance_A=_distance(numbers.distances_to_lower_rank_A, rank),
-            distance_V=_distance(numbers.distances_to_lower_rank_V, rank),
+            distance_A=_distance_to_rank(numbers.distances_to_lower_rank_A, rank),
+            distance_V=_distance_to_rank(numbers.distances_to_lower_rank_V, rank),
             token_norm=token_norm(head),
             change=_rounded_up(change),
         )
@@ -120,7 +120,7 @@ def _largest_and_next(values: Sequence[float | None], rank: int) -> tuple[float,
     return largest, values[rank] or 0.0
 
 
-def _distance(distances: Sequence[float | None], rank: int) -> float | None:
+def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | None:
     """Return the distance to rank at most ``rank``, of all those to rank at most 0, 1, 2, ….
 
     It is 0 where the rank cannot be larger, and ``None`` where rounding does not distinguish it
@@ -153,7 +153,7 @@ def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, s
         ("V", shape.beta, numbers.distances_to_lower_rank_V),
     ):
         if letter in letters:
-            found.append((_distance(distances, most - 1) or 0.0, letter, most - 1))
+            found.append((_distance_to_rank(distances, most - 1) or 0.0, letter, most - 1))
     return min(found)
 
 

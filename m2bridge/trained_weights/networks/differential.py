@@ -210,8 +210,8 @@ class _Layer:
         )
 
     def rotated(self, numbers: NumberSystem, draw: Draw) -> _Layer:
-        """Return the layer with RᵀK in place of K, for a random R, so that A = KᵀRQ; the layer as
-        it is without rotary positions.
+        """Return the layer with RᵀK in place of K, for a random R, so that A = KᵀRQ. A layer
+        without rotary positions is returned as it is.
 
         R is a random complex number x + iy on each of the a/2 planes in which rotations turn keys
         and queries: the matrix of rows (x, −y) and (y, x) on the coordinates i and i + a/2.
@@ -226,6 +226,7 @@ class _Layer:
             rows[j][i] = draw()
             rows[i][j] = -rows[j][i]
         rotation = numbers.matrix(rows)
+        # ``point`` is a network of one layer.
         (given,) = self.point.layers
         turned = [{**head, "K": rotation.transpose() * head["K"]} for head in given]
         point = NetworkWeights([turned])

@@ -26,7 +26,7 @@ from m2bridge.trained_weights.heads.token_space import ReducedHead
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.groups import Symmetries
-from m2bridge.trained_weights.networks.series import check_size, ranks as differential_ranks
+from m2bridge.trained_weights.networks.series import check_few_parameters, differential_ranks
 from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, ranks_of_groups
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
@@ -156,11 +156,11 @@ def grouped_layer(
     if around.rotary and _has_one(shapes[0]):
         ranks = DifferentialRanks(method="ranks with rotary positions and biases are not computed")
     else:
-        ranks = _ranks(heads, reduced, around)
+        ranks = _ranks_of_layer(heads, reduced, around)
     return bounded_by_ranks(shapes, around, ranks)
 
 
-def _ranks(
+def _ranks_of_layer(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> DifferentialRanks:
     """Return the ranks of the differential of the layer, or why they are not computed."""
@@ -170,12 +170,12 @@ def _ranks(
     most_here = _most_rank_of_groups(heads, reduced, around)
     first = heads[0].shape
     try:
-        check_size(bounds.parameters)
+        check_few_parameters(bounds.parameters)
         # The coordinate 1 of tokens is none of the entries that enter. Derivatives do not depend on
         # the output bias, which may be 0, and the norm is in the coordinates already.
         layer = AffineLayer(
             width=first.d - _has_one(first),
-            heads=tuple(_residues_of_rows(head) for head in reduced),
+            heads=tuple(_rows_of_residues(head) for head in reduced),
             output_bias=(0,) * around.output_bias,
             norm="",
             gamma=(),
@@ -198,7 +198,7 @@ def _ranks(
     )
 
 
-def _residues_of_rows(head: ReducedHead) -> dict[str, list[list[int]]]:
+def _rows_of_residues(head: ReducedHead) -> dict[str, list[list[int]]]:
     """Return the matrices K, Q, V and perhaps O of a head modulo the prime, by their letters: lists
     of rows of integers.
     """

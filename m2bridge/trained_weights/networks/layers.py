@@ -198,7 +198,7 @@ def find_behind_norms(
         # concatenated and not added.
         if not around.hides_mean or own.symmetries.side_by_side or first.d_out == 1:
             continue
-        # The dimension of the layer of one output less is not computed.
+        # Of lightning attention with shared or rotated keys no ranks are computed without mean.
         if around.is_grouped and not first.softmax:
             continue
         without = _dimension_without_mean(layers[number - 1], number, found, options)
@@ -211,8 +211,8 @@ def find_behind_norms(
 def _dimension_without_mean(
     layer: LayerTensors, number: int, found: AnalysedHeads, options: AnalysisOptions
 ) -> int | None:
-    """Return the dimension of the layer whose outputs are the differences to the last one; ``None``
-    if it is not known.
+    """Return the dimension of the functions of the layer whose outputs are the differences of the
+    other outputs to the last one, which is all that LayerNorm sees; ``None`` if it is not known.
     """
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
@@ -231,7 +231,7 @@ def _dimension_without_mean(
         network = at_weights(
             network_model([shapes], replace(options, skip=False)),
             [shapes],
-            # Not known of the weights without the mean, for which no ranks of heads are computed.
+            # Without ranks of the heads without mean it is not known whether they are regular.
             regular=False,
             matrices=matrices,
             extra=around.extra_parameters(),
@@ -259,11 +259,10 @@ def _matrices_without_mean(
 
 
 def _are_separate(heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]) -> bool:
-    """Return whether the A of all heads of a layer of softmax are proved to be independent, and no
-    V is 0.
-
-    That a rank is not 0 is proved by a lower bound for it.
+    """Return whether the A of all heads of a layer of softmax are proved to be linearly
+    independent, and no V is 0.
     """
+    # Where ranks are not proved, s is a lower bound for rk V: if it is positive, V is not 0.
     return all(head.ranks.s > 0 for head in heads) and _are_independent(reduced)
 
 
@@ -317,7 +316,8 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
 
 
 def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
-    """Return whether the outputs of the heads are added, and not concatenated.
+    """Return whether the outputs of the heads are added, and not concatenated; True for one head,
+    for which both are the same.
 
     They are added if there is an output matrix, or if V is an array with the heads as its first
     index, of which each head has all outputs. A matrix V without output matrix has the rows of all
@@ -393,6 +393,7 @@ def _form_network(layers: Sequence[LayerTensors], shapes: Sequence[Sequence[Head
         if any(shape.width != width for shape in layer):
             return False
     have_as_many_heads = len({len(layer) for layer in shapes}) == 1
+    # Layers whose names differ in numbers only have an output matrix if the first one has.
     return have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])
 
 

@@ -551,13 +551,13 @@ def separate_at_weights(
         """
         return random_matrix(numbers, width, model.heads + SPARE_ROWS, draw)
 
-    # A single layer has no conditions on its values, so that they are not read.
+    # Theorem H has no conditions on the values of a single layer, so that V and O are not read.
     letters = "KQAVO" if several_layers else "KQA"
     # The tokens at which the forms of a layer are evaluated: random ones for the first layer, and
     # for each other layer the outputs of each head of the layer before, at random tokens.
     seen_by_layer = [random_tokens(model.widths[0])]
     for k, layer in enumerate(check_deadline_in(matrices(letters)), start=1):
-        # The outputs of one head of the layer before are enough.
+        # The forms have to be independent on the outputs of one head of the layer before.
         if not any(_are_independent(layer, X) for X in seen_by_layer):
             return False
         if not several_layers:

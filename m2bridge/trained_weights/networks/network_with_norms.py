@@ -34,7 +34,7 @@ from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.grouped_layer import DifferentialRanks, layer_without_weights
 from m2bridge.trained_weights.networks.groups import FiniteGroup, Symmetries, products
-from m2bridge.trained_weights.networks.series import check_size, ranks as differential_ranks
+from m2bridge.trained_weights.networks.series import check_few_parameters, differential_ranks
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
     NormAndOutputBias,
@@ -194,7 +194,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     reason = "the sum of the layers"
     if difference:
         reason += f", less {difference} for symmetries between them"
-    ranks = _ranks(layers, acting, options, most)
+    ranks = _ranks_of_network(layers, acting, options, most)
     dimension = Bounds.at_most(most, reason)
     for lower in (ranks.at_weights, ranks.at_random):
         if lower is not None:
@@ -217,19 +217,20 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         note=why,
         tokens=ALMOST_ALL_TOKENS,
         model=model,
-        kind=_kind(layers),
+        kind=_additions_in_words(layers),
         reason=reason,
         epsilon=options.epsilon if has_norms and not why else None,
     )
 
 
-def _kind(layers: Sequence[AnalysedLayer]) -> str:
+def _additions_in_words(layers: Sequence[AnalysedLayer]) -> str:
     """Return what layers have in addition to matrices of their own heads, as the end of a name:
     ``, with biases or norms``.
     """
     kinds = []
-    changed = any(layer.shapes[0].coordinates for layer in layers)
-    if changed or not all(layer.around.is_empty for layer in layers):
+    # Biases and norms change the coordinates of the tokens that heads see.
+    changes_coordinates = any(layer.shapes[0].coordinates for layer in layers)
+    if changes_coordinates or not all(layer.around.is_empty for layer in layers):
         kinds.append("biases or norms")
     if any(layer.around.sharing > 1 for layer in layers):
         kinds.append("keys and values that heads share")
@@ -321,7 +322,7 @@ def _rotations(d: int) -> int:
     return d * (d - 1) // 2
 
 
-def _ranks(
+def _ranks_of_network(
     layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions, most: int
 ) -> DifferentialRanks:
     """Return the ranks of the differential of the network: lower bounds at the weights and at
@@ -341,7 +342,7 @@ def _ranks(
         )
     parameters = sum(layer.alone.parameters for layer in layers)
     try:
-        check_size(parameters)
+        check_few_parameters(parameters)
         most_here = _most_rank(layers, acting, options)
         rank, generic, method = differential_ranks(
             list(map(_affine_layer, layers)),
@@ -484,6 +485,7 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
         return d * span
     if takes_mean_away:
         d -= 1
+        # One direction of the output bias, if there is one: its mean does not pass.
         moved += layer.around.output_bias > 0
     if after.around.absorbs_linear_maps:
         moved += _rotations(d) - _rotations(d - span)

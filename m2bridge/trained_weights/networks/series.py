@@ -195,13 +195,13 @@ MAX_PARAMETERS_IN_BALLS = 400
 """The most parameters of a network that is differentiated in balls, which takes some seconds."""
 
 
-def check_size(parameters: int) -> None:
-    """Check that ranks are computed for this number of parameters.
+def check_few_parameters(parameters: int) -> None:
+    """Check that a network has no more ``parameters`` than ranks are computed for.
 
     Raises
     ------
     TooLargeError
-        If they are not.
+        If it has more.
     """
     if parameters > MAX_DIFFERENTIATED_PARAMETERS:
         raise TooLargeError(
@@ -210,7 +210,7 @@ def check_size(parameters: int) -> None:
         )
 
 
-def ranks(
+def differential_ranks(
     layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, most: int, most_at_weights: int
 ) -> tuple[int, int | None, str]:
     """Return two lower bounds for the rank of the differential, and how they were computed, in
