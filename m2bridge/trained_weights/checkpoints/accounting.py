@@ -226,18 +226,20 @@ def check_accounted(
     InvalidCaseError
         If an array that belongs to a layer is not understood, or a layer is missed.
     """
-    leave_out = options.ignored
+    ignored = options.ignored
     used: set[str] = set()
     for layer in (*layers, *known):
         used |= file_names(layer.all_tensors())
-    others = [name for name in available if name not in used and not leave_out.fullmatch(name)]
+    unread = [name for name in available if name not in used and not ignored.fullmatch(name)]
     for layer in layers:
         modules = modules_of(layer)
         blocks = blocks_around(modules)
         # Matrices that are called Q, K and V may stand in a block beside arrays of any name: there
         # siblings are not looked for.
         module_of_siblings = "" if layer.is_one_head else common_module(layer)
-        for name in others:
+        for name in unread:
+            # In the modules every array is of the layer; in the block around them factors of the
+            # outputs, and what makes the layer another one; and siblings of its matrices.
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             is_in_block = name.startswith(blocks)
             is_factor = is_in_block and re.search(NAMES["factors"], name) is not None
@@ -246,7 +248,7 @@ def check_accounted(
             if is_inside or is_factor or changes_layer or is_sibling:
                 raise InvalidCaseError("ignore", _not_understood(available[name], layer))
     if not known:
-        _check_no_layer_is_missed(others, available, layers)
+        _check_no_layer_is_missed(unread, available, layers)
 
 
 def _is_not_in_model(name: str, options: StoredOptions) -> bool:
@@ -346,11 +348,12 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
         if name.endswith("q_proj_weight"):
             found.add(name.removesuffix("q_proj_weight") + "in_proj_bias")
     module = common_module(layer)
-    around = [module]
+    beginnings = [module]
     if "O" not in layer.parts:
-        # The output matrix may stand beside the module of Q, K and V, as in BERT.
-        around.append(re.sub(r"[^./]+[./]$", "", module))
-    found |= {beginning for beginning in around if re.search(NAMES["attention"], beginning)}
+        # The output matrix may stand beside the module of Q, K and V, as in BERT: in the module
+        # around that.
+        beginnings.append(re.sub(r"[^./]+[./]$", "", module))
+    found |= {beginning for beginning in beginnings if re.search(NAMES["attention"], beginning)}
     return tuple(found)
 
 

@@ -318,12 +318,12 @@ def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping
     """
     models: Mapping[str, Any] = ARCHITECTURES["models"]
     text = text_model(config)
-    parameters = ARCHITECTURES["parameters"]
-    if "model_type" not in text and _has(text, parameters["keys"]):
+    params_json = ARCHITECTURES["parameters"]
+    if "model_type" not in text and _has(text, params_json["keys"]):
         # This is a params.json. With ``kv_lora_rank`` keys and values are products of two matrices
         # each, which is another layer.
         is_other = any("lora_rank" in key for key in text)
-        return (None if is_other else models[parameters["model_type"]]), text
+        return (None if is_other else models[params_json["model_type"]]), text
     for part in (text, config):
         model_type = part.get("model_type")
         if isinstance(model_type, str) and model_type in models:

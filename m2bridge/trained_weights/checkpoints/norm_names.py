@@ -97,6 +97,7 @@ def _norm_of_row(
         kind="rms" if is_rms else "layer",
         gamma=available[gamma],
         beta=beta,
+        # A place that has to be asked for counts as before the layer until it is said.
         place="post" if place == "post" else "pre",
         adds_one="adds_one" in row,
         asks=asks,

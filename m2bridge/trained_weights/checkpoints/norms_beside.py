@@ -66,6 +66,7 @@ def with_norms_beside(
             # Without one in its block, the norm may be in a list of all norms.
             if not gammas:
                 gammas = list(_gammas_with_number(layer, available))
+        # A norm that is read with another layer is not that of this one.
         unread = [gamma for gamma in gammas if gamma.name not in used]
         kind = _kind_of_norm(said, architecture)
         found.append(_with_norm(layer, unread, available, kind))
@@ -99,7 +100,7 @@ def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> It
     """
     modules = modules_of(layer)
     blocks = blocks_around(modules)
-    # A block that is the whole file has norms whose names are short, as norm1.weight.
+    # A block that is the whole file has no name: its norms have one dot in theirs, as norm1.weight.
     is_whole_file = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
     # In a list of modules without names the norm may be the module before that of attention.
     module_before = _module_before(common_module(layer))
@@ -144,6 +145,7 @@ def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
     # a norm of cross-attention is not the one before this layer
     is_of_norm = "norms" in kinds and "attention to other tokens" not in kinds
     may_be_norm = not kinds and _OF_UNNAMED.search(part.name) is not None
+    # V has a column for each entry of a token.
     width = layer.parts["V"].shape[-1]
     has_width_of_tokens = part.shape == (width,)
     is_beta = _OF_BETA.search(part.name) is not None

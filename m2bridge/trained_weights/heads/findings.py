@@ -195,8 +195,8 @@ class HeadWeights:
             of_products = sum_or_none([self._rank_of_A, self._rank_of_V])
         if of_products is None:
             return most
-        has_rescaling = not (self.shape.softmax or self.is_zero)
-        return min(most, of_products - has_rescaling)
+        rescalings = 0 if self.shape.softmax or self.is_zero else 1
+        return min(most, of_products - rescalings)
 
     @property
     def least_rank(self) -> int | None:
@@ -221,12 +221,12 @@ class HeadWeights:
 
         Where an A of bounded rank is given, and not K and Q, it is an upper bound.
         """
-        return _product_rank(self.ranks, "KQ", self.shape.d, self.shape.queries)
+        return _rank_of_differential(self.ranks, "KQ", self.shape.d, self.shape.queries)
 
     @property
     def _rank_of_V(self) -> int | None:
         """The rank of the differential of (O, V) ↦ OV; ``None`` if it is not known."""
-        return _product_rank(self.ranks, "OV", self.shape.d_out, self.shape.d)
+        return _rank_of_differential(self.ranks, "OV", self.shape.d_out, self.shape.d)
 
     @property
     def _rank_at_zero_function(self) -> int | None:
@@ -394,7 +394,7 @@ def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
     ):
         if rank == largest_rank:
             continue
-        rank_of_differential = _product_rank(ranks, letters, rows, columns)
+        rank_of_differential = _rank_of_differential(ranks, letters, rows, columns)
         if rank_of_differential is None:
             # The other product may still show that the answer is no.
             are_onto = None
@@ -405,14 +405,15 @@ def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
     return are_onto
 
 
-def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
+def _rank_of_differential(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
     """Return the rank of the differential of (L, R) ↦ LᵀR for K and Q, or (L, R) ↦ LR for O and V;
     ``None`` where it is not known.
 
     ``letters`` are those of L and R, and the product has ``rows`` rows and ``columns`` columns. The
     image of the differential has rows·columns − (rows − rk L)·(columns − rk R) dimensions. A factor
-    that was not given, because A or no O is, counts as of full rank: of A this makes the result an
-    upper bound, and without O all changes of V are seen.
+    that was not given, because A or no O is, counts as of rank ``rows`` or ``columns``, and the
+    result is rows·columns: with a given A this is an upper bound, and without O all changes of V
+    are seen.
     """
     rank_left = ranks.by_letter.get(letters[0], rows)
     rank_right = ranks.by_letter.get(letters[1], columns)
