@@ -384,15 +384,15 @@ class Pair:
         """
         S, T = self.A.values, self.V.values
         # The squares of the entries of VA on bases of singular vectors: their sum is ‖VA‖².
-        VA = (T[:, None] * self.cosines * S) ** 2
+        squares_of_VA = (T[:, None] * self.cosines * S) ** 2
         s, t = S**2, T**2
         # ‖E‖²‖V‖² + ‖A'‖²‖F‖², and then ‖VE‖² + ‖FA'‖².
         square_of_change = s[rank_A:].sum() * t.sum() + s[:rank_A].sum() * t[rank_V:].sum()
-        square_of_change += VA[:, rank_A:].sum() + VA[rank_V:, :rank_A].sum()
-        value = sqrt(square_of_change / (s.sum() * t.sum() + VA.sum()))
+        square_of_change += squares_of_VA[:, rank_A:].sum() + squares_of_VA[rank_V:, :rank_A].sum()
+        value = sqrt(square_of_change / (s.sum() * t.sum() + squares_of_VA.sum()))
         if value == 0:
             return 0.0, 0.0
-        # Truncations may change more than the matrices, by these factors.
+        # An error of a matrix changes its truncation by more than itself, by about these factors.
         gaps = _instability(S, rank_A) + _instability(T, rank_V)
         return value, 4 * self.error * (1 + gaps)
 

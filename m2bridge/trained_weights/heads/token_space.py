@@ -126,7 +126,8 @@ class Tokens:
             active = numpy.flatnonzero(gamma)
         # Where a coordinate does not occur, the others have no relation.
         on_hyperplane = norm is not None and norm.kind == "layer" and len(active) == width
-        dimension = len(active) - on_hyperplane
+        # The dimension of the space of all γ∘x; if it is 0, β is the only token.
+        dimension = len(active) - (1 if on_hyperplane else 0)
         if dimension <= 0:
             raise InvalidCaseError("norm", "behind this norm there is one token only")
         return cls(
@@ -193,7 +194,7 @@ class Tokens:
             products = convert(matrix) * convert(self.beta)
             if prime is not None:
                 products = products % prime
-            found = found + products.sum(1)
+            found = found + products.sum(axis=1)
         if bias is not None:
             found = found + convert(bias)
         return found if prime is None else found % prime
@@ -488,8 +489,8 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
         elif letter == "O":
             matrices[letter] = matrix
         else:
-            columns = tokens.linear + (letter in with_one)
-            # The bias is in the column of the constant, which may be left out.
+            # The constant Wβ + b is one more column, for matrices that act on the coordinate 1.
+            columns = tokens.linear + (1 if letter in with_one else 0)
             bias = counted_biases.get(letter)
             matrices[letter] = LazyProduct(
                 matrix=matrix, bias=bias, tokens=tokens, rows=matrix.shape[0], columns=columns

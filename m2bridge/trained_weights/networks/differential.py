@@ -341,7 +341,8 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
     """Return how many rows have pivots that are not 0, by Gaussian elimination in balls.
 
     A ball is a number with a bound for its error; one that does not contain 0 is proved not to be
-    0. A few rows without a pivot end it: random gradients are independent as long as any are.
+    0. Elimination ends after a few rows without a pivot: random gradients are independent until
+    they span all gradients.
     """
     # Pairs of the place of the pivot in a row, and the row, divided by its pivot.
     reduced: list[tuple[int, list[Any]]] = []
@@ -465,7 +466,7 @@ class _Norm:
         variances, or, for ``rms``, to their mean squares.
         """
         if kind == "":
-            return cls(kind, X, [])
+            return cls(kind, tokens=X, inverses=[])
         columns, inverses = [], []
         for x in X.transpose().table():
             if kind == "layer":
@@ -474,7 +475,7 @@ class _Norm:
             inverse = 1 / (variance + epsilon).sqrt()
             columns.append([entry * inverse for entry in x])
             inverses.append(inverse)
-        return cls(kind, numbers.matrix(columns).transpose(), inverses)
+        return cls(kind, tokens=numbers.matrix(columns).transpose(), inverses=inverses)
 
     def pullback(self, G: MatrixLike, numbers: NumberSystem) -> MatrixLike:
         """Return the linear form on the tokens before the norm, of one on those behind it: both

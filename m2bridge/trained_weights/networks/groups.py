@@ -314,6 +314,8 @@ def summary_sentence(what: str, symmetries: Symmetries) -> str:
         The symmetries of its generic weights.
     """
     names = ", ".join(name for name, _ in symmetries.named)
+    # ``others`` says whether there are redundant directions besides the listed symmetries: it is
+    # True, False, or ``None`` if that is not decided.
     if symmetries.others is False:
         size = plural(symmetries.listed.value, "dimension")
         parts = []

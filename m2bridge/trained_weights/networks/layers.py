@@ -526,7 +526,7 @@ def _remarks_on_arrays(
             f"each {sharing} heads in a row share their keys and values, which are counted once;"
             " results on a head are about it alone"
         )
-    if any(part.is_stacked and part.cut in ("by-head", "by-group") for part in layers):
+    if any(layer.is_stacked and layer.cut in ("by-head", "by-group") for layer in layers):
         yield (
             "Q, K and V are cut from one array head by head, or group by group, as models with this"
             " name or the option layout say"
@@ -536,10 +536,10 @@ def _remarks_on_arrays(
             "Q, K and V are cut from one array as if values had as many entries as keys; otherwise"
             " give separate arrays"
         )
-    if any(part.norm is not None and part.norm.adds_one for part in layers):
-        titles = {part.norm.kind for part in layers if part.norm is not None}
+    if any(layer.norm is not None and layer.norm.adds_one for layer in layers):
+        titles = {layer.norm.kind for layer in layers if layer.norm is not None}
         yield f"the {'RMSNorm' if titles == {'rms'} else 'LayerNorm'} multiplies by 1 + γ"
-    if any(part.has_factors for part in layers):
+    if any(layer.has_factors for layer in layers):
         yield (
             "the factors of the outputs (LayerScale) are multiplied into O and its bias, exactly,"
             " and are counted with them"
