@@ -270,7 +270,9 @@ class Weights(PictureResult):
 
     def to_json(self) -> dict[str, Any]:
         """Return all heads, layers and the network for ``json.dumps``."""
-        return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
+        case = {"source": self.source or None}
+        common_fields = result_json(case, field="QQ", engine=None, seconds=self.seconds)
+        return common_fields | {
             "heads": [self._head_json(head) for head in self.listed],
             "summary": self.summary,
             "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
@@ -299,12 +301,10 @@ class Weights(PictureResult):
         Matrices that were given have no choice of a model, and so no architecture.
         """
         choice = self.choice
-        architecture = None
         # The name of an architecture that is not known is empty.
-        if choice is not None and choice.name:
-            architecture = choice.name
+        name = "" if choice is None else choice.name
         return {
-            "architecture": architecture,
+            "architecture": name or None,
             "normalization": "softmax" if self.heads[0].shape.softmax else "none",
             "skip": choice is not None and choice.skip,
             "rotary": choice is not None and choice.rotary,

@@ -159,7 +159,11 @@ class TrainingRun(PictureResult):
         # are left out, from the index r on (Eckart, Young 1936).
         sums_from_end = numpy.cumsum(numpy.flip(squares, axis=1), axis=1)
         squared_distances = numpy.flip(sums_from_end, axis=1)
-        return numpy.sqrt(squared_distances / squared_distances.max())
+        square_of_largest_norm = squared_distances.max()
+        # If all matrices of the run are 0, they are at the distance 0 from any rank.
+        if square_of_largest_norm == 0:
+            return squared_distances
+        return numpy.sqrt(squared_distances / square_of_largest_norm)
 
     def distance_at(self, stage: Stage) -> float:
         """Return the smallest distance in a stage to the matrices of its effective rank of A; 0
@@ -308,9 +312,11 @@ class TrainingRun(PictureResult):
                 linewidth=1.6,
                 label=f"to rk {matrices} ≤ {r}",
             )
-        axes.set_yscale("log")
+        # Distances 0, as all are in a run of zeros, have no place on a logarithmic scale.
         positive = distances[distances > 0]
-        axes.set_ylim(max(positive.min() / 2, 1e-9), 2)
+        if positive.size:
+            axes.set_yscale("log")
+            axes.set_ylim(max(positive.min() / 2, 1e-9), 2)
         axes.set_ylabel("relative distance", style="italic")
         axes.legend(**BESIDE)
 

@@ -475,11 +475,11 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
         return NetworkWeights([[head_over(numbers, head) for head in layer] for layer in layers])
 
     if model.softmax:
+        # With the rank comes the number of orders of the series.
         rank, _orders = rank_by_series(model, weights_over, upper)
         return rank
-    gradients = gradients_at(
-        NetworkWeights(layers), model, Residues(LARGE_PRIME), model.t, random_residues()
-    )
+    point, numbers = NetworkWeights(layers), Residues(LARGE_PRIME)
+    gradients = gradients_at(point, model, numbers, tokens=model.t, draw=random_residues())
     return rank_of_gradients(gradients, upper)
 
 

@@ -303,7 +303,7 @@ def _gradients_near_zero(
         If a norm takes the root of 0, or the prime divides a denominator.
     """
     # Each token counts once in the sums of softmax.
-    numbers = _NearZero(prime, length, (1,) * TOKENS, softmax)
+    numbers = _NearZero(prime, length, multiplicities=(1,) * TOKENS, softmax=softmax)
     draw = partial(Random(RANK_POINT_SEED).randrange, prime)
     return gradients_of(
         layers,

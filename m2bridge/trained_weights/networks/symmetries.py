@@ -172,7 +172,7 @@ class NormAndOutputBias:
         # as having biases if one has.
         absorbed = {"Q", "V"} <= biases if options.softmax else bool(biases)
         if options.biases and norm is not None and norm.beta is not None:
-            tokens = Tokens.of(len(norm.beta), norm, options.biases)
+            tokens = Tokens.of(len(norm.beta), norm, biases=True)
             # Outside of the space of all γ∘x, β acts as a bias itself.
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
