@@ -314,7 +314,7 @@ class Weights(PictureResult):
         """Return what is known of the layer with this number, and of the LayerNorm after it if
         there is one, for ``json.dumps``.
         """
-        # Model and gauge group are said once, with the network.
+        # In JSON the model and the gauge group are said once, with the network.
         own = replace(self.layers[number], model=None, gauge=())
         found: dict[str, Any] = {"layer": number} | own.to_json()
         if number in self.behind_norms:

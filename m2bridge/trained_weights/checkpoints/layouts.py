@@ -261,8 +261,8 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
         return is_kernel
     if layout.columns_said:
         return layout.columns
-    # By the table, all ``weight`` of GPT-2 are (in, out). Its ``kernel`` in Flax is transposed
-    # twice, by the model and by Flax: (out, in).
+    # The table says it for ``weight``, of which ``kernel`` is the transpose: each ``weight`` of
+    # GPT-2 is (in, out); its ``kernel`` in Flax is transposed twice, by model and Flax, (out, in).
     return layout.columns is not is_kernel
 
 

@@ -40,8 +40,9 @@ def nearest_name(head: HeadWeights) -> str:
 
 
 def distances(head: HeadWeights) -> tuple[float | None, float | None]:
-    """Return the distances to singular locus and boundary; for softmax those of A and of V to a
-    rank below the largest one. ``None`` is a distance that rounding hides, or that is not known.
+    """Return the distances of a head to singular locus and boundary; for softmax those of A and of
+    V to the matrices of one rank less than the largest, α or β. ``None`` is a distance that
+    rounding hides, or that is not known.
     """
     if head.shape.softmax:
         # The lists have the distances to rank at most 0, 1, 2, …; α and β are the largest ranks.
@@ -198,7 +199,7 @@ def chosen_heads(
     """Return the heads as they are, by layers, where ``sort`` is ``layer``; by distances, the
     nearest first, where it is ``distance``; and with a number ``worst`` only so many, the nearest.
     """
-    # The slice of ``worst`` = None is all heads.
+    # Without a number ``worst`` the slice ``[:None]`` has all heads.
     if sort == "distance" or worst is not None:
         return tuple(sorted(heads, key=nearness)[:worst])
     return tuple(heads)

@@ -91,7 +91,7 @@ class LowRankChange:
 
 def token_norm(head: HeadWeights) -> float:
     """Return the largest norm of tokens for which changes are bounded: √d behind a LayerNorm or
-    RMSNorm, which tokens do not exceed there, else 1.
+    RMSNorm, before γ and β, as norms make tokens no longer than that; else 1.
     """
     coordinates = head.shape.coordinates
     if coordinates is None or not coordinates.has_norm:
@@ -114,7 +114,7 @@ def _largest_and_next(values: Sequence[float | None], rank: int) -> tuple[float,
     A value that rounding does not distinguish from 0, ``None``, counts as 0.
     """
     largest = values[0] or 0.0
-    # Then nothing is cut off.
+    # A matrix with no more singular values than ``rank`` is not changed.
     if rank >= len(values):
         return largest, 0.0
     return largest, values[rank] or 0.0

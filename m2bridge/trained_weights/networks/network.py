@@ -429,6 +429,7 @@ def _has_scores(head: Matrices, draw: Draw) -> bool:
     is not 0.
     """
     d = head["V"].ncols()
+    # Two matrices of one column.
     x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))
     return any(_bilinear_form(head, x, y))
 

@@ -418,8 +418,8 @@ NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNO
 
 
 def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
-    """Return whether a layer is one of softmax with more than matrices A_h and V_h of heads, each
-    alone: with a bias of Q, with constants, or with heads that share K and V or are rotated.
+    """Return whether a layer is one of softmax that is not determined head by head, by A_h and V_h:
+    with a bias of Q, with constants, or with heads that share K and V or are rotated.
     """
     if not shape.softmax:
         return False
