@@ -390,7 +390,7 @@ def _layers_and_network(
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
         alone = {1: network}
-    # Whether it is known that several heads form neither a network nor one layer.
+    # If all is finished, several heads that form neither a network nor a known layer are separate.
     is_known_layer = len(layers) == 1 and bool(alone)
     is_finished = unfinished == ""
     forms_nothing = network is None and not is_known_layer

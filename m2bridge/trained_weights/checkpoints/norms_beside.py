@@ -54,8 +54,8 @@ def with_norms_beside(
     Raises
     ------
     InvalidCaseError
-        If there is such a norm, and nothing says that it is before the layer; or if there are
-        several, and one of them is before the layer.
+        If there is a norm of another name, and nothing says that it is before the layer; or if
+        there are several, and one of them is before the layer.
     """
     used = file_names(part for layer in layers for part in layer.all_tensors())
     found = []

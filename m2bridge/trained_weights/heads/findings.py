@@ -181,8 +181,8 @@ class HeadWeights:
 
         One bound is the dimension of the functions, less 1 where the weights are not regular.
         Another is the sum of the ranks of the differentials of (K, Q) ↦ KᵀQ and of (O, V) ↦ OV,
-        less 1 for the rescaling of A against V in lightning attention. At A = 0 or V = 0, where the
-        rescaling does nothing, :attr:`_rank_at_zero_function` is in place of this sum.
+        less 1 for the rescaling of A against V in lightning attention. Where A or V is 0, of these
+        two ranks that of the matrix counts whose changes change the function.
         """
         if not self.ranks.proved or self.is_outside:
             return None

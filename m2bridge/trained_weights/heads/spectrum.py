@@ -77,7 +77,7 @@ def words_on_excess_rank(
         The distance from 1 to the next number of the type in which A is stored.
     """
     words = f"rk A = {rank} > a = {most}: not weights of this model"
-    to_allowed_rank = distance or 0.0
+    to_allowed_rank = 0.0 if distance is None else distance
     # The product KᵀQ, rounded in each entry, is about so far from the exact one.
     of_rounding = _ROUNDINGS * sqrt(size) * precision
     if to_allowed_rank > of_rounding:

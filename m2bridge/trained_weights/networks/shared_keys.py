@@ -139,8 +139,8 @@ class HeadGroup:
 
     @property
     def is_free(self) -> bool:
-        """Whether any m matrices A_h and any m matrices V_h are those of such a group, so that
-        sharing K and V restricts nothing.
+        """Whether any m matrices A_h and any m matrices V_h are those of heads that share K and V,
+        so that sharing restricts nothing.
         """
         shape, m = self.shape, self.heads
         if m == 1:
@@ -190,7 +190,8 @@ class HeadGroup:
             return [*found, *shape.redundant_columns()]
         # Each column that does not change the function has an entry in each row of its matrix. With
         # rotations a bias of K changes scores; and where outputs are concatenated, the constants
-        # that heads add are seen one by one, so that none of them is redundant.
+        # that heads add are seen one by one, so that none of them is redundant. ``unseen`` has
+        # pairs of the name of a symmetry and the number of columns that it makes redundant.
         for letter, rows in (("V", self.rows_of_V), ("K", shape.a), ("Q", shape.a * self.heads)):
             for name, columns in shape.unseen(letter):
                 is_seen_key_bias = name == KEY_BIAS and self.rotary

@@ -389,8 +389,7 @@ class SoftmaxWeights:
     products : Bounds
         The rank of the differential of the map from the weights to all A_h and V_h.
     constants : Bounds
-        By how much the constant of the layer makes this rank larger; see
-        :func:`constants_at_weights`.
+        By how much the constant b + Σ O_h b_h of the layer makes this rank larger.
     """
 
     independent: bool
@@ -575,13 +574,14 @@ class LayerThenNorm:
     hidden: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, dimension: int, dimension_without_mean: int, has_output_bias: bool) -> Self:
-        """Return what follows from the dimension of the layer, and from that of the layer without
-        mean, whose d' − 1 outputs are the differences of the others to the last one.
+    def of(cls, of_layer: int, dimension_without_mean: int, has_output_bias: bool) -> Self:
+        """Return what follows from the dimension ``of_layer``, of the functions of the layer, and
+        from that of the layer without mean, whose d' − 1 outputs are the differences of the others
+        to the last one: these are the functions of the layer and the norm together.
         """
         # Of all hidden directions one is that of the output bias along 1, and the others are of O.
         hidden_of_bias = int(has_output_bias)
-        hidden_of_O = dimension - dimension_without_mean - hidden_of_bias
+        hidden_of_O = of_layer - dimension_without_mean - hidden_of_bias
         hidden = [("O + 1·uᵀ before LayerNorm", hidden_of_O)]
         if has_output_bias:
             hidden.append(("output bias + c·1 before LayerNorm", hidden_of_bias))
