@@ -67,7 +67,8 @@ def bounded_by_ranks(
     shapes: Sequence[HeadShape], around: NormAndOutputBias, ranks: DifferentialRanks = NO_RANKS
 ) -> NetworkAtWeights:
     """Return what is known of a layer of lightning attention by the number of its parameters, its
-    symmetries, and the ranks of its differential, as far as they are computed.
+    symmetries, and the ``ranks`` of its differential, as far as they are computed; by default none
+    of them is.
     """
     groups = head_groups(shapes, around)
     named: Counter[str] = Counter()
@@ -171,8 +172,9 @@ def _ranks_of_layer(
     first = heads[0].shape
     try:
         check_few_parameters(bounds.parameters)
-        # The coordinate 1 of tokens is none of the entries that enter. Derivatives do not depend on
-        # the output bias, which may be 0, and the norm is in the coordinates already.
+        # The reduced matrices act on the coordinates behind the norm: the layer has none here. The
+        # coordinate 1 is not one of the entries of a token. Derivatives do not depend on the output
+        # bias, which may be 0.
         layer = AffineLayer(
             width=first.d - _has_one(first),
             heads=tuple(_rows_of_residues(head) for head in reduced),
@@ -183,7 +185,8 @@ def _ranks_of_layer(
             sharing=around.sharing,
             rotary=around.rotary,
         )
-        # At these weights, and, where that is less than ``most``, at random ones.
+        # Lower bounds at these weights and at random ones; the second is ``None`` where the first
+        # one is ``most``.
         rank, generic, method = differential_ranks(
             [layer],
             skip=False,

@@ -177,7 +177,7 @@ def _dimension_of_extra(
     model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> int:
     """Return by how much output biases make the dimension larger than ``dimension``, that of the
-    functions of the heads, for one number t of tokens.
+    functions of the heads, for any fixed number t of tokens.
 
     Where constants are functions Σ_s T(x_s, x_s, x_j) of tensors T, as the functions of heads are,
     heads and output bias together have at most the dimension of the space of tensors. That the

@@ -344,6 +344,8 @@ def _ranks_of_network(
     try:
         check_few_parameters(parameters)
         most_here = _most_rank(layers, acting, options)
+        # Lower bounds at the weights and at random ones; the second is ``None`` where the first one
+        # is ``most``.
         rank, generic, method = differential_ranks(
             list(map(_affine_layer, layers)),
             skip=options.skip,
