@@ -235,6 +235,8 @@ def oriented(
     for letter, part in parts.items():
         if len(part.shape) == 3 and orders is not None and not stacked:
             found[letter] = _with_heads_first(part, letter, orders)
+        # A matrix, one array (3, ·, ·), or an A with the heads first: its last two indices are
+        # (out, in), or (in, out) by layout or name.
         else:
             found[letter] = _transposed(part) if _has_columns(part, layout) else part
     return found

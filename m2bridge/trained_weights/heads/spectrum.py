@@ -580,11 +580,10 @@ def _parts_but_zero(
     alpha, beta = shape.alpha, shape.beta
     if alpha == beta == 1:
         if shape.d >= 3 and boundary is not None:
-            # The forms k of A = k qᵀ and v of V = h vᵀ become one. The distance is the sine of half
-            # the angle θ between them, so that 1 − cos θ is twice its square. The function is the
-            # quadratic form k·v, with eigenvalues (cos θ ± 1)/2, times q and h; of these two the
-            # square of one form keeps the larger, and the change is the smaller, divided by the
-            # norm of both.
+            # A = k qᵀ and V = h vᵀ have the quadratic form kv, times q and h. At the boundary one
+            # form is in place of k and v; it is at the sine of half the angle θ between k and v:
+            # 1 − cos θ is twice the square of that. kv has the eigenvalues (cos θ ± 1)/2, and its
+            # change is the smaller one, which the square of a form lacks, by the norm of both.
             distance, error = boundary
             one_minus_cosine = 2 * distance**2
             one_plus_cosine = 2 - one_minus_cosine
@@ -592,6 +591,7 @@ def _parts_but_zero(
             yield NearestSingular(boundary, "A = vqᵀ, V = hvᵀ", (change, 4 * error))
         return
     yield NearestSingular(max(A.distance(1), V.distance(1)), "rk A = rk V = 1", pair.change(1, 1))
+    # With as many values as it has, the other matrix is not truncated.
     if 1 < alpha < shape.d:
         change_A = pair.change(alpha - 1, len(V.values))
         yield NearestSingular(A.distance(alpha - 1), f"rk A ≤ {alpha - 1}", change_A)
