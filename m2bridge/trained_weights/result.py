@@ -143,7 +143,7 @@ class Weights(PictureResult):
         return chosen_heads(self.heads, self.sort, self.worst)
 
     def to_sheet(self) -> Sheet:
-        """Return two sentences and the facts behind them, then the tables that are asked for."""
+        """Return two sentences, if they are not ``None``, the facts, and tables asked for."""
         first: list[tuple[str, object]] = []
         # The title has the name of a known architecture alone, so that file and sizes are a fact.
         if self.choice is not None and self.choice.words:

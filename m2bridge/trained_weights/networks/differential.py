@@ -164,7 +164,9 @@ class _Layer:
 
     @classmethod
     def of(cls, layer: AffineLayer, numbers: NumberSystem, read: Callable[..., Any]) -> _Layer:
-        """Return the layer over a number system; ``read`` takes a fraction to a number of it."""
+        """Return the layer over a number system; ``read`` takes a fraction to a number of it. Where
+        one of K, Q and V has a bias, all act on y = (γ∘N(x) + β, 1): the others get a zero column.
+        """
 
         def matrix(rows: Rows) -> MatrixLike:
             """Return the matrix of these rows of fractions."""
@@ -190,6 +192,7 @@ class _Layer:
                 # is the identity with one more column.
                 ones = [[int(i == j) for j in range(coordinates)] for i in range(d)]
                 padding[x] = matrix(ones)
+        # For each head its matrices by their letters, padded where there is a padding.
         given = [{x: matrix(rows) for x, rows in head.items()} for head in layer.heads]
         for head in given:
             head.update({x: head[x] * pad for x, pad in padding.items()})
