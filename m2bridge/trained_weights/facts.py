@@ -104,6 +104,8 @@ def _sentence_on_head(head: HeadWeights) -> str | None:
         return f"The head has {head.words()}."
     shape = head.shape
     redundant_directions = tuple(shape.redundant())
+    # By the theorem the named symmetries of generic weights are all there are, ``complete``, and
+    # their dimensions add up: ``listed`` is the sum.
     symmetries = Symmetries(
         parameters=shape.parameters,
         dimension=Bounds.exactly(shape.dimension),
@@ -247,7 +249,7 @@ def _facts_on_types(heads: Sequence[HeadWeights]) -> Iterator[Fact]:
     for words, count in heads_of_type.most_common():
         of_heads = "" if len(heads) == 1 else f", {plural(count, 'head')}"
         yield f"type{of_heads}", words
-    # A head whose A is given has no type either way: only of K and Q a reason is given.
+    # Where A is given there is no type, with biases or without: the reason is about K and Q.
     if not heads_of_type and any(head.shape.factored for head in heads):
         yield (
             "type",

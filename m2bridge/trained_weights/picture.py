@@ -18,7 +18,7 @@ from m2bridge.trained_weights.heads.distances import (
     distance_text,
     distances,
     nearness,
-    spectrum,
+    values_and_distances,
 )
 from m2bridge.trained_weights.heads.findings import HeadWeights
 
@@ -81,7 +81,7 @@ def _figure_of_one(head: HeadWeights, size_text: str) -> Any:
     _draw_legend(page, panels)
     # The cells of the line of the table, without the first, the number of the head.
     names = (*_COLUMNS, *distance_names([head]))
-    pairs = zip(names[1:], _row(head)[1:], strict=True)
+    pairs = zip(names[1:], _table_row(head)[1:], strict=True)
     known = ", ".join(f"{name}: {cell}" for name, cell in pairs)
     page.suptitle(f"Weights of self-attention: {size_text}\n{known}", fontsize=13)
     return page
@@ -152,8 +152,9 @@ def _draw_legend(page: Any, panels: Sequence[Any]) -> None:
 
 
 def _set_scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
-    """Give the axes a logarithmic scale that holds all values and distances, and draw the precision
-    of the type where it is not below.
+    """Give the axes a logarithmic scale that holds all values and distances of the heads, and draw
+    the precision of the stored type unless it is below the scale. ``letter``, A or V, is in the
+    label of the axis.
     """
     shown: list[float] = []
     for head in heads:
@@ -178,7 +179,7 @@ def _relative(head: HeadWeights, letter: str) -> list[float]:
     """Return the singular values of A or V divided by the largest one, without those that are 0 or
     that rounding hides.
     """
-    values, _ = spectrum(head, letter)
+    values, _ = values_and_distances(head, letter)
     # The largest is 0, or None as rounding hides it.
     if not values[0]:
         return []
@@ -196,7 +197,7 @@ def _draw_values(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
     label = f"singular values of {letter}"
     axes.plot(range(1, len(values) + 1), values, "o", color=color, label=label, zorder=3)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    _, to_lower_rank = spectrum(head, letter)
+    _, to_lower_rank = values_and_distances(head, letter)
     # Points (i, distance to rank at most i); one that is 0, or None, has no place on the scale.
     strata = [(i, distance) for i, distance in enumerate(to_lower_rank, 1) if distance]
     if strata:
@@ -262,13 +263,15 @@ def _to_lower_rank(head: HeadWeights, letter: str) -> float | None:
     # Rank 0 is the zero function, a distance that says nothing of the singular locus.
     if rank <= 1:
         return None
-    # The list begins with the distance to rank at most 1.
-    _, to_ranks_from_one = spectrum(head, letter)
+    # The second list has the distances to rank at most 1, 2, ….
+    _, to_ranks_from_one = values_and_distances(head, letter)
     return to_ranks_from_one[rank - 2]
 
 
-def _row(head: HeadWeights) -> tuple[str, ...]:
-    """Return the cells of a line of the table."""
+def _table_row(head: HeadWeights) -> tuple[str, ...]:
+    """Return the cells of the line of a head in the table: layer and head, as ``2.5``, the ranks
+    (r, s, m), the kind of point, and the two distances.
+    """
     return (
         f"{head.layer}.{head.head}",
         str(head.ranks.numbers),
@@ -297,7 +300,7 @@ def _draw_table(axes: Any, heads: Sequence[HeadWeights], all_heads: int, paint: 
         chosen = sorted(heads, key=nearness)[:MOST_ROWS]
     header = (*_COLUMNS, *distance_names(heads))
     table = axes.table(
-        [header, *map(_row, chosen)],
+        [header, *map(_table_row, chosen)],
         loc="upper center",
         cellLoc="center",
         edges="horizontal",

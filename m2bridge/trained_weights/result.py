@@ -143,7 +143,7 @@ class Weights(PictureResult):
         return chosen_heads(self.heads, self.sort, self.worst)
 
     def to_sheet(self) -> Sheet:
-        """Return two sentences and the facts behind them, then the tables that are asked for."""
+        """Return two sentences, if they are not ``None``, the facts, and tables asked for."""
         first: list[tuple[str, object]] = []
         # The title has the name of a known architecture alone, so that file and sizes are a fact.
         if self.choice is not None and self.choice.words:
@@ -270,7 +270,9 @@ class Weights(PictureResult):
 
     def to_json(self) -> dict[str, Any]:
         """Return all heads, layers and the network for ``json.dumps``."""
-        return result_json({"source": self.source or None}, "QQ", None, self.seconds) | {
+        case = {"source": self.source or None}
+        common_fields = result_json(case, field="QQ", engine=None, seconds=self.seconds)
+        return common_fields | {
             "heads": [self._head_json(head) for head in self.listed],
             "summary": self.summary,
             "nearest": [locus.to_json() for locus in nearest_loci(self.heads)],
@@ -299,12 +301,10 @@ class Weights(PictureResult):
         Matrices that were given have no choice of a model, and so no architecture.
         """
         choice = self.choice
-        architecture = None
         # The name of an architecture that is not known is empty.
-        if choice is not None and choice.name:
-            architecture = choice.name
+        name = "" if choice is None else choice.name
         return {
-            "architecture": architecture,
+            "architecture": name or None,
             "normalization": "softmax" if self.heads[0].shape.softmax else "none",
             "skip": choice is not None and choice.skip,
             "rotary": choice is not None and choice.rotary,
@@ -314,7 +314,7 @@ class Weights(PictureResult):
         """Return what is known of the layer with this number, and of the LayerNorm after it if
         there is one, for ``json.dumps``.
         """
-        # Model and gauge group are said once, with the network.
+        # In JSON the model and the gauge group are said once, with the network.
         own = replace(self.layers[number], model=None, gauge=())
         found: dict[str, Any] = {"layer": number} | own.to_json()
         if number in self.behind_norms:
@@ -390,7 +390,7 @@ def _layers_and_network(
     if network is not None and len(layers) == 1:
         # The layer is the network, of which more is known.
         alone = {1: network}
-    # Whether it is known that several heads form neither a network nor one layer.
+    # If all is finished, several heads that form neither a network nor a known layer are separate.
     is_known_layer = len(layers) == 1 and bool(alone)
     is_finished = unfinished == ""
     forms_nothing = network is None and not is_known_layer
@@ -409,8 +409,8 @@ def _layers_and_network(
 def _analyse_in_time(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> tuple[dict[int, NetworkAtWeights], NetworkAtWeights | None, dict[int, LayerThenNorm], str]:
-    """Return what is known, as far as the time suffices, of layers by their numbers, the network,
-    and norms behind layers by the numbers of these; and why something is missing, or empty.
+    """Return what is known, as far as the time suffices: of each layer alone, by its number; of the
+    network; of each layer with the norm behind it, by its number; and why something is missing.
     """
     alone: dict[int, NetworkAtWeights] = {}
     behind: dict[int, LayerThenNorm] = {}

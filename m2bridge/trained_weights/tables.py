@@ -18,7 +18,7 @@ from m2bridge.trained_weights.heads.distances import (
     distance_names,
     distance_text,
     distances,
-    spectrum,
+    values_and_distances,
 )
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.pruning import LowRankChange, rows_of_changes
@@ -63,9 +63,11 @@ def exact_table(heads: Sequence[HeadWeights]) -> Table:
 
 
 def numerical_table(heads: Sequence[HeadWeights]) -> Table:
-    """Return the table of effective ranks and distances, with a line for each head.
+    """Return the table of effective ranks and distances, with a line for each head. ``change`` is
+    that of the function on the way to the nearest singular one, relative to its norm; ``angle`` the
+    smallest principal angle between the column space of A and the row space of V.
 
-    Its caption has the stored type and the tolerance of the first head.
+    The caption has the stored type and the tolerance of the first head.
     """
     first = heads[0].numerical
     header = (
@@ -116,7 +118,7 @@ def singular_values_table(head: HeadWeights) -> Table:
     """
     columns = []
     for letter in "AV":
-        values, distances_to_ranks = spectrum(head, letter)
+        values, distances_to_ranks = values_and_distances(head, letter)
         columns.append(map(distance_text, values))
         columns.append(map(distance_text, distances_to_ranks))
     # A and V may have different numbers of singular values.

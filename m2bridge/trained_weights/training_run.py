@@ -159,13 +159,18 @@ class TrainingRun(PictureResult):
         # are left out, from the index r on (Eckart, Young 1936).
         sums_from_end = numpy.cumsum(numpy.flip(squares, axis=1), axis=1)
         squared_distances = numpy.flip(sums_from_end, axis=1)
-        return numpy.sqrt(squared_distances / squared_distances.max())
+        square_of_largest_norm = squared_distances.max()
+        # If all matrices of the run are 0, they are at the distance 0 from any rank.
+        if square_of_largest_norm == 0:
+            return squared_distances
+        return numpy.sqrt(squared_distances / square_of_largest_norm)
 
     def distance_at(self, stage: Stage) -> float:
         """Return the smallest distance in a stage to the matrices of its effective rank of A; 0
         where that is the largest rank that A can have.
         """
         rank = stage.ranks["A"]
+        # ``distances`` has a row for each step, and a column for each rank below the largest.
         if rank >= self.distances.shape[1]:
             return 0.0
         return float(self.distances[stage.first : stage.last + 1, rank].min())
@@ -176,7 +181,7 @@ class TrainingRun(PictureResult):
         for stage in self.stages:
             steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
             loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
-            # What is no saddle by the theorem may still be one: nothing is said of it.
+            # What is no saddle by the theorem may still be one: ``None``, a dash in the table.
             saddle = True if stage.saddle else None
             words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[saddle])
             distance = f"{self.distance_at(stage):.2g}"
@@ -307,9 +312,11 @@ class TrainingRun(PictureResult):
                 linewidth=1.6,
                 label=f"to rk {matrices} ≤ {r}",
             )
-        axes.set_yscale("log")
+        # Distances 0, as all are in a run of zeros, have no place on a logarithmic scale.
         positive = distances[distances > 0]
-        axes.set_ylim(max(positive.min() / 2, 1e-9), 2)
+        if positive.size:
+            axes.set_yscale("log")
+            axes.set_ylim(max(positive.min() / 2, 1e-9), 2)
         axes.set_ylabel("relative distance", style="italic")
         axes.legend(**BESIDE)
 
@@ -361,9 +368,9 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     if not 0 < tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance}")
     available = tensors(source)
-    steps, loss = (_array(available, name, 1) for name in ("step", "loss"))
+    steps, loss = (_array_of_run(available, name, dimensions=1) for name in ("step", "loss"))
     letters = "KQV" if "K" in available or "Q" in available else "AV"
-    matrices = {letter: _array(available, letter, 3) for letter in letters}
+    matrices = {letter: _array_of_run(available, letter, dimensions=3) for letter in letters}
     _check_shapes(len(steps), loss, matrices)
     # The first index is that of steps, and V is d' × d.
     d = matrices["V"].shape[2]
@@ -387,7 +394,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     )
 
 
-def _array(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
+def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> Any:
     """Return the array of this name as floats; InvalidCaseError if it is missing, or its number of
     indices is not ``dimensions``.
     """

@@ -162,8 +162,8 @@ class CriticalPoints(Result):
         """Whether ``minima`` are the two weights of one function, for min(a, d) = d' = 1 < d.
 
         A function then has two weights. If one of them is critical, so is the other, and both are
-        in the list of points. If one minimum may have the same function as the other one, and as no
-        other point of the list, they are these two.
+        in the list of points. So the second weights of the function of the first minimum are in the
+        list: if only one other point of the list may have this function, it is that point.
         """
         if self.weights_of_each == 1 or len(minima) != 2:
             return False

@@ -146,15 +146,19 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
 
 
 def _why_left_out(name: str, options: StoredOptions) -> str:
-    """Return why an array that no layer has is left out, with its kind: ``MLPs: each layer …``.
+    """Return why an array that no layer has is left out: the option ``ignore``, if that names it;
+    else a kind that its name shows, with a reason, as ``MLPs: each layer …``.
 
-    A name may show several kinds, as ``norms``. The first kind that has a reason of its own is
-    taken. If none has one, it is the first kind, and if the name shows no kind, ``other``, with the
-    reason of all kinds without one of their own.
+    A name may show several kinds. The first one that has a reason of its own is taken. If none has
+    one, it is the first kind, and if the name shows no kind, ``other``, with the reason of all
+    kinds without one of their own.
     """
     if options.ignored.fullmatch(name):
         return "left out by the option ignore"
-    kinds = kinds_of(name) + [kind for kind, part in _extra_kinds() if re.search(part, name)]
+    kinds = list(kinds_of(name))
+    for kind, expression in _kinds_that_change_nothing():
+        if re.search(expression, name):
+            kinds.append(kind)
     reasons: Mapping[str, str] = NAMES["reasons"]
     for kind in kinds:
         if kind in reasons:
@@ -163,9 +167,9 @@ def _why_left_out(name: str, options: StoredOptions) -> str:
     return f"{first}: {reasons['other']}"
 
 
-def _extra_kinds() -> Iterable[tuple[str, str]]:
+def _kinds_that_change_nothing() -> Iterable[tuple[str, str]]:
     """Return the kinds of arrays beside the matrices of a layer that change nothing, such as masks,
-    each with a regular expression of their names.
+    each with a regular expression that is found in their names.
     """
     beside: Mapping[str, str] = NAMES["beside"]
     return beside.items()
@@ -222,18 +226,20 @@ def check_accounted(
     InvalidCaseError
         If an array that belongs to a layer is not understood, or a layer is missed.
     """
-    leave_out = options.ignored
+    ignored = options.ignored
     used: set[str] = set()
     for layer in (*layers, *known):
         used |= file_names(layer.all_tensors())
-    others = [name for name in available if name not in used and not leave_out.fullmatch(name)]
+    unread = [name for name in available if name not in used and not ignored.fullmatch(name)]
     for layer in layers:
         modules = modules_of(layer)
         blocks = blocks_around(modules)
         # Matrices that are called Q, K and V may stand in a block beside arrays of any name: there
         # siblings are not looked for.
         module_of_siblings = "" if layer.is_one_head else common_module(layer)
-        for name in others:
+        for name in unread:
+            # In the modules every array is of the layer; in the block around them factors of the
+            # outputs, and what makes the layer another one; and siblings of its matrices.
             is_inside = name.startswith(modules) and not _changes_nothing(name, options)
             is_in_block = name.startswith(blocks)
             is_factor = is_in_block and re.search(NAMES["factors"], name) is not None
@@ -242,7 +248,7 @@ def check_accounted(
             if is_inside or is_factor or changes_layer or is_sibling:
                 raise InvalidCaseError("ignore", _not_understood(available[name], layer))
     if not known:
-        _check_no_layer_is_missed(others, available, layers)
+        _check_no_layer_is_missed(unread, available, layers)
 
 
 def _is_not_in_model(name: str, options: StoredOptions) -> bool:
@@ -308,9 +314,12 @@ def _check_no_layer_is_missed(
         if len(available[name].shape) < 2 or not re.search(NAMES["matrices_of_attention"], name):
             continue
         # Such as a mask, which is no matrix of weights.
-        is_beside = any(re.search(part, name) for _, part in _extra_kinds())
+        changes_nothing = any(
+            re.search(expression, name) for _, expression in _kinds_that_change_nothing()
+        )
         is_of_images = is_of_texts and re.search(NAMES["images"], name) is not None
-        if kinds_of(name) or is_beside or is_of_images:
+        # A name of a known kind, as ``attention to other tokens``, is listed as left out.
+        if kinds_of(name) or changes_nothing or is_of_images:
             continue
         raise InvalidCaseError(
             "ignore",
@@ -339,11 +348,12 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
         if name.endswith("q_proj_weight"):
             found.add(name.removesuffix("q_proj_weight") + "in_proj_bias")
     module = common_module(layer)
-    around = [module]
+    beginnings = [module]
     if "O" not in layer.parts:
-        # The output matrix may stand beside the module of Q, K and V, as in BERT.
-        around.append(re.sub(r"[^./]+[./]$", "", module))
-    found |= {beginning for beginning in around if re.search(NAMES["attention"], beginning)}
+        # The output matrix may stand beside the module of Q, K and V, as in BERT: in the module
+        # around that.
+        beginnings.append(re.sub(r"[^./]+[./]$", "", module))
+    found |= {beginning for beginning in beginnings if re.search(NAMES["attention"], beginning)}
     return tuple(found)
 
 
@@ -354,6 +364,7 @@ def common_module(layer: LayerTensors) -> str:
     names = sorted(file_names(layer.parts.values()))
     # The names are sorted: what the first and the last begin with, all of them begin with.
     first, last = names[0], names[-1]
+    # One name may be longer than the other: what they have in common is in the shorter one.
     equal = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     common = "".join(letter for letter, _ in equal)
     end = max(common.rfind("."), common.rfind("/"))
@@ -368,9 +379,9 @@ def _is_sibling(name: str, module: str, options: StoredOptions) -> bool:
     """
     if not module or not name.startswith(module) or kinds_of(name):
         return False
-    own = re.sub(r"[./](weight|kernel)(:0)?$", "", name.removeprefix(module))
-    # What is in a module of its own is not beside the matrices.
-    is_beside = not re.search(r"[./]", own)
+    own_name = re.sub(r"[./](weight|kernel)(:0)?$", "", name.removeprefix(module))
+    # An array whose own name has a dot is in a module inside this one, not beside the matrices.
+    is_beside = not re.search(r"[./]", own_name)
     return is_beside and not _changes_nothing(name, options)
 
 
@@ -379,7 +390,7 @@ def _changes_nothing(name: str, options: StoredOptions) -> bool:
     name: as a buffer, a position, an array of attention to other tokens, or a bias or norm that the
     options leave out.
     """
-    if any(re.search(part, name) for part in NAMES["beside"].values()):
+    if any(re.search(expression, name) for _, expression in _kinds_that_change_nothing()):
         return True
     kinds = kinds_of(name)
     # K and Q of other tokens are a layer of their own.

@@ -107,7 +107,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     elif isinstance(rotary, str):
         # The key, as ``alibi``, says that there are other positions in place of rotations.
         rotary = not text.get(rotary, False)
-    groups = None if heads is None else _groups(text, model.get("groups"), heads)
+    groups = None if heads is None else _key_value_heads(text, model.get("groups"), heads)
     # Equally many heads share each key.
     if heads is not None and (groups is None or heads % groups):
         return None
@@ -121,7 +121,7 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
         heads=heads,
         key_value_heads=groups,
         head_size=None if heads is None else _head_size(text, heads),
-        tied_embeddings=_tied(config, text),
+        tied_embeddings=_has_tied_embeddings(config, text),
         positions=_positions(model, text),
         changes=model.get("changes", ""),
         cut=_cut(model, text, groups, heads),
@@ -172,6 +172,8 @@ def _cut(
     of Q, then of K, then of V; or ``by-head``, for each head its q, its k and its v.
     """
     if model.get("groups") == "chatglm":
+        # The first ChatGLM and ChatGLM2 have one model_type. The first one cuts by heads; the
+        # second one, whose heads share keys, has all of Q, then of K, then of V.
         shares_keys = groups is not None and heads is not None and groups < heads
         return "q-k-v" if shares_keys else "by-head"
     # CodeGen2 has the model_type of CodeGen, code of its own, and another cut.
@@ -235,7 +237,7 @@ def what_changes_scores(config: Mapping[str, Any]) -> str:
     """Return a clause on the key of this configuration that makes scores another function of the
     tokens than in the model here: ``'key' in config.json …``; empty if there is none.
     """
-    for part in _parts(config):
+    for part in _parts_about_attention(config):
         # A row has keys, and the reason why a model with one of them set is another one.
         for row in ARCHITECTURES["changes"]:
             for key in row["keys"]:
@@ -247,7 +249,7 @@ def what_changes_scores(config: Mapping[str, Any]) -> str:
 def attention_window(config: Mapping[str, Any]) -> int | None:
     """Return to how many tokens before it a token attends; ``None`` if to all of them."""
     windows = ARCHITECTURES["windows"]
-    for part in _parts(config):
+    for part in _parts_about_attention(config):
         # A key such as ``use_sliding_window`` may say that the number has no effect.
         if any(part.get(key) is False for key in windows["unless"]):
             continue
@@ -258,7 +260,7 @@ def attention_window(config: Mapping[str, Any]) -> int | None:
     return None
 
 
-def _parts(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _parts_about_attention(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the parts of a configuration that have keys about attention: that of the model of
     texts, and a part of its own for attention.
     """
@@ -316,12 +318,12 @@ def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping
     """
     models: Mapping[str, Any] = ARCHITECTURES["models"]
     text = text_model(config)
-    parameters = ARCHITECTURES["parameters"]
-    if "model_type" not in text and _has(text, parameters["keys"]):
+    params_json = ARCHITECTURES["parameters"]
+    if "model_type" not in text and _has(text, params_json["keys"]):
         # This is a params.json. With ``kv_lora_rank`` keys and values are products of two matrices
         # each, which is another layer.
         is_other = any("lora_rank" in key for key in text)
-        return (None if is_other else models[parameters["model_type"]]), text
+        return (None if is_other else models[params_json["model_type"]]), text
     for part in (text, config):
         model_type = part.get("model_type")
         if isinstance(model_type, str) and model_type in models:
@@ -339,7 +341,7 @@ def _has(config: Mapping[str, Any], keys: Iterable[str]) -> bool:
     return all(key in config for key in keys)
 
 
-def _groups(text: Mapping[str, Any], rule: str | None, heads: int) -> int | None:
+def _key_value_heads(text: Mapping[str, Any], rule: str | None, heads: int) -> int | None:
     """Return the number of heads of keys and values: that of the queries, ``heads``, where nothing
     is said; ``None`` if a key that has to say it has no positive number.
 
@@ -379,7 +381,7 @@ def _head_size(text: Mapping[str, Any], heads: int) -> int | None:
     return width // heads
 
 
-def _tied(config: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
+def _has_tied_embeddings(config: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
     """Return whether the matrix of the outputs is that of the embeddings, as
     ``tie_word_embeddings`` says.
 

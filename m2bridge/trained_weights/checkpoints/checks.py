@@ -50,7 +50,8 @@ def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool
             )
         named = f"'{visible(query.name):.120}' is {query.size_text}"
         key = layer.parts["K"]
-        # K has fewer rows than Q where several heads have the same keys.
+        # K has fewer rows than Q where several heads have the same keys. The slices are tuples of
+        # the number of rows, empty for an array without indices.
         is_shared = not layer.is_stacked and key.shape[:1] < query.shape[:1]
         if is_shared:
             named += f", '{visible(key.name):.120}' is {key.size_text}, as heads share their keys"
@@ -67,12 +68,14 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
     Raises
     ------
     InvalidCaseError
-        If one has none: its outputs would be taken for other functions.
+        If a layer of several heads has none: its values V would be taken for its outputs OV.
     """
     # Without a known model, nobody says that there is an output matrix.
     if architecture is None:
         return
     for layer in layers:
+        # A layer of one head, with names as Q, K and V, was taken out of the model: whoever did so
+        # may have left O out, which is about all heads.
         if "O" not in layer.parts and not layer.is_one_head:
             raise InvalidCaseError(
                 "output",
@@ -96,7 +99,7 @@ def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
     Raises
     ------
     InvalidCaseError
-        If one does.
+        If a layer follows another one.
     """
     # The numbers of the layers so far, by the names of the lists in which they are.
     numbers_in_list: dict[str, set[int]] = {}
@@ -167,7 +170,7 @@ def check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> N
     Raises
     ------
     InvalidCaseError
-        If it is not: its names are those of LLaMA and of Gemma.
+        If they do not show it: the names are those of a whole model, both in LLaMA and in Gemma.
     """
     names = list(available)
     gammas = NAMES["gammas"]
@@ -188,7 +191,8 @@ def check_factors(layers: Iterable[LayerTensors], available: Iterable[str]) -> N
 
 
 def check_sizes(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]) -> None:
-    """Check that Q has the rows of as many heads as the configuration says, each of its size.
+    """Check that Q has as many rows as the configuration says: the number of heads times the number
+    of rows of each. Q has to be a matrix of its own.
 
     Raises
     ------
@@ -213,7 +217,8 @@ def check_sizes(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]
 
 
 def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTensors]) -> None:
-    """Check that K has the rows of as many heads as the configuration says.
+    """Check that K has the rows of as many heads of keys as the configuration says, for layers
+    whose Q and K are matrices of their own.
 
     Raises
     ------
@@ -221,12 +226,12 @@ def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTe
         If K has another number of rows.
     """
     architecture = read_architecture(configuration)
-    # Where the number is not said, the shapes of K and V do.
+    # Where the number of heads of keys is not said, the shapes of K and V say it.
     if architecture is None or number_in(text_model(configuration), "groups") is None:
         return
-    if architecture.heads is None:
+    heads, groups = architecture.heads, architecture.key_value_heads
+    if heads is None or groups is None:
         return
-    heads, groups = architecture.heads, architecture.key_value_heads or 0
     for layer in layers:
         if layer.is_stacked or "Q" not in layer.parts or len(layer.parts["Q"].shape) != 2:
             continue
@@ -276,6 +281,7 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
         if said.is_in_out is not None or layer.is_stacked or len(query.shape) != 2:
             continue
         parts = [layer.parts[letter] for letter in "QKV"]
+        # Names as ``weight``, ``kernel`` and ``W_Q`` are each used with one of the two shapes.
         if all(_SIDES_SAID.search(part.name) for part in parts):
             continue
         matrices = [part for part in parts if len(part.shape) == 2]
@@ -287,6 +293,7 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
         only_columns_agree = len(columns) == 1 and len(rows) > 1
         if is_wide or only_columns_agree:
             continue
+        # A symmetric matrix is the same in both shapes.
         if all(map(_is_symmetric, parts)):
             continue
         raise InvalidCaseError(

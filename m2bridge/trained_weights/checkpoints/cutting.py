@@ -93,7 +93,8 @@ def split_alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[st
     """
     columns = stacked.shape[1]
     if cut in PARTS_OF_CUT:
-        # The indices are the part, then Q, V or K, then the row.
+        # Each part has the rows of Q, then of V, then of K of its heads. The indices are the part,
+        # the place in this order, the row and the column.
         in_parts = stacked.reshape(PARTS_OF_CUT[cut], 3, -1, columns)
         parts = {"Q": in_parts[:, 0], "K": in_parts[:, 2], "V": in_parts[:, 1]}
     elif cut == "by-row":
@@ -158,9 +159,9 @@ def _with_heads_first(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     for letter in "KV":
         array = arrays[letter]
         if array.ndim == 3 and len(array) and heads % len(array) == 0:
-            found[letter] = array.repeat(heads // len(array), 0)
+            found[letter] = array.repeat(heads // len(array), axis=0)
     if "O" in arrays and arrays["O"].ndim == 2 and arrays["O"].shape[1] % heads == 0:
-        found["O"] = numpy.stack(numpy.split(arrays["O"], heads, 1))
+        found["O"] = numpy.stack(numpy.split(arrays["O"], heads, axis=1))
     return found
 
 
@@ -176,7 +177,7 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
     InvalidCaseError
         If the rows of Q, K and V, or the columns of O, are not those of so many heads.
     """
-    # Any matrix is that of one head; whether they fit is seen later.
+    # All rows are those of the one head, with one more index; whether the shapes fit is seen later.
     if heads == 1:
         return {letter: matrix[None] for letter, matrix in matrices.items()}
     if "A" in matrices:
@@ -204,9 +205,9 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
     found = {}
     for letter, number in {"Q": heads, "K": groups, "V": groups}.items():
         blocks = matrices[letter].reshape(number, rows[letter] // number, -1)
-        found[letter] = blocks.repeat(heads // number, 0)
+        found[letter] = blocks.repeat(heads // number, axis=0)
     if "O" in matrices:
-        found["O"] = numpy.stack(numpy.split(matrices["O"], heads, 1))
+        found["O"] = numpy.stack(numpy.split(matrices["O"], heads, axis=1))
     return found
 
 

@@ -32,6 +32,7 @@ def with_factors(layer: LayerTensors, available: Mapping[str, Tensor]) -> LayerT
     if output is None or len(output.shape) < 2:
         return layer
     gamma = _factors_beside(output, available)
+    # O has the shape (d', heads·v), or (heads, d', v).
     outputs = output.shape[-2]
     if gamma is None or gamma.shape != (outputs,):
         return layer

@@ -175,13 +175,13 @@ def _weights_among(
 
 def _layers_of_texts(layers: list[LayerTensors]) -> list[LayerTensors]:
     """Return those of the layers that are of a model of texts, as layers of images or sounds beside
-    them may have other numbers of heads. If there are none, return those of the encoder of images,
-    without the layers that stand behind it; if there are none of these either, all.
+    them may have other numbers of heads. If there are none, return those of the encoder of images
+    alone, without decoders that take its outputs, as in SAM; if there is no encoder, all layers.
     """
-    behind = NAMES["behind_images"]
-    not_behind = [layer for layer in layers if not re.search(behind, layer.name)]
-    of_texts = [layer for layer in not_behind if not re.search(NAMES["images"], layer.name)]
-    return of_texts or not_behind or layers
+    decoders = NAMES["behind_images"]
+    not_of_decoders = [layer for layer in layers if not re.search(decoders, layer.name)]
+    of_texts = [layer for layer in not_of_decoders if not re.search(NAMES["images"], layer.name)]
+    return of_texts or not_of_decoders or layers
 
 
 def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -87,6 +87,7 @@ def _read_header(stream: Any) -> tuple[tuple[int, ...], Any]:
     ConversionError
         If it is not a header, or contradicts what arrays have.
     """
+    # Six bytes that say that it is such a file, then the two numbers of the version.
     start = stream.read(8)
     if start[:6] != b"\x93NUMPY":
         raise ConversionError("it is not an array of NumPy")
@@ -215,7 +216,7 @@ def _json(path: Path) -> Iterator[Tensor]:
 
 def flattened(content: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield pairs of a name and a value from nested mappings: the names on the way to a value are
-    joined by dots after ``prefix``. A list of mappings is one from their numbers, from 0 on.
+    joined by dots after ``prefix``. A list of mappings counts as a mapping from 0, 1, … to them.
 
     So {"layers": [{"Q": value}]} gives the name ``layers.0.Q``.
     """

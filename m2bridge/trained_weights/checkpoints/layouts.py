@@ -101,9 +101,11 @@ class StoredAs:
     index_orders: tuple[str, str] | None = None
 
     def applied(self, layout: Layout) -> Layout:
-        """Return the layout with what a user says in place of what the table says. A cut that is
-        said leaves nothing open: then there are no words on how models differ in it.
+        """Return the layout with what a user says in place of what the table says: whether
+        matrices are (in, out), which is its ``columns``, the cut, and the order of indices.
         """
+        # A cut that is said leaves nothing open: ``readings`` and ``as_rows``, which say how models
+        # of these names differ in the cut, become empty.
         return replace(
             layout,
             columns=layout.columns if self.is_in_out is None else self.is_in_out,
@@ -218,7 +220,7 @@ def oriented(
     query = parts.get("Q")
     stacked = query is not None and "K" in parts and query.name == parts["K"].name
     if stacked and query is not None and len(query.shape) == 2:
-        # The output matrix is stored as the others are: a square one does not show it.
+        # O is stored as the array with Q, K and V is, which shows it better than a square O.
         if _stacked_has_columns(query, parts.get("O"), layout):
             return {letter: _transposed(part) for letter, part in parts.items()}
         return dict(parts)
@@ -233,6 +235,8 @@ def oriented(
     for letter, part in parts.items():
         if len(part.shape) == 3 and orders is not None and not stacked:
             found[letter] = _with_heads_first(part, letter, orders)
+        # A matrix, one array (3, ·, ·), or an A with the heads first: its last two indices are
+        # (out, in), or (in, out) by layout or name.
         else:
             found[letter] = _transposed(part) if _has_columns(part, layout) else part
     return found
@@ -259,8 +263,8 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
         return is_kernel
     if layout.columns_said:
         return layout.columns
-    # By the table, all ``weight`` of GPT-2 are (in, out). Its ``kernel`` in Flax is transposed
-    # twice, by the model and by Flax: (out, in).
+    # The table says it for ``weight``, of which ``kernel`` is the transpose: each ``weight`` of
+    # GPT-2 is (in, out); its ``kernel`` in Flax is transposed twice, by model and Flax, (out, in).
     return layout.columns is not is_kernel
 
 
@@ -310,8 +314,8 @@ def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str])
     InvalidCaseError
         If neither says it.
     """
-    # Names of kernels have one order. So have those of XLNet, where O has the indices of Q, K and
-    # V.
+    # Some names are used with one order only: those of kernels, and those of XLNet, where O has its
+    # indices in the order of those of Q, K and V.
     is_said_by_name = orders == _OF_KERNELS or orders[0] == orders[1]
     if len(query.shape) != 3 or is_said_by_name:
         return orders

@@ -239,7 +239,8 @@ def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bo
     """
     text = text_model(config)
     rotated_parts = [text[key] for key in _PARTS if text.get(key) is not None]
-    # The part 1, or as many coordinates as a head has, is all of them.
+    # The part 1, or as many coordinates as a head has, is all of them: nothing is left unrotated.
     if any(part in (1, architecture.head_size) for part in rotated_parts):
         return False
+    # Models in this table rotate a part also where no key of the configuration says it.
     return len(rotated_parts) > 0 or architecture.name in _PARTLY_ROTATED

@@ -60,9 +60,10 @@ def _by_usual_name(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
         usual = KERNEL.sub("weight", usual)
         if counted_modules:
             usual = _with_number_first(usual, counted_modules)
-        # Where two arrays would have one name, they keep theirs.
+        # A usual name that another array has already is not given a second time.
         is_taken = usual in available or usual in found
         found[name if is_taken else usual] = part
+    # The arrays of single heads stay beside those that are put together from them.
     return found | dict(_joined_heads(found))
 
 
@@ -138,13 +139,14 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
         missing = names.keys() - stored.keys()
         if not missing <= {"O"}:
             continue
-        biases = _biases(full_names, available)
+        biases = _usual_biases(full_names, available)
         # The layout may say names of biases that are not usual ones.
         unusual_names = {letter: name.replace("*", star) for letter, name in layout.biases.items()}
         unusual_biases = _present(unusual_names, available)
         if unusual_biases:
             biases |= _unusual_biases(unusual_biases, stored)
         parts = oriented(stored, biases, layout)
+        # One array with K above V is divided into its halves.
         if "KV" in parts:
             parts = halved(parts, "matrix")
             biases = halved(biases, "bias")
@@ -216,7 +218,7 @@ def _as_rows_are_cut(
     return replace(layer, cut="unknown", readings=layout.as_rows)
 
 
-def _biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _usual_biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the biases with usual names beside matrices, by the letters of these. ``names`` has
     the names of the matrices by their letters.
     """
@@ -245,7 +247,7 @@ def _unusual_biases(
     if not is_stacked:
         names = {bias.name for bias in biases.values()}
         is_one_bias = biases.keys() == set("QKV") and len(names) == 1
-        return _thirds(biases["Q"]) if is_one_bias else biases
+        return _biases_in_thirds(biases["Q"]) if is_one_bias else biases
     if biases.keys() != {"Q", "V"} or biases["Q"].shape != biases["V"].shape:
         return {}
     query, value = biases["Q"], biases["V"]
@@ -261,7 +263,7 @@ def _unusual_biases(
     return {"Q": both, "V": both}
 
 
-def _thirds(bias: Tensor) -> dict[str, Tensor]:
+def _biases_in_thirds(bias: Tensor) -> dict[str, Tensor]:
     """Return by their letters the biases of Q, K and V, the thirds of one vector. An array that has
     no thirds gives none; it is refused later as it belongs to the layer.
     """
@@ -333,7 +335,7 @@ def named_layers(
     # All that is given was found in each layer, O too, which a layer may lack if it is not given.
     if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
         _check_each_is_in_a_layer(available, given, layers)
-        return sorted(map(_as_its_shape_says, layers), key=_order)
+        return sorted(map(_as_its_shape_says, layers), key=_sort_key)
     # Else say which name fits no array, or that they fit arrays of different layers.
     for option, name in given.items():
         if not any(map(_expression(name, available).fullmatch, available)):
@@ -372,6 +374,7 @@ def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
     rows, columns = query.shape
     if layer.is_stacked:
         rows //= 3
+    # Q of all heads is square in most models: fewer rows are those of one head.
     return replace(layer, is_one_head=rows == 1 or rows < columns)
 
 
@@ -399,8 +402,8 @@ def _layout_of_given(
 ) -> Layout:
     """Return the layout of arrays with given names.
 
-    The cut and the indices are those of the names in the table, where the given names are names of
-    one cut; an array of another name may be cut in any way.
+    One array with Q, K and V, whose name is in the table, is cut as the table says; of another name
+    the cut is ``unknown``. Names as ``W_Q`` have the indices of TransformerLens.
 
     Parameters
     ----------
@@ -518,7 +521,7 @@ def usual_layers(
     if not layers and len(available) == 1:
         (part,) = available.values()
         return _layer_of_single_array(part, said or StoredAs())
-    return sorted(layers.values(), key=_order)
+    return sorted(layers.values(), key=_sort_key)
 
 
 def file_names(parts: Iterable[Tensor]) -> frozenset[str]:
@@ -541,7 +544,7 @@ def _layer_of_single_array(part: Tensor, said: StoredAs) -> list[LayerTensors]:
     return [_as_its_shape_says(layer) for layer in layers]
 
 
-def _order(layer: LayerTensors) -> list[Any]:
+def _sort_key(layer: LayerTensors) -> list[Any]:
     """Return what layers are sorted by: their names, with numbers in them by their values, so that
     ``layers.2.`` comes before ``layers.10.``.
 

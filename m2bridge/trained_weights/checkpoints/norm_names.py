@@ -37,13 +37,13 @@ def norm_by_name(query: str, available: Mapping[str, Tensor]) -> NormTensors | N
         if not query.endswith(end):
             continue
         star = query.removesuffix(end)
-        gamma = _gamma(row["gamma"].replace("*", star), available)
+        gamma = _name_of_gamma(row["gamma"].replace("*", star), available)
         if gamma is not None and _is_row_of(row, star, available):
             return _norm_of_row(row, star, gamma, available)
     return None
 
 
-def _gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
+def _name_of_gamma(name: str, available: Mapping[str, Tensor]) -> str | None:
     """Return the name that γ has in a file: ``name``, which ends in ``weight``, or with ``scale``,
     as in Flax, or ``gamma``, as in TensorFlow, in place of it; ``None`` if there is none of these.
     """
@@ -97,6 +97,7 @@ def _norm_of_row(
         kind="rms" if is_rms else "layer",
         gamma=available[gamma],
         beta=beta,
+        # A place that has to be asked for counts as before the layer until it is said.
         place="post" if place == "post" else "pre",
         adds_one="adds_one" in row,
         asks=asks,
@@ -108,7 +109,7 @@ def _may_be_rms(row: Mapping[str, Any], star: str, available: Collection[str]) -
     """Return whether a norm without β, of which its row does not say that it is an RMSNorm, may be
     an RMSNorm in some models. ``star`` is what ``*`` in the row stands for.
     """
-    # Only models with this array have both kinds.
+    # Norms of both kinds have the names of this row only beside the array that it names.
     if "asks_with" in row:
         return row["asks_with"].replace("*", star) in available
     # The row may say that it is a LayerNorm, or what is assumed of it.
@@ -136,8 +137,8 @@ def _beta_names(gamma: str) -> Iterator[str]:
 
 
 def _ends_without_norm(layer: str, available: Mapping[str, Tensor]) -> bool | None:
-    """Return whether the model of a layer has no norm at its end, so that its norms stand after
-    layers; ``None`` if that is not seen.
+    """Return True if the model of a layer has no norm at its end, so that its norms stand after
+    layers; False if it has one, and norms before layers; ``None`` if that is not seen.
 
     ``layer`` is the beginning of the names of its arrays, ``encoder.layers.0.``. Models with norms
     before their layers have one more at their end (OPT, Whisper, mBART, ESM); BART and the OPT of

@@ -54,8 +54,8 @@ def with_norms_beside(
     Raises
     ------
     InvalidCaseError
-        If there is such a norm, and nothing says that it is before the layer; or if there are
-        several, and one of them is before the layer.
+        If there is a norm of another name, and nothing says that it is before the layer; or if
+        there are several, and one of them is before the layer.
     """
     used = file_names(part for layer in layers for part in layer.all_tensors())
     found = []
@@ -66,6 +66,7 @@ def with_norms_beside(
             # Without one in its block, the norm may be in a list of all norms.
             if not gammas:
                 gammas = list(_gammas_with_number(layer, available))
+        # A norm that is read with another layer is not that of this one.
         unread = [gamma for gamma in gammas if gamma.name not in used]
         kind = _kind_of_norm(said, architecture)
         found.append(_with_norm(layer, unread, available, kind))
@@ -86,7 +87,8 @@ def _needs_no_norm(
 
 def _kind_of_norm(said: str | None, architecture: Architecture | None) -> str | None:
     """Return the kind of the norm of each layer, ``layer``, ``rms``, or with 1 at the end where it
-    multiplies by 1 + γ, as the option ``norm`` or config.json says it; ``None`` if neither does.
+    multiplies by 1 + γ, as the option ``norm`` or config.json says it; ``none`` if the option says
+    that there is no norm, and ``None`` if neither says anything.
     """
     if said is not None or architecture is None:
         return said
@@ -99,7 +101,7 @@ def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> It
     """
     modules = modules_of(layer)
     blocks = blocks_around(modules)
-    # A block that is the whole file has norms whose names are short, as norm1.weight.
+    # A block that is the whole file has no name: its norms have one dot in theirs, as norm1.weight.
     is_whole_file = any(re.fullmatch(r"[^./]+[./]", module) for module in modules)
     # In a list of modules without names the norm may be the module before that of attention.
     module_before = _module_before(common_module(layer))
@@ -144,6 +146,7 @@ def _is_gamma(part: Tensor, layer: LayerTensors) -> bool:
     # a norm of cross-attention is not the one before this layer
     is_of_norm = "norms" in kinds and "attention to other tokens" not in kinds
     may_be_norm = not kinds and _OF_UNNAMED.search(part.name) is not None
+    # V has a column for each entry of a token.
     width = layer.parts["V"].shape[-1]
     has_width_of_tokens = part.shape == (width,)
     is_beta = _OF_BETA.search(part.name) is not None

@@ -169,7 +169,7 @@ def merged(available: Mapping[str, Tensor], path: Any) -> dict[str, Tensor]:
     ConversionError
         If it cannot be read.
     """
-    adapter = _adapter(Path(path))
+    adapter = _read_adapter(Path(path))
     found = dict(available)
     used = set()
     # ``down`` is A, of shape (r, in), and ``up`` is B, of shape (out, r).
@@ -214,7 +214,7 @@ training begins.
 """
 
 
-def _adapter(path: Path) -> _Adapter:
+def _read_adapter(path: Path) -> _Adapter:
     """Return the adapter in a folder, or in a file with its adapter_config.json beside it.
 
     Raises
@@ -266,9 +266,10 @@ def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Ten
     """Return W + (α/r)·B·A, with the transpose of the product where W has the shape (in, out).
 
     ``weight`` is W, ``down`` is A of shape (r, in), and ``up`` is B of shape (out, r).
-    InvalidCaseError if their shapes do not fit.
+    InvalidCaseError if their shapes do not fit, or r = 0, for which α/r is no number.
     """
-    can_be_multiplied = len(down.shape) == len(up.shape) == 2 and down.shape[0] == up.shape[1]
+    are_matrices = len(down.shape) == len(up.shape) == 2
+    can_be_multiplied = are_matrices and 0 < down.shape[0] == up.shape[1]
     # The empty shape is that of no matrix.
     shape = (up.shape[0], down.shape[1]) if can_be_multiplied else ()
     if adapter.columns:

@@ -419,7 +419,7 @@ class LayerTensors:
         # The number of keys, and of values: one for each head, unless heads share them.
         groups = heads
         if self.cut == "by-group":
-            groups = self._groups(stacked.shape, output, heads)
+            groups = self._count_of_keys(stacked.shape, output, heads)
         size = rows // (heads + 2 * groups)
         if not size or rows % (heads + 2 * groups) or heads % groups:
             raise InvalidCaseError(
@@ -444,7 +444,7 @@ class LayerTensors:
             return f"which is cut {self.readings}"
         return "which is cut in several ways by models of this name, or by those of other names"
 
-    def _groups(self, shape: tuple[int, int], output: Any, heads: int) -> int:
+    def _count_of_keys(self, shape: tuple[int, int], output: Any, heads: int) -> int:
         """Return the number of keys, which is that of values, in one array with Q of all heads.
 
         O shows it, as it has as many columns as Q has rows. Without O it is the number that
@@ -496,12 +496,14 @@ class LayerTensors:
         given = {letter: bias for letter, bias in self.biases.items() if letter != "O"}
         if not given:
             return {}
-        # A bias is cut as a column beside the matrix would be: (rows, 1), or (heads, rows, 1). For
-        # a bias that is missing the first column of its matrix stands in, as all three are needed;
-        # it is not returned.
+        # A bias is cut as its matrix is, as a matrix of one column: (rows, 1), or (heads, rows, 1).
+        # The cut takes Q, K and V together: for a bias that is missing the first column of its
+        # matrix stands in, which is not returned.
         columns = {letter: array[..., :1] for letter, array in arrays.items() if letter != "O"}
         for letter, bias in given.items():
-            entries = _bias_of(self.parts[letter]).read(bias, arrays[letter].shape[:-1])
+            # A bias has the shape of its matrix without the last index: (rows,) or (heads, rows).
+            shape = arrays[letter].shape[:-1]
+            entries = _needed_bias(self.parts[letter]).read(bias, shape)
             columns[letter] = entries[..., None]
         separate = self._separate(columns, arrays.get("O"), count)
         cut = list(cut_into_heads(separate, count))
@@ -518,7 +520,7 @@ class LayerTensors:
         outputs = first["O"].shape[0] if "O" in first else len(heads) * first["V"].shape[0]
         output_bias = norm = None
         if "O" in self.biases:
-            output_bias = _bias_of(self.parts["O"]).read(self.biases["O"], (outputs,))
+            output_bias = _needed_bias(self.parts["O"]).read(self.biases["O"], (outputs,))
         if self.norm is not None:
             tokens = first["V"].shape[1]
             norm = self.norm.read(tokens if self.norm.place == "pre" else outputs)
@@ -565,7 +567,7 @@ class _NeededVector:
         )
 
 
-def _bias_of(matrix: Tensor) -> _NeededVector:
-    """Return what the bias beside a matrix has to be."""
+def _needed_bias(matrix: Tensor) -> _NeededVector:
+    """Return what the bias beside a matrix has to be: one entry for each output of the matrix."""
     name = visible(matrix.name)
     return _NeededVector("bias", f"one for each output of '{name:.60}'", "let biases be ignored")

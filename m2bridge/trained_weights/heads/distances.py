@@ -40,8 +40,9 @@ def nearest_name(head: HeadWeights) -> str:
 
 
 def distances(head: HeadWeights) -> tuple[float | None, float | None]:
-    """Return the distances to singular locus and boundary; for softmax those of A and of V to a
-    rank below the largest one. ``None`` is a distance that rounding hides, or that is not known.
+    """Return the distances of a head to singular locus and boundary; for softmax those of A and of
+    V to the matrices of one rank less than the largest, α or β. ``None`` is a distance that
+    rounding hides, or that is not known.
     """
     if head.shape.softmax:
         # The lists have the distances to rank at most 0, 1, 2, …; α and β are the largest ranks.
@@ -56,7 +57,9 @@ def distance_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.4g}"
 
 
-def spectrum(head: HeadWeights, letter: str) -> tuple[list[float | None], list[float | None]]:
+def values_and_distances(
+    head: HeadWeights, letter: str
+) -> tuple[list[float | None], list[float | None]]:
     """Return the singular values of A or V, as ``letter`` says, and the distances of this matrix to
     rank at most 1, 2, ….
     """
@@ -93,7 +96,8 @@ class SingularStratum(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the values for ``json.dumps``."""
         first = self.heads[0]
-        # Where the nearness is 0, the head has 0 if it is singular, and None if rounding hides it.
+        # The nearness 0 is a distance 0, of a head that is singular, or one that rounding hides:
+        # only ``distance_to_singular_locus`` tells these apart, by 0 and ``None``.
         distance = nearness(first) or first.numerical.distance_to_singular_locus
         return {
             "locus": self.name,
@@ -195,7 +199,7 @@ def chosen_heads(
     """Return the heads as they are, by layers, where ``sort`` is ``layer``; by distances, the
     nearest first, where it is ``distance``; and with a number ``worst`` only so many, the nearest.
     """
-    # The slice of ``worst`` = None is all heads.
+    # Without a number ``worst`` the slice ``[:None]`` has all heads.
     if sort == "distance" or worst is not None:
         return tuple(sorted(heads, key=nearness)[:worst])
     return tuple(heads)

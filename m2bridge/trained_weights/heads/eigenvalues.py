@@ -38,7 +38,8 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
         lower, upper, _, _ = _by_tangents(M, N)
         return lower, upper
     # Any first subspace will do: here it is that of three columns.
-    basis = numpy.linalg.qr(numpy.stack([M[0] + N[0], M.sum(0), N.sum(0)], 1))[0]
+    columns = numpy.stack([M[0] + N[0], M.sum(axis=0), N.sum(axis=0)], axis=1)
+    basis, _ = numpy.linalg.qr(columns)
     for _ in range(_MAX_ENLARGEMENTS):
         lower, _, weight, vector = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
         whole = weight * M + (1 - weight) * N
@@ -100,6 +101,7 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
             break
         found = _Tangent.at(weight, M, N)
         best = min(best, found, key=lambda tangent: tangent.value)
+        # Where the function grows at the new λ, its least value is to the left of it.
         if found.slope >= 0:
             right = found
         else:

@@ -17,8 +17,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.algebra.determinantal import determinantal_dimension
+from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, exact_ranks
-from m2bridge.trained_weights.heads.spectrum import Numerical, rank_words
+from m2bridge.trained_weights.heads.spectrum import Numerical, words_on_excess_rank
 from m2bridge.trained_weights.heads.token_space import ReducedHead
 from m2bridge.trained_weights.heads.weight_type import HeadTypes
 
@@ -84,7 +85,7 @@ class HeadWeights:
             Singular values above it, times the largest, count for effective ranks; ``None`` for the
             precision of the stored type.
         """
-        shape = HeadShape.of(head.matrices, a, softmax, head.coordinates)
+        shape = HeadShape.of(head.matrices, a=a, softmax=softmax, coordinates=head.coordinates)
         ranks = exact_ranks(head.matrices)
         threads = None  # as many as the libraries take
         # For small matrices starting threads costs more than it saves.
@@ -166,8 +167,8 @@ class HeadWeights:
         if self.is_zero and self.shape.d == 1 and lightning:
             rank = self._rank_at_zero_function
             return None if rank is None else rank == self.shape.dimension
-        # Lemma A.3: A = v qᵀ, V = h vᵀ are the critical points of (A, V) ↦ f. For d = 1 all are of
-        # this form, and none is critical.
+        # Lemma A.3: the critical points of the map from (A, V), not 0, to the function are the
+        # A = v qᵀ, V = h vᵀ. For d = 1 all are of this form, and none is critical.
         critical = lightning and self.ranks.numbers == (1, 1, 1) and self.shape.d > 1
         if self.is_zero or critical:
             return False
@@ -180,8 +181,8 @@ class HeadWeights:
 
         One bound is the dimension of the functions, less 1 where the weights are not regular.
         Another is the sum of the ranks of the differentials of (K, Q) ↦ KᵀQ and of (O, V) ↦ OV,
-        less 1 for the rescaling of A against V in lightning attention. At A = 0 or V = 0, where the
-        rescaling does nothing, :attr:`_rank_at_zero_function` is in place of this sum.
+        less 1 for the rescaling of A against V in lightning attention. Where A or V is 0, of these
+        two ranks that of the matrix counts whose changes change the function.
         """
         if not self.ranks.proved or self.is_outside:
             return None
@@ -194,8 +195,8 @@ class HeadWeights:
             of_products = sum_or_none([self._rank_of_A, self._rank_of_V])
         if of_products is None:
             return most
-        has_rescaling = not (self.shape.softmax or self.is_zero)
-        return min(most, of_products - has_rescaling)
+        rescalings = 0 if self.shape.softmax or self.is_zero else 1
+        return min(most, of_products - rescalings)
 
     @property
     def least_rank(self) -> int | None:
@@ -220,12 +221,12 @@ class HeadWeights:
 
         Where an A of bounded rank is given, and not K and Q, it is an upper bound.
         """
-        return _product_rank(self.ranks, "KQ", self.shape.d, self.shape.queries)
+        return _rank_of_differential(self.ranks, "KQ", self.shape.d, self.shape.queries)
 
     @property
     def _rank_of_V(self) -> int | None:
         """The rank of the differential of (O, V) ↦ OV; ``None`` if it is not known."""
-        return _product_rank(self.ranks, "OV", self.shape.d_out, self.shape.d)
+        return _rank_of_differential(self.ranks, "OV", self.shape.d_out, self.shape.d)
 
     @property
     def _rank_at_zero_function(self) -> int | None:
@@ -268,9 +269,16 @@ class HeadWeights:
     def words(self) -> str:
         """Return what the function of the head says about its weights, or why nothing is said."""
         if self.is_outside:
-            most, tolerance = self.shape.alpha, self.numerical.tolerance
+            most = self.shape.alpha
+            # The list has the distances of A to rank at most 0, 1, 2, ….
             distance = self.numerical.distances_to_lower_rank_A[most]
-            return rank_words(self.ranks.r, most, self.shape.d, distance, tolerance)
+            return words_on_excess_rank(
+                self.ranks.r,
+                most=most,
+                size=self.shape.d,
+                distance=distance,
+                precision=PRECISIONS[self.numerical.kind],
+            )
         if self.is_zero:
             either = "" if self.shape.softmax else "A = 0 or "
             return f"the zero function: all weights with {either}V = 0 have it"
@@ -386,7 +394,7 @@ def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
     ):
         if rank == largest_rank:
             continue
-        rank_of_differential = _product_rank(ranks, letters, rows, columns)
+        rank_of_differential = _rank_of_differential(ranks, letters, rows, columns)
         if rank_of_differential is None:
             # The other product may still show that the answer is no.
             are_onto = None
@@ -397,14 +405,15 @@ def _products_are_onto(shape: HeadShape, ranks: Ranks) -> bool | None:
     return are_onto
 
 
-def _product_rank(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
+def _rank_of_differential(ranks: Ranks, letters: str, rows: int, columns: int) -> int | None:
     """Return the rank of the differential of (L, R) ↦ LᵀR for K and Q, or (L, R) ↦ LR for O and V;
     ``None`` where it is not known.
 
     ``letters`` are those of L and R, and the product has ``rows`` rows and ``columns`` columns. The
     image of the differential has rows·columns − (rows − rk L)·(columns − rk R) dimensions. A factor
-    that was not given, because A or no O is, counts as of full rank: of A this makes the result an
-    upper bound, and without O all changes of V are seen.
+    that was not given, because A or no O is, counts as of rank ``rows`` or ``columns``, and the
+    result is rows·columns: with a given A this is an upper bound, and without O all changes of V
+    are seen.
     """
     rank_left = ranks.by_letter.get(letters[0], rows)
     rank_right = ranks.by_letter.get(letters[1], columns)

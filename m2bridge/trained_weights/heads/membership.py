@@ -21,7 +21,12 @@ from m2bridge.families.attention.orbits.membership import (
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.trained_weights.checkpoints.names import given_layer
 from m2bridge.trained_weights.heads.ranks import HeadShape, integers
-from m2bridge.trained_weights.heads.spectrum import Spectrum, precision, rank_words, rounded
+from m2bridge.trained_weights.heads.spectrum import (
+    Spectrum,
+    precision,
+    rounded,
+    words_on_excess_rank,
+)
 
 
 @computation
@@ -125,8 +130,8 @@ def exact_weights(
     if not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
         names = "AV" if len(weights) == 2 else "KQV"
         letters = dict(zip(names, weights, strict=True))
-    # The matrices are read as a layer, with the number 1, of one head.
-    (head,) = given_layer(letters).heads(1, 1)
+    # The matrices are read as a layer of one head.
+    (head,) = given_layer(letters).heads(layer=1, count=1)
     arrays = head.matrices
     shape = HeadShape.of(arrays, model.a, softmax=False)
     if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
@@ -147,7 +152,10 @@ def exact_weights(
     # The model allows ranks up to α = min(a, d).
     if rank > model.alpha:
         distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
-        remarks.append(rank_words(rank, model.a, model.d, distance, precision(arrays["A"])))
+        remark = words_on_excess_rank(
+            rank, most=model.a, size=model.d, distance=distance, precision=precision(arrays["A"])
+        )
+        remarks.append(remark)
     return (exact["A"], exact["V"]), "; ".join(remarks)
 
 

@@ -52,6 +52,7 @@ class LowRankChange:
         # The first singular value that is cut off is the norm of the change of a matrix.
         norm_of_A, change_of_A = _largest_and_next(numbers.singular_values_A, rank)
         norm_of_V, change_of_V = _largest_and_next(numbers.singular_values_V, rank)
+        # A and V act on (x, 1) where there are biases: this norm is larger than that of x then.
         norm = _norm_of_coordinates(head)
         # A score is xᵀAy and a value Vx, for tokens x and y of at most this norm.
         change_of_scores = change_of_A * norm**2 if of_A else 0.0
@@ -71,8 +72,8 @@ class LowRankChange:
             layer=head.layer,
             head=head.head,
             rank=rank,
-            distance_A=_distance(numbers.distances_to_lower_rank_A, rank),
-            distance_V=_distance(numbers.distances_to_lower_rank_V, rank),
+            distance_A=_distance_to_rank(numbers.distances_to_lower_rank_A, rank),
+            distance_V=_distance_to_rank(numbers.distances_to_lower_rank_V, rank),
             token_norm=token_norm(head),
             change=_rounded_up(change),
         )
@@ -90,7 +91,7 @@ class LowRankChange:
 
 def token_norm(head: HeadWeights) -> float:
     """Return the largest norm of tokens for which changes are bounded: √d behind a LayerNorm or
-    RMSNorm, which tokens do not exceed there, else 1.
+    RMSNorm, before γ and β, as norms make tokens no longer than that; else 1.
     """
     coordinates = head.shape.coordinates
     if coordinates is None or not coordinates.has_norm:
@@ -113,13 +114,13 @@ def _largest_and_next(values: Sequence[float | None], rank: int) -> tuple[float,
     A value that rounding does not distinguish from 0, ``None``, counts as 0.
     """
     largest = values[0] or 0.0
-    # Then nothing is cut off.
+    # A matrix with no more singular values than ``rank`` is not changed.
     if rank >= len(values):
         return largest, 0.0
     return largest, values[rank] or 0.0
 
 
-def _distance(distances: Sequence[float | None], rank: int) -> float | None:
+def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | None:
     """Return the distance to rank at most ``rank``, of all those to rank at most 0, 1, 2, ….
 
     It is 0 where the rank cannot be larger, and ``None`` where rounding does not distinguish it
@@ -152,7 +153,7 @@ def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, s
         ("V", shape.beta, numbers.distances_to_lower_rank_V),
     ):
         if letter in letters:
-            found.append((_distance(distances, most - 1) or 0.0, letter, most - 1))
+            found.append((_distance_to_rank(distances, most - 1) or 0.0, letter, most - 1))
     return min(found)
 
 

@@ -124,10 +124,10 @@ def exact_rank(array: Any) -> int | None:
     for columns in (full_rank + _SPARE, wide.shape[1]):
         if int(residues(wide[:, :columns]).rank()) == full_rank:
             return full_rank
-    return _rank(integers(wide))
+    return _rank_over_QQ(integers(wide))
 
 
-def _rank(matrix: flint.fmpz_mat) -> int | None:
+def _rank_over_QQ(matrix: flint.fmpz_mat) -> int | None:
     """Return the rank of an integer matrix; ``None`` where that would take too long."""
     rank = int(flint.nmod_mat(matrix, LARGE_PRIME).rank())
     if rank == min(matrix.nrows(), matrix.ncols()):
@@ -193,6 +193,7 @@ class HeadShape:
         return cls(
             d=d,
             d_out=rows if O is None else O.shape[0],
+            # A number a that is given is at least 1.
             a=matrices["K"].shape[0] if factored else (a or d),
             v=None if O is None else rows,
             factored=factored,
@@ -274,6 +275,7 @@ class HeadShape:
         It is that of all A of rank ≤ α and all V of rank ≤ β, less 1 for the rescaling of A against
         V, which softmax does not have (Theorem S).
         """
+        # V (or OV) is d' × d. A is d × ``queries``, as a bias of Q may be one more column.
         values = determinantal_dimension(self.d_out, self.d, self.beta)
         attention = determinantal_dimension(self.d, self.queries, self.alpha)
         rescaling = 0 if self.softmax else 1
@@ -328,6 +330,7 @@ class HeadShape:
             for letter in "KQ":
                 found += [(name, self.a * columns) for name, columns in self.unseen(letter)]
         elif self.coordinates is not None:
+            # A has as many rows as K would have columns; d × ``queries`` of its entries are seen.
             entries_in_file = self.columns_in_file("K") * self.columns_in_file("Q")
             hidden = entries_in_file - self.d * self.queries
             found.append(("A on tokens that do not occur", hidden))
@@ -428,15 +431,15 @@ def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     most_A, most_V = map(_smallest_size, (factors_of_L, factors_of_U))
     few_columns = min(d, most_A + most_V) + _SPARE
     for columns in (few_columns, d):
-        L = _product(factors_of_L, columns, residues)
-        U = _product(factors_of_U, columns, residues)
-        r, s, both = (int(matrix.rank()) for matrix in (L, U, _stacked(L, U)))
+        L = _first_columns(factors_of_L, columns, residues)
+        U = _first_columns(factors_of_U, columns, residues)
+        r, s, both = (int(matrix.rank()) for matrix in (L, U, _on_top(L, U)))
         upper_bounds = (most_A, most_V, min(d, r + s))
         if (r, s, both) == upper_bounds:
             return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", by_letter=by_letter)
     try:
-        L, U = _product(factors_of_L, d, integers), _product(factors_of_U, d, integers)
-        exact = [_rank(matrix) for matrix in (L, U, _stacked(L, U))]
+        L, U = _first_columns(factors_of_L, d, integers), _first_columns(factors_of_U, d, integers)
+        exact = [_rank_over_QQ(matrix) for matrix in (L, U, _on_top(L, U))]
     except TimeLimitError:
         exact = []
     proved = [rank for rank in exact if rank is not None]
@@ -464,7 +467,7 @@ def _without_injective_left(product: list[Any], rank: int | None) -> list[Any]:
     return product[1:] if is_injective else product
 
 
-def _product(product: list[Any], columns: int, convert: Callable[[Any], Any]) -> Any:
+def _first_columns(product: list[Any], columns: int, convert: Callable[[Any], Any]) -> Any:
     """Return the first ``columns`` columns of the product of one or two factors, ``product``.
 
     ``convert`` takes an array to a matrix over the ring in which they are multiplied.
@@ -475,7 +478,7 @@ def _product(product: list[Any], columns: int, convert: Callable[[Any], Any]) ->
     return reduce(mul, map(convert, chosen_factors))
 
 
-def _stacked(L: Any, U: Any) -> Any:
+def _on_top(L: Any, U: Any) -> Any:
     """Return L on top of U, both over the integers, or modulo the prime."""
     shape = (L.nrows() + U.nrows(), L.ncols())
     entries = L.entries() + U.entries()

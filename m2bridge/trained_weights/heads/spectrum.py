@@ -59,7 +59,9 @@ def rounded(value: float, error: float) -> float | None:
     return float(f"{value:.{digits}g}")
 
 
-def rank_words(rank: int, most: int, size: int, distance: float | None, precision: float) -> str:
+def words_on_excess_rank(
+    rank: int, *, most: int, size: int, distance: float | None, precision: float
+) -> str:
     """Return the words about a given A whose rank is larger than a model allows; they say whether
     rounding may explain it.
 
@@ -70,13 +72,12 @@ def rank_words(rank: int, most: int, size: int, distance: float | None, precisio
     size : int
         The number of rows and columns of A.
     distance : float or None
-        The relative distance of A to rank ``most``; ``None`` where rounding does not distinguish it
-        from 0.
+        The relative distance of A to rank ``most``; ``None`` where rounding hides it.
     precision : float
         The distance from 1 to the next number of the type in which A is stored.
     """
     words = f"rk A = {rank} > a = {most}: not weights of this model"
-    to_allowed_rank = distance or 0.0
+    to_allowed_rank = 0.0 if distance is None else distance
     # The product KᵀQ, rounded in each entry, is about so far from the exact one.
     of_rounding = _ROUNDINGS * sqrt(size) * precision
     if to_allowed_rank > of_rounding:
@@ -230,7 +231,7 @@ def _singular_values_and_vectors(matrices: list[Any]) -> tuple[Any, Any]:
     """
     basis, triangle = numpy.linalg.qr(matrices[-1].T)
     # The product is P · core · basisᵀ, where P and ``basis`` have orthonormal columns. So the core,
-    # a small matrix, has its singular values.
+    # a small matrix, has the singular values of the product.
     core = triangle.T
     if len(matrices) == 2:
         core = numpy.linalg.qr(matrices[0], mode="r") @ core
@@ -383,15 +384,15 @@ class Pair:
         """
         S, T = self.A.values, self.V.values
         # The squares of the entries of VA on bases of singular vectors: their sum is ‖VA‖².
-        VA = (T[:, None] * self.cosines * S) ** 2
+        squares_of_VA = (T[:, None] * self.cosines * S) ** 2
         s, t = S**2, T**2
         # ‖E‖²‖V‖² + ‖A'‖²‖F‖², and then ‖VE‖² + ‖FA'‖².
         square_of_change = s[rank_A:].sum() * t.sum() + s[:rank_A].sum() * t[rank_V:].sum()
-        square_of_change += VA[:, rank_A:].sum() + VA[rank_V:, :rank_A].sum()
-        value = sqrt(square_of_change / (s.sum() * t.sum() + VA.sum()))
+        square_of_change += squares_of_VA[:, rank_A:].sum() + squares_of_VA[rank_V:, :rank_A].sum()
+        value = sqrt(square_of_change / (s.sum() * t.sum() + squares_of_VA.sum()))
         if value == 0:
             return 0.0, 0.0
-        # Truncations may change more than the matrices, by these factors.
+        # An error of a matrix changes its truncation by more than itself, by about these factors.
         gaps = _instability(S, rank_A) + _instability(T, rank_V)
         return value, 4 * self.error * (1 + gaps)
 
@@ -579,11 +580,10 @@ def _parts_but_zero(
     alpha, beta = shape.alpha, shape.beta
     if alpha == beta == 1:
         if shape.d >= 3 and boundary is not None:
-            # The forms k of A = k qᵀ and v of V = h vᵀ become one. The distance is the sine of half
-            # the angle θ between them, so that 1 − cos θ is twice its square. The function is the
-            # quadratic form k·v, with eigenvalues (cos θ ± 1)/2, times q and h; of these two the
-            # square of one form keeps the larger, and the change is the smaller, divided by the
-            # norm of both.
+            # A = k qᵀ and V = h vᵀ have the quadratic form kv, times q and h. At the boundary one
+            # form is in place of k and v; it is at the sine of half the angle θ between k and v:
+            # 1 − cos θ is twice the square of that. kv has the eigenvalues (cos θ ± 1)/2, and its
+            # change is the smaller one, which the square of a form lacks, by the norm of both.
             distance, error = boundary
             one_minus_cosine = 2 * distance**2
             one_plus_cosine = 2 - one_minus_cosine
@@ -591,6 +591,7 @@ def _parts_but_zero(
             yield NearestSingular(boundary, "A = vqᵀ, V = hvᵀ", (change, 4 * error))
         return
     yield NearestSingular(max(A.distance(1), V.distance(1)), "rk A = rk V = 1", pair.change(1, 1))
+    # With as many values as it has, the other matrix is not truncated.
     if 1 < alpha < shape.d:
         change_A = pair.change(alpha - 1, len(V.values))
         yield NearestSingular(A.distance(alpha - 1), f"rk A ≤ {alpha - 1}", change_A)

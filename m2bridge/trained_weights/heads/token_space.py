@@ -126,7 +126,8 @@ class Tokens:
             active = numpy.flatnonzero(gamma)
         # Where a coordinate does not occur, the others have no relation.
         on_hyperplane = norm is not None and norm.kind == "layer" and len(active) == width
-        dimension = len(active) - on_hyperplane
+        # The dimension of the space of all γ∘x; if it is 0, β is the only token.
+        dimension = len(active) - (1 if on_hyperplane else 0)
         if dimension <= 0:
             raise InvalidCaseError("norm", "behind this norm there is one token only")
         return cls(
@@ -193,7 +194,7 @@ class Tokens:
             products = convert(matrix) * convert(self.beta)
             if prime is not None:
                 products = products % prime
-            found = found + products.sum(1)
+            found = found + products.sum(axis=1)
         if bias is not None:
             found = found + convert(bias)
         return found if prime is None else found % prime
@@ -488,8 +489,8 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
         elif letter == "O":
             matrices[letter] = matrix
         else:
-            columns = tokens.linear + (letter in with_one)
-            # The bias is in the column of the constant, which may be left out.
+            # The constant Wβ + b is one more column, for matrices that act on the coordinate 1.
+            columns = tokens.linear + (1 if letter in with_one else 0)
             bias = counted_biases.get(letter)
             matrices[letter] = LazyProduct(
                 matrix=matrix, bias=bias, tokens=tokens, rows=matrix.shape[0], columns=columns
@@ -557,15 +558,19 @@ def _unseen_columns(
     For example, K with a bias in softmax attention without a norm has one such column, its bias,
     under the name :data:`KEY_BIAS`.
     """
-    # The columns of (W | b), less the coordinates on which it acts.
+    # The columns of (W | b), less the coordinates on which it acts: as many as the space of all γ∘x
+    # has dimensions, ``tokens.linear``, and perhaps the coordinate 1.
     hidden = tokens.width + has_bias - tokens.linear - has_constant
+    # Softmax does not change if the same number is added to all scores of a column, as a bias of K
+    # does; and a bias of V, or Vβ, goes with the constant of the whole layer.
     if softmax and has_bias and letter == "K":
         yield letter, KEY_BIAS, 1
         hidden -= 1
     if softmax and letter == "V" and (has_bias or tokens.is_moved):
         yield letter, IN_CONSTANT, 1
         hidden -= 1
-    # The others are hidden by the norm: multiples of (1, …, 1) by LayerNorm, or zeros of γ.
+    # The other columns are hidden by the norm. On the hyperplane Σx_i = 0 behind a LayerNorm, sums
+    # of (1, …, 1) with rows of W·diag(γ) change nothing; else columns where γ is 0 do not.
     if hidden and tokens.on_hyperplane:
         vector = "u" if letter == "V" else "w"
         yield letter, f"{letter} + {vector}·1ᵀ behind LayerNorm, after γ", hidden

@@ -81,7 +81,7 @@ class NetworkAtWeights:
 
     @property
     def most_dimension(self) -> int:
-        """The upper bound of the dimension, which is always known."""
+        """The upper bound of the dimension: without one, the number of parameters."""
         return self.parameters - (self.symmetries.redundant.lower or 0)
 
     @property

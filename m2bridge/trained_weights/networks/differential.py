@@ -164,7 +164,9 @@ class _Layer:
 
     @classmethod
     def of(cls, layer: AffineLayer, numbers: NumberSystem, read: Callable[..., Any]) -> _Layer:
-        """Return the layer over a number system; ``read`` takes a fraction to a number of it."""
+        """Return the layer over a number system; ``read`` takes a fraction to a number of it. Where
+        one of K, Q and V has a bias, all act on y = (γ∘N(x) + β, 1): the others get a zero column.
+        """
 
         def matrix(rows: Rows) -> MatrixLike:
             """Return the matrix of these rows of fractions."""
@@ -190,6 +192,7 @@ class _Layer:
                 # is the identity with one more column.
                 ones = [[int(i == j) for j in range(coordinates)] for i in range(d)]
                 padding[x] = matrix(ones)
+        # For each head its matrices by their letters, padded where there is a padding.
         given = [{x: matrix(rows) for x, rows in head.items()} for head in layer.heads]
         for head in given:
             head.update({x: head[x] * pad for x, pad in padding.items()})
@@ -210,8 +213,8 @@ class _Layer:
         )
 
     def rotated(self, numbers: NumberSystem, draw: Draw) -> _Layer:
-        """Return the layer with RᵀK in place of K, for a random R, so that A = KᵀRQ; the layer as
-        it is without rotary positions.
+        """Return the layer with RᵀK in place of K, for a random R, so that A = KᵀRQ. A layer
+        without rotary positions is returned as it is.
 
         R is a random complex number x + iy on each of the a/2 planes in which rotations turn keys
         and queries: the matrix of rows (x, −y) and (y, x) on the coordinates i and i + a/2.
@@ -226,6 +229,7 @@ class _Layer:
             rows[j][i] = draw()
             rows[i][j] = -rows[j][i]
         rotation = numbers.matrix(rows)
+        # ``point`` is a network of one layer.
         (given,) = self.point.layers
         turned = [{**head, "K": rotation.transpose() * head["K"]} for head in given]
         point = NetworkWeights([turned])
@@ -258,10 +262,10 @@ class _Layer:
                 if x in "KV":
                     parts = [reduce(add, parts)]
                 for part in parts:
-                    # It was differentiated by RᵀK; the gradient by K is R times that.
+                    # Here ``part`` is the gradient by RᵀK; the gradient by K is R times that.
                     if x == "K" and self.rotation is not None:
                         part = self.rotation * part
-                    # It was differentiated by W·(1 | 0); that by W is this times (1 | 0)ᵀ.
+                    # The gradient by W·(1 | 0) times (1 | 0)ᵀ is the gradient by W.
                     if x in self.padding:
                         part = part * self.padding[x].transpose()
                     entries += part.entries()
@@ -340,7 +344,8 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
     """Return how many rows have pivots that are not 0, by Gaussian elimination in balls.
 
     A ball is a number with a bound for its error; one that does not contain 0 is proved not to be
-    0. A few rows without a pivot end it: random gradients are independent as long as any are.
+    0. Elimination ends after a few rows without a pivot: random gradients are independent until
+    they span all gradients.
     """
     # Pairs of the place of the pivot in a row, and the row, divided by its pivot.
     reduced: list[tuple[int, list[Any]]] = []
@@ -399,10 +404,11 @@ def gradients_of(
     layers_over_numbers = [_Layer.of(layer, numbers, read) for layer in layers]
     ones = numbers.matrix([[read(1)]] * TOKENS)
     while True:
-        # Each gradient has random rotations of its own.
+        # With rotary positions keys are rotated in a random way, anew for each gradient.
         rotated = [layer.rotated(numbers, draw) for layer in layers_over_numbers]
         X = placed_at(random_matrix(numbers, layers[0].width, TOKENS, draw))
-        # Forwards: what each layer computes at the tokens X that reach it.
+        # Forwards: for each layer its norm, its scores and its outputs at the tokens X that reach
+        # it.
         values = []
         for layer in rotated:
             at_X = _layer_at(layer, X, numbers, read(layer.layer.epsilon))
@@ -463,7 +469,7 @@ class _Norm:
         variances, or, for ``rms``, to their mean squares.
         """
         if kind == "":
-            return cls(kind, X, [])
+            return cls(kind, tokens=X, inverses=[])
         columns, inverses = [], []
         for x in X.transpose().table():
             if kind == "layer":
@@ -472,7 +478,7 @@ class _Norm:
             inverse = 1 / (variance + epsilon).sqrt()
             columns.append([entry * inverse for entry in x])
             inverses.append(inverse)
-        return cls(kind, numbers.matrix(columns).transpose(), inverses)
+        return cls(kind, tokens=numbers.matrix(columns).transpose(), inverses=inverses)
 
     def pullback(self, G: MatrixLike, numbers: NumberSystem) -> MatrixLike:
         """Return the linear form on the tokens before the norm, of one on those behind it: both

@@ -26,7 +26,7 @@ from m2bridge.trained_weights.heads.token_space import ReducedHead
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.groups import Symmetries
-from m2bridge.trained_weights.networks.series import check_size, ranks as differential_ranks
+from m2bridge.trained_weights.networks.series import check_few_parameters, differential_ranks
 from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, ranks_of_groups
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
@@ -67,7 +67,8 @@ def bounded_by_ranks(
     shapes: Sequence[HeadShape], around: NormAndOutputBias, ranks: DifferentialRanks = NO_RANKS
 ) -> NetworkAtWeights:
     """Return what is known of a layer of lightning attention by the number of its parameters, its
-    symmetries, and the ranks of its differential, as far as they are computed.
+    symmetries, and the ``ranks`` of its differential, as far as they are computed; by default none
+    of them is.
     """
     groups = head_groups(shapes, around)
     named: Counter[str] = Counter()
@@ -97,7 +98,7 @@ def bounded_by_ranks(
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds.exactly(named.total()),
-        finite=finite_symmetries(shapes, around.sharing),
+        finite=finite_symmetries(shapes, sharing=around.sharing, rotary=around.rotary),
         why="" if is_computed else ranks.method,
     )
     return NetworkAtWeights(
@@ -156,11 +157,11 @@ def grouped_layer(
     if around.rotary and _has_one(shapes[0]):
         ranks = DifferentialRanks(method="ranks with rotary positions and biases are not computed")
     else:
-        ranks = _ranks(heads, reduced, around)
+        ranks = _ranks_of_layer(heads, reduced, around)
     return bounded_by_ranks(shapes, around, ranks)
 
 
-def _ranks(
+def _ranks_of_layer(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> DifferentialRanks:
     """Return the ranks of the differential of the layer, or why they are not computed."""
@@ -170,12 +171,13 @@ def _ranks(
     most_here = _most_rank_of_groups(heads, reduced, around)
     first = heads[0].shape
     try:
-        check_size(bounds.parameters)
-        # The coordinate 1 of tokens is none of the entries that enter. Derivatives do not depend on
-        # the output bias, which may be 0, and the norm is in the coordinates already.
+        check_few_parameters(bounds.parameters)
+        # The reduced matrices act on the coordinates behind the norm: the layer has none here. The
+        # coordinate 1 is not one of the entries of a token. Derivatives do not depend on the output
+        # bias, which may be 0.
         layer = AffineLayer(
             width=first.d - _has_one(first),
-            heads=tuple(_residues_of_rows(head) for head in reduced),
+            heads=tuple(_rows_of_residues(head) for head in reduced),
             output_bias=(0,) * around.output_bias,
             norm="",
             gamma=(),
@@ -183,7 +185,8 @@ def _ranks(
             sharing=around.sharing,
             rotary=around.rotary,
         )
-        # At these weights, and, where that is less than ``most``, at random ones.
+        # Lower bounds at these weights and at random ones; the second is ``None`` where the first
+        # one is ``most``.
         rank, generic, method = differential_ranks(
             [layer],
             skip=False,
@@ -198,7 +201,7 @@ def _ranks(
     )
 
 
-def _residues_of_rows(head: ReducedHead) -> dict[str, list[list[int]]]:
+def _rows_of_residues(head: ReducedHead) -> dict[str, list[list[int]]]:
     """Return the matrices K, Q, V and perhaps O of a head modulo the prime, by their letters: lists
     of rows of integers.
     """

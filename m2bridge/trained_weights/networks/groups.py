@@ -222,9 +222,9 @@ class Symmetries:
 
     @property
     def others(self) -> bool | None:
-        """Whether there are redundant directions that the listed symmetries do not explain, so that
-        infinitely many orbits of generic weights have the same function; ``None`` if that is not
-        decided.
+        """True if there are redundant directions that the listed symmetries do not explain, so that
+        infinitely many orbits of generic weights have the same function; False if there are none;
+        ``None`` if that is not decided.
         """
         if self.redundant.least > self.listed.most:
             return True
@@ -237,8 +237,9 @@ class Symmetries:
     @property
     def unnamed(self) -> int | None:
         """The number of redundant directions that no listed symmetry explains; ``None`` if it is
-        not known.
+        not known: the redundant ones less the dimension of the orbits of the listed symmetries.
         """
+        # It is proved that there are none, perhaps without both numbers being known.
         if self.others is False:
             return 0
         if self.redundant.exact is None or self.listed.exact is None:
@@ -252,7 +253,7 @@ class Symmetries:
                 "without an output matrix the outputs of its heads are concatenated, so the"
                 " function of each is known"
             )
-        # A lower bound for the number of them, which may be the number.
+        # ``value`` is the number of redundant directions, or else a lower bound for it.
         redundant = plural(self.redundant.value, "redundant direction")
         if self.redundant.exact is None:
             redundant = f"at least {redundant}"
@@ -313,6 +314,8 @@ def summary_sentence(what: str, symmetries: Symmetries) -> str:
         The symmetries of its generic weights.
     """
     names = ", ".join(name for name, _ in symmetries.named)
+    # ``others`` says whether there are redundant directions besides the listed symmetries: it is
+    # True, False, or ``None`` if that is not decided.
     if symmetries.others is False:
         size = plural(symmetries.listed.value, "dimension")
         parts = []

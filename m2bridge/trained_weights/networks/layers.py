@@ -198,7 +198,7 @@ def find_behind_norms(
         # concatenated and not added.
         if not around.hides_mean or own.symmetries.side_by_side or first.d_out == 1:
             continue
-        # The dimension of the layer of one output less is not computed.
+        # Of lightning attention with shared or rotated keys no ranks are computed without mean.
         if around.is_grouped and not first.softmax:
             continue
         without = _dimension_without_mean(layers[number - 1], number, found, options)
@@ -211,8 +211,8 @@ def find_behind_norms(
 def _dimension_without_mean(
     layer: LayerTensors, number: int, found: AnalysedHeads, options: AnalysisOptions
 ) -> int | None:
-    """Return the dimension of the layer whose outputs are the differences to the last one; ``None``
-    if it is not known.
+    """Return the dimension of the functions of the layer whose outputs are the differences of the
+    other outputs to the last one, which is all that LayerNorm sees; ``None`` if it is not known.
     """
     given = [head.shape for head in found.of(number)]
     shapes, around = without_mean(given, found.around[number])
@@ -231,7 +231,7 @@ def _dimension_without_mean(
         network = at_weights(
             network_model([shapes], replace(options, skip=False)),
             [shapes],
-            # Not known of the weights without the mean, for which no ranks of heads are computed.
+            # Without ranks of the heads without mean it is not known whether they are regular.
             regular=False,
             matrices=matrices,
             extra=around.extra_parameters(),
@@ -259,11 +259,10 @@ def _matrices_without_mean(
 
 
 def _are_separate(heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]) -> bool:
-    """Return whether the A of all heads of a layer of softmax are proved to be independent, and no
-    V is 0.
-
-    That a rank is not 0 is proved by a lower bound for it.
+    """Return whether the A of all heads of a layer of softmax are proved to be linearly
+    independent, and no V is 0.
     """
+    # Where ranks are not proved, s is a lower bound for rk V: if it is positive, V is not 0.
     return all(head.ranks.s > 0 for head in heads) and _are_independent(reduced)
 
 
@@ -317,7 +316,8 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
 
 
 def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
-    """Return whether the outputs of the heads are added, and not concatenated.
+    """Return whether the outputs of the heads are added, and not concatenated; True for one head,
+    for which both are the same.
 
     They are added if there is an output matrix, or if V is an array with the heads as its first
     index, of which each head has all outputs. A matrix V without output matrix has the rows of all
@@ -364,9 +364,10 @@ def find_network(
             )
         return layers_in_a_row(several, options)
     # From here on there is one layer, or there are several of matrices of heads alone. What is
-    # known of one layer by theorems, or by its rank, is what is known of the network.
+    # known of layer 1 by theorems, or by its rank, is what is known of a network of this layer.
     if is_grouped and 1 in alone:
         own = alone[1]
+        # A network without biases and norms has a model, ``DeepAttention``, which JSON shows.
         if has_biases_or_norms:
             return own
         return replace(own, model=network_model(shapes, options))
@@ -375,7 +376,8 @@ def find_network(
     # A skip connection around one layer with biases or a norm changes nothing of what is known.
     skip = options.skip and not has_biases_or_norms
     if len(layers) == 1 and not skip and 1 in alone and _is_differentiated(shapes[0]):
-        return alone[1]  # computed in the same way
+        # The rank of the layer was computed by the same method as that of a network.
+        return alone[1]
     return _analyse_network(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
 
 
@@ -391,6 +393,7 @@ def _form_network(layers: Sequence[LayerTensors], shapes: Sequence[Sequence[Head
         if any(shape.width != width for shape in layer):
             return False
     have_as_many_heads = len({len(layer) for layer in shapes}) == 1
+    # Layers whose names differ in numbers only have an output matrix if the first one has.
     return have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])
 
 
@@ -408,8 +411,10 @@ def _analyse_network(
     their numbers: several layers without biases and norms, or one with its norm and output bias.
     """
     heads = [head for number in layers for head in found.of(number)]
-    # For each layer those of its heads.
+    # For each layer the sizes of its heads.
     shapes = [[head.shape for head in found.of(number)] for number in layers]
+    # The functions of all heads determine that of the network: their ranks bound its rank.
+    rank_of_all_heads = sum_or_none(head.most_rank for head in heads)
 
     def matrices(letters: str) -> Iterator[list[dict[str, Any]]]:
         """Yield for each layer the matrices of each head with these letters, modulo the prime."""
@@ -421,7 +426,7 @@ def _analyse_network(
         shapes,
         regular=all(head.regular for head in heads),
         matrices=matrices,
-        most_rank=sum_or_none(head.most_rank for head in heads),
+        most_rank=rank_of_all_heads,
         most_rank_with_zero_layer=_rank_bound_from_zero_layers(list(layers), found),
         extra=_extra_parameters(list(layers), found),
     )
@@ -521,7 +526,7 @@ def _remarks_on_arrays(
             f"each {sharing} heads in a row share their keys and values, which are counted once;"
             " results on a head are about it alone"
         )
-    if any(part.is_stacked and part.cut in ("by-head", "by-group") for part in layers):
+    if any(layer.is_stacked and layer.cut in ("by-head", "by-group") for layer in layers):
         yield (
             "Q, K and V are cut from one array head by head, or group by group, as models with this"
             " name or the option layout say"
@@ -531,10 +536,10 @@ def _remarks_on_arrays(
             "Q, K and V are cut from one array as if values had as many entries as keys; otherwise"
             " give separate arrays"
         )
-    if any(part.norm is not None and part.norm.adds_one for part in layers):
-        titles = {part.norm.kind for part in layers if part.norm is not None}
+    if any(layer.norm is not None and layer.norm.adds_one for layer in layers):
+        titles = {layer.norm.kind for layer in layers if layer.norm is not None}
         yield f"the {'RMSNorm' if titles == {'rms'} else 'LayerNorm'} multiplies by 1 + γ"
-    if any(part.has_factors for part in layers):
+    if any(layer.has_factors for layer in layers):
         yield (
             "the factors of the outputs (LayerScale) are multiplied into O and its bias, exactly,"
             " and are counted with them"

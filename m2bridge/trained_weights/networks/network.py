@@ -150,7 +150,7 @@ def known_symmetries(model: DeepAttention, shapes: Heads, extra: ExtraParameters
     # For each layer the largest rank of V, or of OV.
     betas = [layer[0].beta for layer in shapes]
     ranks = bound_by_ranks(model, betas)
-    dimension = intersect_bounds(ranks, *model.upper_bounds(0))
+    dimension = intersect_bounds(ranks, *model.upper_bounds(characteristic=0))
     # Theorem H: where generic heads are separate, the upper bound by ranks is attained.
     if are_separate(model, betas):
         dimension = intersect_bounds(dimension, Bounds.at_least(ranks.upper))
@@ -177,7 +177,7 @@ def _dimension_of_extra(
     model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> int:
     """Return by how much output biases make the dimension larger than ``dimension``, that of the
-    functions of the heads, for one number t of tokens.
+    functions of the heads, for any fixed number t of tokens.
 
     Where constants are functions Σ_s T(x_s, x_s, x_j) of tensors T, as the functions of heads are,
     heads and output bias together have at most the dimension of the space of tensors. That the
@@ -240,8 +240,8 @@ def at_weights(
     betas = [layer[0].beta for layer in shapes]
     parameters = parameter_count(shapes)
     ranks = bound_by_ranks(model, betas)
-    # Upper bounds alone, of which the least is the value.
-    known = intersect_bounds(*model.upper_bounds(0), ranks)
+    # All these bounds are upper ones, in characteristic 0: the ``value`` is the least of them.
+    known = intersect_bounds(*model.upper_bounds(characteristic=0), ranks)
     upper = known.value
     separate = are_separate(model, betas)
     found = _ranks_at_weights(
@@ -250,11 +250,13 @@ def at_weights(
     tokens = found.tokens
     # With d entries before a layer and d' after it, V alone has ranks up to min(d, d').
     has_bounded_values = betas != [min(d, after) for d, after, _ in model.layer_sizes]
-    # A lower bound for the dimension: the rank at generic weights. By Theorem H it is ``ranks``.
+    # A lower bound for the dimension: the rank at generic weights. Where heads are separate, it is
+    # the upper bound by the ranks of A and V, by Theorem H; else it is not known yet.
     generic = ranks.value if separate else None
     is_small = model.is_plain or parameters <= MAX_DIFFERENTIATED_PARAMETERS
     is_known = upper in (found.of_heads, generic)
-    # Ranks at other weights can be larger; with values of bounded rank they are of another model.
+    # The rank at random weights can be larger than that at these. It is computed for the model
+    # whose V are any matrices, so not where the ranks of OV are bounded.
     if not is_known and not has_bounded_values and is_small:
         # needs SymPy, which is slow to import
         from m2bridge.maps.dimension import dimension
@@ -321,9 +323,10 @@ def _ranks_at_weights(
     output_bias: int,
     by_theorem: bool,
 ) -> _RanksAtWeights:
-    """Return lower bounds for the rank of the differential at the weights, without and with an
-    output bias: by Theorem H, if it applies, else as the rank of gradients. If the case is too
-    large, or the time is over, the note of the result says so.
+    """Return lower bounds for the rank of the differential at the weights, ``of_heads`` without and
+    ``of_all`` with an output bias: by Theorem H, if it applies, else as the rank of gradients.
+    ``generic_of_all`` is that at random weights, computed where constants are functions of heads.
+    If the case is too large, or the time is over, the note of the result says so.
 
     Parameters
     ----------
@@ -340,7 +343,8 @@ def _ranks_at_weights(
     """
     parameters = parameter_count(shapes)
     rank = None
-    # In lightning attention more tokens may be 0. Power series are those for t = 2.
+    # Lightning attention at t tokens of which all but two are 0 is that at two tokens: its ranks
+    # hold from t = 2 on. Ranks of softmax are computed by power series at two tokens alone.
     tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS
     try:
         # The theorem needs only ranks of single matrices, also where a Jacobian matrix is too
@@ -425,6 +429,7 @@ def _has_scores(head: Matrices, draw: Draw) -> bool:
     is not 0.
     """
     d = head["V"].ncols()
+    # Two matrices of one column.
     x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))
     return any(_bilinear_form(head, x, y))
 
@@ -471,11 +476,11 @@ def _rank(model: DeepAttention, layers: Sequence[Sequence[Matrices]], upper: int
         return NetworkWeights([[head_over(numbers, head) for head in layer] for layer in layers])
 
     if model.softmax:
+        # With the rank comes the number of orders of the series.
         rank, _orders = rank_by_series(model, weights_over, upper)
         return rank
-    gradients = gradients_at(
-        NetworkWeights(layers), model, Residues(LARGE_PRIME), model.t, random_residues()
-    )
+    point, numbers = NetworkWeights(layers), Residues(LARGE_PRIME)
+    gradients = gradients_at(point, model, numbers, tokens=model.t, draw=random_residues())
     return rank_of_gradients(gradients, upper)
 
 
@@ -490,7 +495,8 @@ def _ranks_with_output_bias(
     """Return lower bounds for two ranks of the differential of a layer of lightning attention on
     tokens (x, 1) with an output bias: at the weights, and at random weights.
 
-    The second is ``None`` where it is not known: where A is given, or tokens have no entries but 1.
+    Where A is given, or tokens have no entries but 1, the layer is not differentiated: the first is
+    the rank of the heads alone, and the second, which is not known, is ``None``.
 
     Parameters
     ----------
@@ -511,6 +517,7 @@ def _ranks_with_output_bias(
         width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
     )
     random_layer = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
+    # An output bias adds at most as many dimensions as it has entries.
     return (
         rank_modulo_prime(skip=False, layers=[layer], upper=rank + outputs),
         rank_modulo_prime(skip=False, layers=[random_layer], upper=most + outputs),
@@ -545,13 +552,13 @@ def separate_at_weights(
         """
         return random_matrix(numbers, width, model.heads + SPARE_ROWS, draw)
 
-    # A single layer has no conditions on its values, so that they are not read.
+    # Theorem H has no conditions on the values of a single layer, so that V and O are not read.
     letters = "KQAVO" if several_layers else "KQA"
     # The tokens at which the forms of a layer are evaluated: random ones for the first layer, and
     # for each other layer the outputs of each head of the layer before, at random tokens.
     seen_by_layer = [random_tokens(model.widths[0])]
     for k, layer in enumerate(check_deadline_in(matrices(letters)), start=1):
-        # The outputs of one head of the layer before are enough.
+        # The forms have to be independent on the outputs of one head of the layer before.
         if not any(_are_independent(layer, X) for X in seen_by_layer):
             return False
         if not several_layers:

@@ -34,7 +34,7 @@ from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.grouped_layer import DifferentialRanks, layer_without_weights
 from m2bridge.trained_weights.networks.groups import FiniteGroup, Symmetries, products
-from m2bridge.trained_weights.networks.series import check_size, ranks as differential_ranks
+from m2bridge.trained_weights.networks.series import check_few_parameters, differential_ranks
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
     NormAndOutputBias,
@@ -137,8 +137,8 @@ class AnalysedLayer:
         """Whether the upper bound for its dimension is the sum of the dimensions of its groups of
         heads.
         """
-        # A group of heads that share K and V may have less than its bound: only if the dimension of
-        # the layer is known, it is the sum.
+        # The functions of a group of heads that share K and V may have less than the dimension that
+        # ``sum_over_heads`` adds for it: the dimension of the layer has to be known exactly.
         if self.around.is_grouped and self.alone.dimension.exact is None:
             return False
         return self.alone.most_dimension == self.sum_over_heads
@@ -146,12 +146,15 @@ class AnalysedLayer:
     def dimension_of_span(self) -> int:
         """Return a lower bound for the dimension of the span of differences of its generic outputs.
 
-        Where a rank or a theorem shows that heads are independent, all of them count, and else one
-        of them (docs/weights-mathematics.md, What the outputs of a layer span).
+        The outputs of a head are in the image of its V, of dimension β. Where a rank or a theorem
+        shows that heads are independent, the dimensions of all heads are added, up to that of the
+        outputs; else one head counts (docs/weights-mathematics.md, What the outputs of a layer
+        span).
         """
         first = self.shapes[0]
         are_groups_independent = self.alone.dimension.exact == self.sum_over_heads
-        # Where heads share K and V, the A_h of each group have to be independent too.
+        # Where heads share K and V, the A_h of each group have to be independent too: they are in
+        # a space of dimension α·queries.
         are_independent_in_groups = self.around.sharing <= first.alpha * first.queries
         counted_heads = 1
         if are_groups_independent and are_independent_in_groups:
@@ -191,14 +194,15 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     reason = "the sum of the layers"
     if difference:
         reason += f", less {difference} for symmetries between them"
-    ranks = _ranks(layers, acting, options, most)
+    ranks = _ranks_of_network(layers, acting, options, most)
     dimension = Bounds.at_most(most, reason)
     for lower in (ranks.at_weights, ranks.at_random):
         if lower is not None:
             because = f"the rank of the differential {ranks.method}"
             dimension = intersect_bounds(dimension, Bounds.at_least(lower, because))
     if options.skip:
-        # With skip connections layers that are zero change nothing.
+        # With skip connections layers that are zero change nothing: the functions of each layer
+        # alone, of which a lower bound for the dimension may be missing, are among those of all.
         alone = max(layer.alone.dimension.lower or 0 for layer in layers)
         because = "one layer alone, where the others are zero"
         dimension = intersect_bounds(dimension, Bounds.at_least(alone, because))
@@ -213,19 +217,20 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         note=why,
         tokens=ALMOST_ALL_TOKENS,
         model=model,
-        kind=_kind(layers),
+        kind=_additions_in_words(layers),
         reason=reason,
         epsilon=options.epsilon if has_norms and not why else None,
     )
 
 
-def _kind(layers: Sequence[AnalysedLayer]) -> str:
+def _additions_in_words(layers: Sequence[AnalysedLayer]) -> str:
     """Return what layers have in addition to matrices of their own heads, as the end of a name:
     ``, with biases or norms``.
     """
     kinds = []
-    changed = any(layer.shapes[0].coordinates for layer in layers)
-    if changed or not all(layer.around.is_empty for layer in layers):
+    # Biases and norms change the coordinates of the tokens that heads see.
+    changes_coordinates = any(layer.shapes[0].coordinates for layer in layers)
+    if changes_coordinates or not all(layer.around.is_empty for layer in layers):
         kinds.append("biases or norms")
     if any(layer.around.sharing > 1 for layer in layers):
         kinds.append("keys and values that heads share")
@@ -248,9 +253,11 @@ def _with_symmetries(
     # Bounds for the dimension of an orbit of all symmetries: first those of the layers alone.
     least = 0
     for layer in layers:
-        finite += finite_symmetries(layer.shapes, layer.around.sharing)
+        sharing, rotary = layer.around.sharing, layer.around.rotary
+        finite += finite_symmetries(layer.shapes, sharing=sharing, rotary=rotary)
         named.update(dict(layer.alone.symmetries.named))
-        least += layer.alone.symmetries.listed.upper or 0
+        # Of one layer this dimension is known, so that its upper bound is the dimension.
+        least += layer.alone.symmetries.listed.value
     most = least
     for symmetry in between:
         named[symmetry.name] += symmetry.size
@@ -285,6 +292,8 @@ def _symmetries_between(
         # A skip connection is the identity, which a change of base of one layer would not preserve.
         if options.skip:
             continue
+        # The elements that are the identity on the span have the dimension d·(d − span) in GL(d),
+        # and are O(d − span) in O(d).
         if not after.around.norm:
             yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span)
         elif d > 1 and after.around.absorbs_linear_maps:
@@ -313,7 +322,7 @@ def _rotations(d: int) -> int:
     return d * (d - 1) // 2
 
 
-def _ranks(
+def _ranks_of_network(
     layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions, most: int
 ) -> DifferentialRanks:
     """Return the ranks of the differential of the network: lower bounds at the weights and at
@@ -333,8 +342,10 @@ def _ranks(
         )
     parameters = sum(layer.alone.parameters for layer in layers)
     try:
-        check_size(parameters)
+        check_few_parameters(parameters)
         most_here = _most_rank(layers, acting, options)
+        # Lower bounds at the weights and at random ones; the second is ``None`` where the first one
+        # is ``most``.
         rank, generic, method = differential_ranks(
             list(map(_affine_layer, layers)),
             skip=options.skip,
@@ -430,8 +441,9 @@ def _most_rank(
             of_layer = min(of_layer, of_whole_layer)
         most += of_layer
     for symmetry in acting:
+        # Translations of output biases move all weights. Changes of base, the other symmetries,
+        # have orbits of fewer dimensions at some weights: what they move is subtracted above.
         if symmetry.by_biases:
-            # Output biases are moved, whatever the weights are.
             most -= symmetry.size
     return most
 
@@ -475,6 +487,7 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
         return d * span
     if takes_mean_away:
         d -= 1
+        # One direction of the output bias, if there is one: its mean does not pass.
         moved += layer.around.output_bias > 0
     if after.around.absorbs_linear_maps:
         moved += _rotations(d) - _rotations(d - span)

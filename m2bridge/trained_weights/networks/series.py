@@ -165,8 +165,9 @@ class _NearZero(PowerSeries):
     def normalized(self, scores: SeriesMatrix) -> SeriesMatrix:
         """Return the normalized scores σ(Z) of the matrix Z of ``scores``; Z without softmax.
 
-        The first row is subtracted from all rows: that does not change σ(Z), and removes the
-        constant terms, of which there are no exponentials modulo a prime.
+        The first row is subtracted from all rows, which does not change σ(Z). For ε = 0 all tokens
+        are equal, and so are the scores of a column: the differences have no constant terms, of
+        which there would be no exponentials modulo a prime.
         """
         if not self.softmax:
             return scores
@@ -194,13 +195,13 @@ MAX_PARAMETERS_IN_BALLS = 400
 """The most parameters of a network that is differentiated in balls, which takes some seconds."""
 
 
-def check_size(parameters: int) -> None:
-    """Check that ranks are computed for this number of parameters.
+def check_few_parameters(parameters: int) -> None:
+    """Check that a network has no more ``parameters`` than ranks are computed for.
 
     Raises
     ------
     TooLargeError
-        If they are not.
+        If it has more.
     """
     if parameters > MAX_DIFFERENTIATED_PARAMETERS:
         raise TooLargeError(
@@ -209,7 +210,7 @@ def check_size(parameters: int) -> None:
         )
 
 
-def ranks(
+def differential_ranks(
     layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, most: int, most_at_weights: int
 ) -> tuple[int, int | None, str]:
     """Return two lower bounds for the rank of the differential, and how they were computed, in
@@ -244,7 +245,9 @@ def _choose_method(
     how it does. It is called with the layers, or others of the same shapes, and an upper bound for
     the rank.
     """
-    # Without softmax and norms the functions are polynomials.
+    # The first arguments of these functions, which ``partial`` sets, say whether there are skip
+    # connections and softmax, or are the number system. Without softmax and norms the functions are
+    # polynomials.
     if not (softmax or any(layer.norm for layer in layers)):
         return partial(rank_modulo_prime, skip), f"modulo {LARGE_PRIME}"
     if sum(layer.parameters for layer in layers) > MAX_PARAMETERS_IN_BALLS:
@@ -261,11 +264,11 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
     Raises
     ------
     TooLargeError
-        If there are too many coefficients, or no prime is found with all roots.
+        If there are too many coefficients, or no prime is found modulo which all norms have roots.
     """
     parameters = sum(layer.parameters for layer in layers)
-    # Without skip connections the outputs of l layers of lightning attention are of order 3^l, and
-    # series need a coefficient more to see them.
+    # A layer of lightning attention is of degree 3 in the tokens: without skip connections the
+    # outputs of l layers are of order 3^l in ε, and series need 3^l + 1 coefficients to see them.
     orders = _FIRST_ORDERS if skip else int(3 ** len(layers)) + 1
     if orders * parameters * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
@@ -300,7 +303,7 @@ def _gradients_near_zero(
         If a norm takes the root of 0, or the prime divides a denominator.
     """
     # Each token counts once in the sums of softmax.
-    numbers = _NearZero(prime, length, (1,) * TOKENS, softmax)
+    numbers = _NearZero(prime, length, multiplicities=(1,) * TOKENS, softmax=softmax)
     draw = partial(Random(RANK_POINT_SEED).randrange, prime)
     return gradients_of(
         layers,
@@ -387,7 +390,9 @@ def _first_without_root(
     """
     for number in range(len(layers)):
         first_layers = layers[: number + 1]
-        gradients = _gradients_near_zero(first_layers, 1, prime, skip=skip, softmax=softmax)
+        gradients = _gradients_near_zero(
+            first_layers, length=1, prime=prime, skip=skip, softmax=softmax
+        )
         # The first gradient takes all roots.
         try:
             next(gradients)

@@ -70,7 +70,7 @@ class HeadGroup:
         return attention + self.rows_of_V * columns_of_V + entries_of_O
 
     @property
-    def keys(self) -> int:
+    def seen_columns_of_K(self) -> int:
         """The number of columns of K that are seen, with its bias where positions are rotary."""
         if not self.rotary:
             return self.shape.d
@@ -83,7 +83,7 @@ class HeadGroup:
         return self.shape.d + bias_columns
 
     @property
-    def attention(self) -> int:
+    def dimension_of_attention(self) -> int:
         """The dimension of the set of all (A_1, …, A_m).
 
         Without rotary positions the matrices beside each other are a product of bounded rank.
@@ -94,12 +94,14 @@ class HeadGroup:
         shape = self.shape
         queries = self.heads * shape.queries
         if self.rotary:
-            return shape.a * (self.keys + queries) - shape.a
+            return shape.a * (self.seen_columns_of_K + queries) - shape.a
         return determinantal_dimension(shape.d, queries, min(shape.a, shape.d, queries))
 
     @property
-    def values(self) -> int:
-        """The dimension of the set of all (V_1, …, V_m); without output matrices all are one V."""
+    def dimension_of_values(self) -> int:
+        """The dimension of the set of all (V_1, …, V_m), V_h = O_hV: the matrices V_h on top of
+        each other have rank at most v. Without output matrices all are one V, d' × d.
+        """
         shape = self.shape
         if shape.v is None:
             return shape.d_out * shape.d
@@ -120,11 +122,12 @@ class HeadGroup:
         # Without output matrices outputs of heads are not added, and only a rescaling is left.
         if shape.v is None:
             return 1
-        # The stabilizer of generic weights has of_A·of_V dimensions: the numbers of independent
-        # linear relations among the A_h, and among the V_h.
-        of_A = max(0, m - shape.alpha * shape.queries)
-        of_V = max(0, m - min(shape.v, shape.d) * shape.d_out)
-        return m * m - of_A * of_V
+        # The stabilizer of generic weights has as many dimensions as the product of the numbers of
+        # independent linear relations among the A_h, which are in a space of dimension α·queries,
+        # and among the V_h, in one of dimension min(v, d)·d'.
+        relations_of_A = max(0, m - shape.alpha * shape.queries)
+        relations_of_V = max(0, m - min(shape.v, shape.d) * shape.d_out)
+        return m * m - relations_of_A * relations_of_V
 
     @property
     def dimension(self) -> int:
@@ -132,12 +135,12 @@ class HeadGroup:
 
         For softmax it is the dimension where the A_h are independent, as heads are seen each alone.
         """
-        return self.attention + self.values - self.dimension_of_mixings
+        return self.dimension_of_attention + self.dimension_of_values - self.dimension_of_mixings
 
     @property
     def is_free(self) -> bool:
-        """Whether any m matrices A_h and any m matrices V_h are those of such a group, so that
-        sharing K and V restricts nothing.
+        """Whether any m matrices A_h and any m matrices V_h are those of heads that share K and V,
+        so that sharing restricts nothing.
         """
         shape, m = self.shape, self.heads
         if m == 1:
@@ -160,31 +163,35 @@ class HeadGroup:
         """
         shape = self.shape
         found = []
-        # Of K and Q, and of O and V: the entries that are seen, less the dimension of all products.
+        # Factors with the same products: the entries of K and Q that are seen, less the dimension
+        # of all (A_1, …, A_m); and the entries of O and V, less the dimension of all (V_1, …, V_m).
         if shape.has_factors:
-            seen = shape.a * (self.keys + self.heads * shape.queries)
+            seen = shape.a * (self.seen_columns_of_K + self.heads * shape.queries)
             name = "K and Q with the same KᵀQ"
-            # If a bounds the rank of the products, all factors with the same products are one orbit
-            # of GL(a); in the same way of GL(v) for O and V.
+            # If a bounds the rank of the products, generic factors with the same products are one
+            # orbit of GL(a), with g⁻ᵀK and gQ; in the same way of GL(v) for O and V.
             if self.rotary:
                 name = "elements of GL(a) on K and Q that commute with rotations"
             elif shape.a <= min(shape.d, self.heads * shape.queries):
                 name = f"GL({shape.a}) on K and Q"
-            found.append((name, seen - self.attention))
+            found.append((name, seen - self.dimension_of_attention))
         if shape.v is not None:
             name = "O and V with the same OV"
             if shape.v <= min(shape.d, self.heads * shape.d_out):
                 name = f"GL({shape.v}) on O and V"
-            number = shape.v * (shape.d + self.heads * shape.d_out) - self.values
+            number = shape.v * (shape.d + self.heads * shape.d_out) - self.dimension_of_values
             found.append((name, number))
         name = "rescaling of A against V"
         if self.heads > 1 and shape.v is not None:
             name = f"GL({self.heads}) that mixes heads with the same K and V"
         found.append((name, self.dimension_of_mixings))
-        # A given A, which only a single head has.
+        # A given A, which only a single head has: its columns and rows are not those of K and Q.
         if not shape.has_factors:
             return [*found, *shape.redundant_columns()]
-        # Each column that does not change the function has an entry in each row of its matrix.
+        # Each column that does not change the function has an entry in each row of its matrix. With
+        # rotations a bias of K changes scores; and where outputs are concatenated, the constants
+        # that heads add are seen one by one, so that none of them is redundant. ``unseen`` has
+        # pairs of the name of a symmetry and the number of columns that it makes redundant.
         for letter, rows in (("V", self.rows_of_V), ("K", shape.a), ("Q", shape.a * self.heads)):
             for name, columns in shape.unseen(letter):
                 is_seen_key_bias = name == KEY_BIAS and self.rotary
@@ -224,13 +231,16 @@ class HeadGroup:
         """
         rank_K, rank_Q = ranks["K"], ranks["Q"]
         if self.rotary:
-            # With full rank no complex row of K or of all Q_h is 0, and the rank is the largest.
+            # On each plane the function has the product of two complex rows, of K and of all Q_h,
+            # whose differential has its largest rank if neither row is 0, as at full ranks.
             is_largest = rank_K == rank_Q == self.shape.a
-            return Bounds(self.attention if is_largest else None, self.attention)
+            most = self.dimension_of_attention
+            return Bounds(lower=most if is_largest else None, upper=most)
         if rank_K is None or rank_Q is None:
-            return Bounds(lower=None, upper=self.attention)
+            return Bounds(lower=None, upper=self.dimension_of_attention)
         rows, columns = self.shape.d, self.heads * self.shape.queries
-        # The image of the differential of a product of factors of these ranks.
+        # With Q, all Q_h beside each other, the image is {XᵀQ + KᵀY}: the XᵀQ are rows·rk Q
+        # dimensions, the KᵀY are rk K·columns, and rk K·rk Q are common to both.
         return Bounds.exactly(columns * rank_K + rows * rank_Q - rank_K * rank_Q)
 
     def _rank_of_values(self, ranks: dict[str, int | None]) -> Bounds:
@@ -240,12 +250,14 @@ class HeadGroup:
         ``None`` for one that is not known, or for O if there is no output matrix.
         """
         rank_O, rank_V = ranks["O"], ranks["V"]
+        # Without output matrices the map is the identity on V, whose entries are independent.
         if self.shape.v is None:
-            return Bounds.exactly(self.values)
+            return Bounds.exactly(self.dimension_of_values)
         if rank_O is None or rank_V is None:
-            return Bounds(lower=None, upper=self.values)
+            return Bounds(lower=None, upper=self.dimension_of_values)
         rows, columns = self.heads * self.shape.d_out, self.shape.d
-        # The image of the differential of a product of factors of these ranks.
+        # With O, all O_h on top of each other, the image is {X·V + O·Y}: the X·V are rows·rk V
+        # dimensions, the O·Y are rk O·columns, and rk O·rk V are common to both.
         return Bounds.exactly(columns * rank_O + rows * rank_V - rank_O * rank_V)
 
 

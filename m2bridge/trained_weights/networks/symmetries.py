@@ -105,7 +105,7 @@ class AnalysisOptions:
 
     def reduced(self, head: HeadArrays) -> ReducedHead:
         """Return a head on the coordinates of its tokens."""
-        return reduce_head(head, self.softmax, self.biases, self.norm)
+        return reduce_head(head, softmax=self.softmax, biases=self.biases, norm=self.norm)
 
     def reduced_heads(self, number: int, layer: LayerTensors) -> Iterator[ReducedHead]:
         """Yield the heads of a layer on the coordinates of their tokens."""
@@ -172,7 +172,7 @@ class NormAndOutputBias:
         # as having biases if one has.
         absorbed = {"Q", "V"} <= biases if options.softmax else bool(biases)
         if options.biases and norm is not None and norm.beta is not None:
-            tokens = Tokens.of(len(norm.beta), norm, options.biases)
+            tokens = Tokens.of(len(norm.beta), norm, biases=True)
             # Outside of the space of all γ∘x, β acts as a bias itself.
             if absorbed or tokens.is_moved:
                 beta = len(norm.beta)
@@ -307,7 +307,9 @@ def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds.exactly(named.total()),
-        finite=finite_symmetries(shapes, around.sharing, are_added=False),
+        finite=finite_symmetries(
+            shapes, sharing=around.sharing, rotary=around.rotary, are_added=False
+        ),
         side_by_side=True,
     )
     return NetworkAtWeights(symmetries=symmetries)
@@ -338,25 +340,22 @@ def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
 
 
 def finite_symmetries(
-    shapes: Sequence[HeadShape], sharing: int = 1, are_added: bool = True
+    shapes: Sequence[HeadShape], *, sharing: int = 1, rotary: bool = False, are_added: bool = True
 ) -> tuple[FiniteGroup, ...]:
-    """Return the finite symmetries of a layer with these heads, by name.
+    """Return the finite symmetries of a layer of heads with these ``shapes``, which are equal.
 
-    Parameters
-    ----------
-    shapes : sequence of HeadShape
-        The sizes of the heads, which are equal.
-    sharing : int
-        The number of heads in a row with the same K and V: permutations preserve these groups.
-    are_added : bool
-        Whether the outputs of the heads are added; else each head has its place.
+    ``sharing`` heads in a row have the same K and V. ``rotary`` says whether positions rotate
+    queries and keys; ``are_added``, whether outputs of heads are added: else each has its place.
     """
     first, heads = shapes[0], len(shapes)
     found = []
-    is_free = HeadGroup(shape=first, heads=sharing, rotary=False).is_free
-    # Where all H heads can be mixed, permutations are in GL(H), which is listed already. Where
-    # heads share K and V, permutations map groups to groups, unless sharing restricts nothing.
-    if heads > 1 and are_added and not (first.can_be_mixed and is_free):
+    # Whether sharing K and V restricts nothing, as any A_h and V_h are those of such a group.
+    is_free = HeadGroup(shape=first, heads=sharing, rotary=rotary).is_free
+    # Where any A_h and V_h are those of heads, all H heads can be mixed, and permutations are in
+    # GL(H), which is listed already. With rotations a head has special matrices KᵀRQ for all R.
+    are_mixed = first.can_be_mixed and is_free and not rotary
+    # Permutations map groups to groups, unless sharing restricts nothing.
+    if heads > 1 and are_added and not are_mixed:
         block = 1 if is_free else sharing
         found.append(FiniteGroup.permutations("permutations of heads", heads, block=block))
     # The exchanged weights are those of a group, too, only if its heads have one k and one v: they
@@ -390,8 +389,7 @@ class SoftmaxWeights:
     products : Bounds
         The rank of the differential of the map from the weights to all A_h and V_h.
     constants : Bounds
-        By how much the constant of the layer makes this rank larger; see
-        :func:`constants_at_weights`.
+        By how much the constant b + Σ O_h b_h of the layer makes this rank larger.
     """
 
     independent: bool
@@ -419,8 +417,8 @@ NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNO
 
 
 def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
-    """Return whether a layer is one of softmax with more than matrices A_h and V_h of heads, each
-    alone: with a bias of Q, with constants, or with heads that share K and V or are rotated.
+    """Return whether a layer is one of softmax that is not determined head by head, by A_h and V_h:
+    with a bias of Q, with constants, or with heads that share K and V or are rotated.
     """
     if not shape.softmax:
         return False
@@ -470,7 +468,7 @@ def softmax_layer(
         dimension=dimension,
         named=tuple((name, size) for name, size in named.items() if size),
         listed=Bounds.exactly(named.total()),
-        finite=finite_symmetries(shapes, around.sharing),
+        finite=finite_symmetries(shapes, sharing=around.sharing, rotary=around.rotary),
         complete=True,
         why=why,
     )
@@ -555,6 +553,7 @@ def constants_at_weights(
             return Bounds(fewest, first.d_out)
         if rank_with_bias > rank_V:
             return Bounds.exactly(first.d_out)
+    # Every b_h is in the column space of its V_h: the columns of the O_h are all there is.
     return Bounds(fewest, first.d_out if fewest is None else fewest)
 
 
@@ -575,13 +574,14 @@ class LayerThenNorm:
     hidden: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, dimension: int, dimension_without_mean: int, has_output_bias: bool) -> Self:
-        """Return what follows from the dimension of the layer, and of the layer without mean, which
-        has d' − 1 outputs: see :func:`without_mean`.
+    def of(cls, of_layer: int, dimension_without_mean: int, has_output_bias: bool) -> Self:
+        """Return what follows from the dimension ``of_layer``, of the functions of the layer, and
+        from that of the layer without mean, whose d' − 1 outputs are the differences of the others
+        to the last one: these are the functions of the layer and the norm together.
         """
         # Of all hidden directions one is that of the output bias along 1, and the others are of O.
         hidden_of_bias = int(has_output_bias)
-        hidden_of_O = dimension - dimension_without_mean - hidden_of_bias
+        hidden_of_O = of_layer - dimension_without_mean - hidden_of_bias
         hidden = [("O + 1·uᵀ before LayerNorm", hidden_of_O)]
         if has_output_bias:
             hidden.append(("output bias + c·1 before LayerNorm", hidden_of_bias))

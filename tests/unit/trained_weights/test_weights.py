@@ -142,6 +142,9 @@ def test_a_rounded_product_has_full_rank_and_is_not_used() -> None:
     assert "within rounding of rank 1" in head.words()
     assert "give K and Q" in head.words()
     assert "rounding" not in weights(A=[[1, 2], [3, 4]], V=[[1, 0]], a=1).heads[0].words()
+    # A tolerance for effective ranks says nothing of rounding.
+    near = weights(A=[[1.0, 0], [0, 0.05]], V=[[1.0, 0]], a=1, tolerance=0.1)
+    assert "rounding" not in near.heads[0].words()
 
 
 @pytest.mark.parametrize(

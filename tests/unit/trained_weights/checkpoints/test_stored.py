@@ -95,6 +95,12 @@ def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
     config.write_text(json.dumps({"r": 1, "lora_alpha": 1, "use_dora": True}))
     with pytest.raises(InvalidCaseError, match=r"'use_dora' in 'adapter_config.json'"):
         weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+    # Of rank 0 the factor α/r is no number.
+    empty = {f"{prefix}_A.weight": down[:0], f"{prefix}_B.weight": up[:, :0]}
+    save_file(empty, adapter / "adapter_model.safetensors")
+    config.write_text(json.dumps({"lora_alpha": 1}))
+    with pytest.raises(InvalidCaseError, match=f"its change is {D} × 0 times 0 × {D}"):
+        weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
 
 
 @pytest.mark.parametrize(

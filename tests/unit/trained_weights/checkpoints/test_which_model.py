@@ -25,7 +25,7 @@ from m2bridge.trained_weights.checkpoints.architecture import (
 )
 from m2bridge.trained_weights.networks import network_with_norms
 from m2bridge.trained_weights.networks.differential import EPSILON, AffineLayer
-from m2bridge.trained_weights.networks.series import ranks as differential_ranks
+from m2bridge.trained_weights.networks.series import differential_ranks
 from m2bridge.trained_weights.result import Weights
 
 D, HEADS = 4, 2

@@ -14,7 +14,7 @@ from m2bridge import weights
 from m2bridge.errors import TooLargeError
 from m2bridge.trained_weights.networks import series
 from m2bridge.trained_weights.networks.differential import EPSILON, AffineLayer
-from m2bridge.trained_weights.networks.series import rank_near_zero, ranks
+from m2bridge.trained_weights.networks.series import differential_ranks, rank_near_zero
 
 
 def layer(
@@ -62,7 +62,9 @@ def test_ranks_are_those_in_balls(name: str) -> None:
     random = Random(3)
     layers = [layer(random, **sizes) for _ in range(2)]
     parameters = sum(one.parameters for one in layers)
-    in_balls, _, method = ranks(layers, **options, most=parameters, most_at_weights=parameters)
+    in_balls, _, method = differential_ranks(
+        layers, **options, most=parameters, most_at_weights=parameters
+    )
     assert "balls" in method
     found = rank_near_zero(options["skip"], options["softmax"], layers, parameters)
     assert 0 < found == in_balls

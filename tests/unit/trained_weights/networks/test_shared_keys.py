@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,11 @@ import pytest
 from m2bridge import weights
 from m2bridge.errors import InvalidCaseError
 from tests.forward_pass import Layer, Parameters, drawn, exact_network_rank, exact_rank
-from tests.unit.trained_weights.networks.test_layers_and_networks import shared
+from tests.unit.trained_weights.networks.test_layers_and_networks import (
+    PERMUTATIONS,
+    listed,
+    shared,
+)
 
 LLAMA = {"Q": "q_proj", "K": "k_proj", "V": "v_proj", "O": "o_proj"}
 """The names of the matrices of LLaMA."""
@@ -251,3 +256,38 @@ def test_what_is_left_out_has_its_reason_and_tied_embeddings_are_said(tmp_path: 
     assert f"embeddings (1): {outside}" in words["tied"]
     assert f"embeddings (1), heads of the model (1): {outside}" in words["separate"]
     assert outside not in words["none"]
+
+
+def keeps_groups(p: Parameters, sharing: int, order: tuple[int, ...]) -> bool:
+    """Whether heads in this order are those of groups with one K, where positions rotate keys.
+
+    In each plane K and Q are complex vectors k and q, and all k* q beside each other have rank 1.
+    """
+    planes = p["K"].shape[1] // 2
+    k, q = (p[x][:, :planes] + 1j * p[x][:, planes:] for x in "KQ")
+    for start in range(0, len(order), sharing):
+        for plane in range(planes):
+            beside = [numpy.outer(k[h, plane].conj(), q[h, plane]) for h in order[start:][:sharing]]
+            if numpy.linalg.matrix_rank(numpy.hstack(beside)) > 1:
+                return False
+    return True
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+@pytest.mark.parametrize(("heads", "sharing"), [(4, 2), (2, 1)])
+def test_rotations_leave_only_permutations_that_keep_groups(
+    heads: int, sharing: int, softmax: bool, tmp_path: Path
+) -> None:
+    """Without them any A and V are those of such heads: all permutations, or GL(H)."""
+    layer = Layer(2, 2, 2, v=2, heads=heads, softmax=softmax, rotary=True)
+    p = tied(drawn(layer, 1), sharing)
+    kept = sum(keeps_groups(p, sharing, order) for order in permutations(range(heads)))
+    config = {
+        "model_type": "llama",
+        "num_attention_heads": heads,
+        "num_key_value_heads": heads // sharing,
+    }
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    numpy.savez(tmp_path / "w.npz", **state(layer, p, sharing))
+    found = weights(tmp_path, normalization=normalization(layer), norm="none")
+    assert listed(found) == {PERMUTATIONS: kept}

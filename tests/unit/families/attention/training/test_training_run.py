@@ -93,6 +93,13 @@ def test_what_does_not_fit_is_named(changed: dict[str, Any], words: str) -> None
         training_run(run(**changed))
 
 
+def test_a_run_of_zeros_is_at_distance_zero_from_any_rank() -> None:
+    zeros = numpy.zeros((5, A, D))
+    found = training_run(run(K=zeros, Q=zeros))
+    assert found.distances.tolist() == [[0.0] * A] * 5
+    assert json.loads(json.dumps(found.to_json(), allow_nan=False))["stages"][0]["distance"] == 0
+
+
 @pytest.mark.slow
 def test_the_command_draws_a_file(tmp_path: Path) -> None:
     numpy.savez(tmp_path / "run.npz", **run())
@@ -108,5 +115,11 @@ def test_the_command_draws_a_file(tmp_path: Path) -> None:
         cli, ["figure", "training", str(tmp_path / "run.npz"), "--tolerance", "2"]
     )
     assert isinstance(refused.exception, InvalidCaseError)
+    zeros = numpy.zeros((5, A, D))
+    numpy.savez(tmp_path / "zeros.npz", **run(K=zeros, Q=zeros))
+    drawn = CliRunner().invoke(
+        cli, ["figure", "training", str(tmp_path / "zeros.npz"), "--out", str(picture)]
+    )
+    assert drawn.exit_code == 0, drawn.output
     as_table = CliRunner().invoke(cli, ["figure", "training", str(tmp_path / "run.npz"), "--csv"])
     assert as_table.stdout.splitlines()[0].startswith("step,loss,rank_K,rank_Q,rank_A,rank_V")
