@@ -29,7 +29,7 @@ from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.registry import family
 from m2bridge.limits import importing, limited
-from m2bridge.results.sheet import Sheet, Table, line, plural
+from m2bridge.results.sheet import Sheet, Table, line as on_one_line, plural
 
 if TYPE_CHECKING:
     from m2bridge.batch.plan import Plan
@@ -120,7 +120,7 @@ def certify_command(
     from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
-    cases = ordered(_cases(family, options))
+    cases = ordered(_cases(family, options))  # at least one, all of one family
     if options["executor"] == "processes":
         _prepare(cases[0].family)
     all_tasks = tasks(cases, check)
@@ -129,7 +129,7 @@ def certify_command(
     if not quiet:
         click.echo(planned.to_text(), err=as_json)
     if planned.unusable:
-        files, *others = planned.unusable  # the first name, and perhaps more
+        files, *others = planned.unusable  # names of files, of which the first is shown
         if others:
             files += f" and {plural(len(others), 'other')}"
         note = f"Note: files that are not the certificate of their name will be replaced: {files}"
@@ -175,8 +175,9 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     """
     from m2bridge.batch.cases import grid, read_cases
 
-    if options["all_sizes"]:  # of a family of its own, with one case
+    if options["all_sizes"]:
         of_one_size = family_with_all_sizes(name, options, without_effect=("file", "all_a"))
+        # all_sizes is the name of another family, whose one case is all sizes of this family
         return [family(of_one_size.all_sizes).build()]
     chosen = family(name)
     texts = {option.name: options.get(option.name) for option in chosen.options}
@@ -278,11 +279,11 @@ def verify_command(
     files_and_outcomes = list(json_files(paths))
     files = [path for path in files_and_outcomes if not path.name.endswith(SUFFIX)]
     outcomes = len(files_and_outcomes) - len(files)
-    left_out = ""
+    skipped = ""  # the words about outcomes
     if outcomes:
-        left_out = f"; {plural(outcomes, 'outcome')} of a batch without a certificate skipped"
+        skipped = f"; {plural(outcomes, 'outcome')} of a batch without a certificate skipped"
     if not files:
-        raise click.UsageError(_why_nothing_to_verify(paths, left_out))
+        raise click.UsageError(_why_nothing_to_verify(paths, skipped))
     with progress("verifying"):
         findings = verify_files(files, verification, workers)
     counts = Counter(finding.outcome for finding in findings)
@@ -290,33 +291,46 @@ def verify_command(
         verified = [finding.to_json() for finding in findings]
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         echo_json(json.dumps(data, ensure_ascii=False))
-    rows = [(line(finding.name), finding.outcome, line(_remark(finding))) for finding in findings]
+    rows = []
+    for finding in findings:
+        remark = on_one_line(_remark(finding))
+        rows.append((on_one_line(finding.name), finding.outcome, remark))
     table = Sheet("", [Table(("certificate", "outcome", ""), rows)])
+    summary = _summary(counts, skipped)
+    if not as_json:
+        click.echo(fitted(table).removeprefix("\n"))  # without the line of the empty title
+        click.echo(f"\n{summary}")
+    for listener in common.listeners:  # in a worker of mcp, which shows the text to people
+        listener(f"{summary}\n{table.text()}")
+    return _code_of(counts)
+
+
+def _summary(counts: Counter[str], skipped: str) -> str:
+    """Return the lines about all checks: how many certificates have each outcome.
+
+    ``counts[outcome]`` is that number, and ``skipped`` ends the first line: how many outcomes of a
+    batch, which are no certificates, were skipped, or nothing.
+    """
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
-    summary = f"  {plural(len(findings), 'certificate')}: {words}{left_out}"
+    summary = f"  {plural(counts.total(), 'certificate')}: {words}{skipped}"
     if counts["accepted-on-trust"]:
         trusted = plural(counts["accepted-on-trust"], "certificate")
         summary += f"\n  {trusted} accepted on trust in Macaulay2, where no check here decides"
     if counts["other-release"]:
         others = plural(counts["other-release"], "certificate")
         summary += f"\n  {others} for another release to verify; nothing is decided here"
-    if not as_json:
-        click.echo(fitted(table).removeprefix("\n"))  # without the line of the empty title
-        click.echo(f"\n{summary}")
-    for listener in common.listeners:
-        listener(f"{summary}\n{table.text()}")
-    return _code_of(counts)
+    return summary
 
 
-def _why_nothing_to_verify(paths: Sequence[Path], left_out: str) -> str:
+def _why_nothing_to_verify(paths: Sequence[Path], skipped: str) -> str:
     """Return the message that there is no certificate in the named folders.
 
-    ``paths`` are the folders; ``left_out`` says how many outcomes of a batch they have, which are
+    ``paths`` are the folders; ``skipped`` says how many outcomes of a batch they have, which are
     no certificates, and is empty if they have none.
     """
-    if left_out:
-        return f"there are no certificates to verify{left_out}; 'm2bridge report' shows the reasons"
-    first = line(str(paths[0]))
+    if skipped:
+        return f"there are no certificates to verify{skipped}; 'm2bridge report' shows the reasons"
+    first = on_one_line(str(paths[0]))
     state = "has no file whose name ends in .json"
     if not any(paths[0].iterdir()):
         state = "is empty"
@@ -330,7 +344,10 @@ def _why_nothing_to_verify(paths: Sequence[Path], left_out: str) -> str:
 
 
 def _code_of(outcomes: Iterable[str]) -> int:
-    """Return the exit code for the outcomes of all checks: that of the most severe one."""
+    """Return the exit code for the outcomes of all checks.
+
+    It is the first of ``_WORST_FIRST`` that one of them has, else 0.
+    """
     codes = {_CODES[outcome] for outcome in outcomes}
     for code in _WORST_FIRST:
         if code in codes:

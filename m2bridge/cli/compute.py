@@ -112,7 +112,7 @@ def closure_command(
         )
     is_default = "weights" not in common.explicit_options(click.get_current_context())
     if options["named_file"] is not None and is_default:
-        weights = None  # a map has its own parameters
+        weights = None  # a map has its own parameters; given weights are refused for it later
     request = common.case_request(options)
     # only elimination needs Macaulay2; up to a degree, or by multidegrees, Python finds the ideal
     eliminates = strategy != "multigraded" and max_degree is None
@@ -133,7 +133,7 @@ def _closure() -> Callable[..., Result]:
 
 
 def _closure_without_generators() -> Callable[..., Result]:
-    """Import the closure, and return a function that takes the same and lists no generators."""
+    """Import ``closure``; return a function with its parameters that lists no generators."""
     from m2bridge.maps.closure import closure
 
     def closure_without_generators(model: Any, **options: Any) -> Result:
@@ -248,9 +248,8 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "must be QQ for polar degrees")
-    model = request.model.in_coordinates(
-        request.coordinates, weights=None
-    )  # None: usual parameters
+    # weights=None: with the usual parameters of the model
+    model = request.model.in_coordinates(request.coordinates, weights=None)
     needs_engine = method in ("slices", "conormal")
     what = f"polar degrees of the {model.title}"
     _, code = request.compute(

@@ -132,9 +132,9 @@ def read_ideal(
     from m2bridge.ideals.construct import ideal, read_ideal_file
 
     if exists(named):
-        # A process that reads for assistants, below some folders only, reads TOML alone: of plain
-        # text they would be shown the lines as polynomials, whatever it is, such as TOKEN = secret.
-        may_be_plain = folders() is None
+        # A process that reads for assistants, below some folders only, reads TOML alone. If it took
+        # the lines of any text for polynomials, an assistant could see secrets: TOKEN = secret.
+        may_be_plain = folders() is None  # None: files of all folders may be read
         return read_file(Path(named), partial(read_ideal_file, field=field, plain=may_be_plain))
     try:
         return ideal(named, field=field), ""

@@ -102,7 +102,7 @@ def report_command(
             result = report.collect(folder)
         if not result.rows:
             raise click.UsageError(_why_nothing_to_report(result, folder))
-        write = report.FORMATS[form]
+        write = report.FORMATS[form]  # a function from the result to the text
         if form in LINKED_FORMATS:
             write = partial(report.LINKED[form], documentation=docs)
         text = write(result)
@@ -194,6 +194,7 @@ def atlas_command(
 
     certificates = out / CERTIFICATES
     if folder is None:
+        # the exit code, which tells the verdicts, is not that of an atlas
         ctx.invoke(certify_command, out=certificates, **_batch_options(options))
     else:
         _copy_certificates(ctx, folder, certificates)
@@ -327,19 +328,24 @@ def _draw_figure(
     """Compute a figure, write its picture to ``out``, if given, and print its data.
 
     ``form`` is ``csv``, ``json`` or, for a summary in words, ``None``; ``options`` are those of the
-    figure. The exit code is returned.
+    figure, and ``program`` (``--m2``) for a figure that needs Macaulay2. The exit code is returned:
+    that of undecided if a part of the result is unfinished.
     """
+    program = options.pop("program", None)  # not an option of the figure itself
     if out is not None:
         _check_writable(out)
     with (
         common.time_limit(timeout=timeout) as clock,
         progress(f"figure {figure.name}"),
-        Session(options.pop("program", None)),  # it starts at its first use
+        # The functions of the figure compute with the session whose block is entered. Its Macaulay2
+        # starts at the first computation, so it does not start for figures without one.
+        Session(program),
     ):
         result = figure.from_options(options)
     if out is not None:
-        # the limit holds for the computation: its result is drawn however long that takes
-        with overtime(clock, inf), importing(), _name_file_in_errors(out):
+        # The limit holds for the computation: its result is drawn however long that takes. Drawing
+        # imports modules of matplotlib, which signals must not interrupt.
+        with overtime(clock, seconds=inf), importing(), _name_file_in_errors(out):
             result.save(out)
         report_file_written(out)
     elif form is None:

@@ -109,7 +109,7 @@ class Conversation:
         self._sources: dict[str, Source] = {}
         self._turn = threading.RLock()
         self._whose_turn: int | None = None
-        """The thread that has the turn."""
+        """The identifier of the thread that has the turn, if one has it."""
         self._process_began = 0.0
         """When the process was started, on the monotonic clock."""
         close_after_fork.add(self)
@@ -158,17 +158,18 @@ class Conversation:
 
     @contextmanager
     def _its_turn(self, seconds: float | None) -> Iterator[bool]:
-        """Take the turn during the block; the context is whether it was free within ``seconds``.
+        """Wait at most ``seconds`` (``None``: for ever) for the turn, and keep it during the block.
 
-        ``None`` means to wait for ever. The turn is never free within one of the same thread.
+        The block gets whether this thread has the turn now: ``False`` if another thread still uses
+        it, and at once if this thread had it before, so that a signal handler asks.
         """
         patience = -1.0  # for ever
         if seconds is not None:
             patience = min(seconds, threading.TIMEOUT_MAX)
-        # The lock is reentrant, so a signal that arrives between two of these lines, when no
-        # request has begun or it is finished, gets the turn. A child made by ``fork`` has a new
-        # lock, so the one that was acquired is kept.
-        turn = self._turn
+        # A signal handler may run while the lock is held but _whose_turn is not set: no request
+        # has begun, or the request is finished. The handler may use Macaulay2 then, and gets the
+        # lock, which is reentrant.
+        turn = self._turn  # the block may fork, and disown makes a new lock in the child
         mine = not self._is_within_a_turn and turn.acquire(timeout=patience)
         if not mine:
             yield False
@@ -194,8 +195,8 @@ class Conversation:
 
     def _start(self) -> tuple[Process, Path]:
         """Start the process if it is not running; return it, and the folder for its files."""
-        # Macaulay2 may have been killed between two requests; of one that ends before it is ready,
-        # _started reports why
+        # Macaulay2 may have been killed between two requests. (If it ended before it was ready, it
+        # is kept here: waiting for its first report raises the error that says why it ended.)
         if self._ready and self.process is not None and self.process.has_ended:
             self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
         if self.process is None:
@@ -313,7 +314,7 @@ class Conversation:
         Parameters
         ----------
         function, arguments
-            As in :meth:`request`.
+            A function in ``m2scripts/session.m2``, and its arguments after nonce and path.
         texts : mapping from str to str
             The texts by the endings of their files, such as ``.m2``.
         limit : float or None
@@ -383,28 +384,32 @@ class Conversation:
     def _started(self) -> tuple[Process, Path]:
         """Return the process, once it is ready, and the folder for its files.
 
+        A new process is ready after its first report. The message for 1/0, printed before it, sets
+        ``first_column``.
+
         Raises
         ------
         TimeLimitError
-            If it is not ready within the limit of the computation, or within two minutes.
+            If it is not ready by the deadline of the computation, or two minutes after its start.
         """
-        clock().check()
+        computation = clock()
+        computation.check()
         process, folder = self._start()
         if not self._ready:
             late = f"{self.candidate.program} did not start"
-            # it may have been starting for a while, in the background
+            # the process may have been starting in the background for this many seconds
             age = time.monotonic() - self._process_began
-            computation = clock()
-            with limited(_START_LIMIT, begin=computation.now() - age) as running:
-                # "… did not start within the limit of 120 seconds", the limit of a start, or "… in
-                # the 3.0 seconds that it had of the limit of 10 seconds", that of the computation
+            # the start of the process, on the clock of the computation
+            process_start = computation.now() - age
+            with limited(_START_LIMIT, begin=process_start) as running:
+                # running has the earlier of the two deadlines, and the words for that limit
                 if running.deadline < computation.deadline:
-                    late += " within"
-                else:
-                    seconds = age + (running.remaining or 0)
+                    late += " within"  # "… did not start within the limit of 120 seconds"
+                else:  # "… in the 3.0 seconds that it had of the limit of 10 seconds"
+                    seconds = max(running.deadline - process_start, 0)
                     late += f" in the {seconds:.1f} seconds that it had of"
                 output, _ = self._report(process, running, answers=None, late=late)
-            # the position in the message for 1/0, see _start
+            # the error in "1/0" is at the slash: column 2 if the first column is 1
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True
         return process, folder
@@ -478,8 +483,7 @@ class Session(Conversation):
 
     Threads that share a session take turns. A child made by ``fork`` leaves the process to its
     parent and starts its own when it runs a script. A session that is garbage-collected ends its
-    process. In its ``with`` block it is the :func:`current` session, which computations use;
-    ``_around`` are the sessions that were chosen before such blocks.
+    process. In its ``with`` block it is the :func:`current` session, which computations use.
 
     Parameters
     ----------
@@ -592,4 +596,4 @@ def current() -> Engine:
 @lru_cache(maxsize=1)
 def _shared(candidate: Candidate) -> Session:
     """Return the session of this process, a new one if another program is located than before."""
-    return Session()
+    return Session()  # it locates its program again: candidate is only the key of the cache

@@ -124,7 +124,7 @@ def script_error(
     if not places and f"{nonce}.given.m2" in output:
         return ConversionError(f"Macaulay2 does not accept the given value: {message}")
     if not places:
-        places = [Place(sources[nonce])]
+        places = [Place(sources[nonce])]  # the code of the request, without a position
     # Macaulay2 lists the innermost call first
     place = places[0]
     outermost = places[-1]
@@ -211,7 +211,8 @@ def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iter
     """
     for frame in _FRAME.finditer(text):
         nonce = frame["file"].rpartition("/")[2].removesuffix(".m2")
-        line, width = int(frame["line"]), int(frame["column"]) - first_column
+        line = int(frame["line"])
+        width = int(frame["column"]) - first_column  # of the text before the position, in bytes
         if nonce in sources:
             yield _place(sources[nonce], line, width)
         elif frame.start() == 0 and not _is_own(frame["file"]):
@@ -290,8 +291,8 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
     # the shell that should have started Macaulay2 ends so, before anything is printed
     if status == LIMIT_REFUSED_STATUS and not output:
         return EngineDiedError("this system refuses a limit on memory: run without --memory")
-    given = limits.memory if limits_memory() else None
-    inherited = address_space()
+    given = limits.memory if limits_memory() else None  # else the system cannot set a limit
+    inherited = address_space()  # the limit of this process, if there is one (ulimit -v)
     is_limited = given is not None or inherited is not None
     # With limited memory the garbage collector aborts in these ways without a message.
     lacked_memory = is_limited and status in (-signal.SIGABRT, -signal.SIGSEGV)
