@@ -149,8 +149,9 @@ def _value_in_ring(value: Any, ring: PolyRing, is_typed: bool) -> Any:
     """The value to encode for a leaf of the inputs of a call, with expressions in a ring.
 
     A matrix or an expression of SymPy with variables becomes the code that makes it, a matrix of
-    SymPy without variables a matrix over ZZ or QQ; other values stay. ``is_typed`` is that of
-    :func:`_code_in_ring`.
+    SymPy without variables a matrix over ZZ or QQ; other values stay. ``is_typed`` says whether the
+    names of variables are read as if they were typed. The code is the body of a function that
+    :func:`_code_in_ring` writes, with the parameters R, the ring in Macaulay2, and ``places``.
     """
     if isinstance(value, MatrixBase):
         if not value.free_symbols:

@@ -104,15 +104,14 @@ def decode_value(
     """
     if value is None:
         return None
-    from m2bridge.convert.decode_values import (
-        ValueReader,
-    )  # many classes, which programs do not need
+    # The module has many classes, which programs do not need, so it is imported here.
+    from m2bridge.convert.decode_values import ValueReader
 
     try:
-        tag, descriptions, content = value
+        tag, ring_table, content = value  # ["Value", table of rings, value that names its places]
         if tag != "Value":
             raise ParseError(f"not a value of a workspace: {json.dumps(value)[:120]}")
-        return ValueReader(descriptions, make_ideal).read(content)
+        return ValueReader(ring_table, make_ideal).read(content)
     except M2BridgeError:
         raise
     except FAULTS as reason:

@@ -178,7 +178,8 @@ def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
     match kind, parts:
         case "Product", _ if all(map(_is_power, parts)):
             product = values.Factorization(tuple(part.parts for part in parts))
-            # A sign inside would be taken for the minus outside when the value goes back.
+            # When the value goes back to Macaulay2, a first factor -1 is written as a minus outside
+            # of the product. So a product that has this factor inside is no Factorization.
             if not product.is_negative:
                 return product
         case "Minus", [values.Factorization() as inside] if not inside.is_negative:

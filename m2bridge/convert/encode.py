@@ -181,6 +181,7 @@ def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
         return values.FractionField(ring)
     relation = {exponents: ring.number(c) for exponents, c in field.relation.items()}
     quotient = values.QuotientRing(ring, (ring.sympy_ring.from_dict(relation),))
+    # joined=False, as the degrees of the quotient are no degrees of the field that toField makes
     return values.Algebra(quotient, (), joined=False)
 
 

@@ -246,9 +246,10 @@ def _galois_field(base: str, power: str | None, name: str | None) -> Coefficient
 
 def _prime_power(number: int) -> tuple[int, int]:
     """The prime and the exponent of a power of a prime; (number, 1) for other numbers."""
-    # An exponent is at most the number of bits, since a prime is at least 2.
+    # An exponent is at most the number of bits, since a prime is at least 2. For 0 and 1 there is
+    # no exponent to try.
     for exponent in range(number.bit_length(), 1, -1):
-        root = int(flint.fmpz(number).root(exponent)) if number > 1 else 1  # rounded down
+        root = int(flint.fmpz(number).root(exponent))  # rounded down
         if root**exponent == number and is_prime(root):
             return root, exponent
     return number, 1
@@ -365,14 +366,14 @@ def coefficient_terms(coefficient: Any) -> tuple[dict[tuple[int, ...], Any], dic
     Returns
     -------
     numerator, denominator : dict
-        Exponents of the generators with rational coefficients; the denominator is ``None`` where
-        there is none.
+        Rational coefficients by the exponents of the generators: ``{(1,): 2, (0,): -1}`` is
+        2*i - 1. The denominator of an element of an algebraic field is ``None``.
     """
     if hasattr(coefficient, "numer"):  # a fraction of polynomials
         return dict(coefficient.numer), dict(coefficient.denom)
     if hasattr(coefficient, "to_list"):  # ``ANP``, which has the highest power first
         numbers = coefficient.to_list()
-        if coefficient.dom.is_FiniteField:
+        if coefficient.dom.is_FiniteField:  # residues, as integers that stand for them
             numbers = [SYMPY_QQ(coefficient.dom.to_int(c)) for c in numbers]
         return {(k,): c for k, c in enumerate(reversed(numbers)) if c}, None
     return {(0,): coefficient.x, (1,): coefficient.y}, None  # a Gaussian number x + y·I

@@ -260,7 +260,7 @@ class PolynomialParser:
                 self.divisors.append(factor)
                 total = total * _variables_by_name(self.ring)[normal_form(name)]
             else:
-                self.refuse_divisor(start + 1)
+                self.refuse_divisor(start + 1)  # the token after the operator
 
     def implicit_product(self, is_after_divisor: bool) -> bool:
         """Whether a factor without the sign of a product comes next, as y in ``x y``.

@@ -43,10 +43,12 @@ def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
 def read_equation(text: str, ring: PolynomialRing) -> PolyElement:
     """Read a polynomial, or an equation as the difference of its sides.
 
+    ``ring``, over QQ, has the names that may occur as variables.
+
     Raises
     ------
     ConversionError
-        As :func:`read_polynomial`.
+        With the column and the text, if it is neither, or is too large when it is expanded.
 
     Examples
     --------
@@ -59,10 +61,12 @@ def read_equation(text: str, ring: PolynomialRing) -> PolyElement:
 def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
     """Read a rational function, as coprime numerator and denominator.
 
+    ``ring``, over QQ, has the names that may occur as variables.
+
     Raises
     ------
     ConversionError
-        As :func:`read_polynomial`; or if a divisor is zero.
+        If it is no rational function, is too large when it is expanded, or a divisor is zero.
 
     Examples
     --------
@@ -96,7 +100,7 @@ def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = Fal
     Raises
     ------
     ConversionError
-        As :func:`read_polynomial`.
+        If it is no polynomial, is too large when it is expanded, or has another divisor.
 
     Examples
     --------

@@ -86,8 +86,8 @@ def table_of(
     return table
 
 
-def line(table: dict[str, Any], name: str, key: str) -> str:
-    """The text of a key in the table ``[name]``, on one line; empty where it was left out.
+def line_of_text(table: dict[str, Any], name: str, key: str) -> str:
+    """The value of a key in the table ``[name]``, one line of text; empty where it was left out.
 
     Raises
     ------
@@ -156,8 +156,9 @@ def polynomial(
 def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
     """Read the numerator and the denominator of a coordinate of a map from its text.
 
-    Text without a stroke is a polynomial, whose denominator is 1. ``value`` and ``where`` are as in
-    :func:`polynomial`.
+    Text without a stroke is a polynomial, whose denominator is 1. ``value`` is the value in the
+    file, which should be a text, and ``where`` its place in the file, for messages. ConversionError
+    is raised if it is no rational function in the variables of the ring.
     """
     if not isinstance(value, str) or "/" not in value:
         return polynomial(value, where, ring), ring.sympy_ring.one
@@ -207,17 +208,18 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ('parabola', (t, t**2))
     """
     content = read_toml(text)
-    for other, option in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
+    # other tables of m2bridge's files, with a command that takes such a file
+    for other, command in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
         if other in content:
             raise ConversionError(
-                f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE'"
+                f"this file holds [{other}], and no map by itself: 'm2bridge {command} FILE'"
                 " takes it"
             )
     check_keys(content, "", {"map", "coordinates"}, set())
     table = table_of(content, "map", {"parameters"}, {"title", "relations"})
     # every key of this table is the name of a coordinate
     coordinates = table_of(content, "coordinates", set(), set(content["coordinates"]))
-    title = line(table, "map", "title")
+    title = line_of_text(table, "map", "title")
     parameters = strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
         variable_name(name)  # refuses what cannot be the name of a variable

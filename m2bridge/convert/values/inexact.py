@@ -263,12 +263,13 @@ class Real(Inexact):
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``.
 
-        With a fraction it is computed exactly and then rounded, as in Macaulay2; otherwise, and for
-        powers, whose exact value could have any size, as :class:`Inexact` does.
+        With a fraction it is computed exactly and then rounded, as in Macaulay2. But the fraction
+        is rounded first for powers, whose exact value could have any size, for infinities and NaN,
+        and if this number would take much memory as a fraction. With other numbers mpmath computes.
         """
         with_fraction = isinstance(other, Fraction) and operation is not operator.pow
-        is_small = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
-        if not with_fraction or not is_small:
+        is_small_fraction = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
+        if not with_fraction or not is_small_fraction:
             return Inexact._compute(self, operation, other, swapped=swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
         return Real.of(_to_mpmath(exact, self.precision), self.precision)
