@@ -182,9 +182,9 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     chosen = family(name)
     texts = {option.name: options.get(option.name) for option in chosen.options}
     if options["file"] is not None:
-        extra = [name for name, value in texts.items() if value is not None]
-        if extra:
-            raise InvalidCaseError(extra[0], "has no effect with --cases")
+        given = [option for option, value in texts.items() if value is not None]
+        if given:
+            raise InvalidCaseError(given[0], "has no effect with --cases")
         with limited(options["timeout"]):  # a pipe could otherwise block for ever
             return list(read_cases(options["file"], chosen, options["all_a"]))
     return grid(chosen, texts, options["all_a"])

@@ -180,7 +180,7 @@ def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
 def _where_option_belongs(
     error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]
 ) -> str:
-    """Return advice on where an unknown option belongs; empty if no command has it.
+    """Return advice on where an unknown option belongs; empty if there is none.
 
     ``error`` is about that option, and ``ctx`` is the context of the command that got it.
     """

@@ -267,8 +267,10 @@ class Request(Run):
     def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
         """Print the result of a function for the model over the field; return the exit code.
 
-        The parameters are those of :meth:`compute`, where ``subject`` is the model; ``what`` is
-        without its name, as in ``dimension``.
+        ``function`` imports the function that computes, and returns it; that is called with the
+        model, ``field=``, ``coordinates=`` and ``more``, of which ``starts_engine_early`` says
+        whether Macaulay2 starts during the import. ``what`` is computed of the model, such as
+        ``dimension``.
         """
         more |= {"field": self.field, "coordinates": self.coordinates}
         title = f"{what} of the {self.model.title}"
@@ -300,6 +302,7 @@ def stack_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command
     """Return a decorator that adds options to a command, in the order of its help."""
 
     def add(command: Command) -> Command:
+        # click shows the option that was added last first, as of decorators in several lines
         for option in reversed(options):
             command = option(command)
         return command
@@ -512,6 +515,7 @@ def progress(what: str) -> Iterator[None]:
 
         def show_count(done: int, total: int, steps: str) -> None:
             """Show that ``done`` of ``total`` steps are done; ``steps`` names them."""
+            # the bar and the numbers are shown from the first count on
             display.columns = (spinner, text, BarColumn(), count, elapsed)
             display.update(task, completed=done, total=total, steps=steps)
 
@@ -560,8 +564,9 @@ def report_file_written(path: Path) -> None:
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
     """Print a result within the remaining time and a short grace; return the exit code.
 
-    ``form`` is one of the four formats, and ``clock`` that of the computation. Text and LaTeX have
-    the first generators of each ideal, or with ``everything`` all; other formats always have all.
+    ``form`` is ``text``, ``latex``, ``m2`` or ``json``, and ``clock`` that of the computation. Text
+    and LaTeX have the first generators of each ideal, or with ``everything`` all; other formats
+    always have all. TimeLimitError is raised if the grace is too short.
     """
     most = None if everything else MAX_SHOWN_GENERATORS
     writers: dict[str, Callable[[], str]] = {

@@ -317,7 +317,7 @@ def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) 
     They are counted over the complex numbers modulo two primes, and the real ones isolated, by the
     program msolve where it is installed.
     """
-    request = common.Run.of(options)
+    request = common.Run.of(options)  # what is left in ``options`` are arguments of the computation
     model = named_case({"d": d, "d_out": d_out, "a": a, "t": t})
     what = f"critical points of the {model.title}"
     try:
@@ -349,7 +349,7 @@ def implicitize_command(file: Path, **options: Any) -> int:
     where all relations vanish. Coefficients are numbers; docs/maps.md shows how a parameter becomes
     a constant of the field QQ(c).
     """
-    request = common.Run.of(options)
+    request = common.Run.of(options)  # field, strategy and max_degree are left in ``options``
     with common.time_limit(timeout=request.timeout) as clock:
         with importing():
             from m2bridge.convert.toml_files import read_map

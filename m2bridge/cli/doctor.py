@@ -178,24 +178,24 @@ def diagnosis(explicit: str | None, timeout: float) -> Diagnosis:
     except EngineError as error:
         failure = error
     return Diagnosis(
-        macaulay2=[_found(one, taken=one.candidate == choice) for one in asked],
+        macaulay2=[_found(place, taken=place.candidate == choice) for place in asked],
         msolve=_found_msolve(choice),
         packages={name: _installed(name) for name in PACKAGES},
         failure=failure,
     )
 
 
-def _found(one: Probed, *, taken: bool) -> FoundProgram:
-    """Return what is known of a Macaulay2 that was asked for its version.
+def _found(place: Probed, *, taken: bool) -> FoundProgram:
+    """Return what is known of a place whose program, a Macaulay2, was asked for its version.
 
-    ``one.refusal`` is the error that it raised, ``None`` if it can be used.
+    ``place.refusal`` is the error that it raised, ``None`` if it can be used.
     """
     return FoundProgram(
-        origin=one.candidate.origin,
-        program=one.candidate.program,
-        version="" if one.refusal else one.candidate.version,
+        origin=place.candidate.origin,
+        program=place.candidate.program,
+        version="" if place.refusal else place.candidate.version,
         taken=taken,
-        reason="" if one.refusal is None else _reason(one.refusal),
+        reason="" if place.refusal is None else _reason(place.refusal),
     )
 
 

@@ -85,8 +85,9 @@ def _ideal_request(
 ) -> tuple[common.Run, CoefficientField | None]:
     """Return the limits and format of a command with ``--ideal``, and the field after ``--field``.
 
-    The field is ``None`` if it is not given, since the ideal may say it then. The parameters are
-    those of :func:`show_for_ideal`.
+    The field is ``None`` if it is not given, since the ideal may say it then. ``options`` are the
+    values of the command's options by name, and ``own_options`` the names of those that it accepts
+    together with ``--ideal`` in addition to :data:`OPTIONS_FOR_IDEALS`.
 
     Raises
     ------

@@ -109,9 +109,9 @@ def _open_closed_descriptors() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            mode = os.O_WRONLY
+            mode = os.O_WRONLY  # for standard error: messages may vanish
             if descriptor < 2:
-                # Results must not vanish silently, so a closed output stays unwritable.
+                # Results must not vanish silently, so standard output, 1, stays unwritable.
                 mode = os.O_RDONLY
             os.set_inheritable(os.open(os.devnull, mode), True)
 

@@ -116,7 +116,8 @@ class Workers:
         self._folder = Scratch()  # holds the temporary files of workers, even of killed ones
         watched = self._folder.path / "watched"
         os.mkfifo(watched)
-        # the system closes it when this process ends for whatever reason, and then workers end
+        # The system closes it when this process ends for whatever reason, and then workers end. To
+        # open a pipe for writing alone would wait for a reader.
         self._held = os.open(watched, os.O_RDWR)
         self._prepare = partial(_prepare_worker, watched, memory, folders)
         self._perform = partial(_perform_in_worker, self._prepare, run_reporting_errors, memory)
@@ -200,6 +201,7 @@ def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> li
     """
     end_with(os.open(watched, os.O_RDONLY))  # this process ends when the pipe is closed
     _kept.append(Scratch(str(watched.parent)))
+    # for temporary files of this process, and of the programs that it starts
     os.environ["TMPDIR"] = tempfile.tempdir = str(_kept[-1].path)
     limit_address_space(memory)
     session = Session(limits=Limits(memory=memory))
@@ -215,14 +217,14 @@ def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> li
 
 def _load() -> None:
     """Import all modules that calls may need, before a time limit could interrupt an import."""
-    load_wholly()
+    load_wholly()  # an import that a call still needs is finished even if its limit is reached
     for module in walk_packages(m2bridge.__path__, "m2bridge."):
         if module.name.rpartition(".")[2] not in UNNEEDED_MODULES:
             imported(module.name)
     for name in LAZY_IMPORTS:
-        with suppress(ImportError):
+        with suppress(ImportError):  # not installed
             imported(name)
-    families()
+    families()  # also those that other packages define
 
 
 def perform_tool(name: str, values: Mapping[str, Any], max_memory_mib: int) -> object:

@@ -77,7 +77,8 @@ ARGUMENT_HELP = {
 def arguments_of(name: str) -> dict[str, click.Parameter]:
     """Return the arguments of the tool ``name``: parameters of its command, by the argument's name.
 
-    That of the option ``--d-out`` is ``d_out``. Options in :data:`OMITTED_OPTIONS` are left out.
+    The name of the option ``--d-out`` is ``d_out``. Options in :data:`OMITTED_OPTIONS` are left
+    out.
     """
     arguments: dict[str, click.Parameter] = {}
     for param in TOOL_COMMANDS[name].params:

@@ -147,7 +147,7 @@ def _probed(origin: str, program: Path) -> Msolve:
 
 
 def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command within the limit; TimeoutExpired if it takes longer."""
+    """Run a command, whose output is text, for at most ``_LIMIT`` seconds; else TimeoutExpired."""
     return subprocess.run(
         words,
         stdin=subprocess.DEVNULL,

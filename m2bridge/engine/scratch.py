@@ -129,7 +129,7 @@ def _make(where: str | None) -> tuple[Path, int]:
             lock = _opened(path)  # FileNotFoundError if it was removed already
             if locked(lock) and path.exists():
                 return path, lock
-            os.close(lock)
+            os.close(lock)  # another process removes the folder, or has done so
 
 
 def locked(descriptor: int) -> bool:

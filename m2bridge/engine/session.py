@@ -147,8 +147,8 @@ class Conversation:
         EngineError
             If there is no temporary folder, or the session is over because its block was left.
         """
-        with self._its_turn(0) as mine:
-            if mine:  # otherwise another thread uses it, so it has been started
+        with self._its_turn(seconds=0) as mine:
+            if mine:  # otherwise a request has the turn, and that starts the process itself
                 self._start()
 
     @property
@@ -360,7 +360,7 @@ class Conversation:
 
         A request of another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
         """
-        with self._its_turn(0) as mine:
+        with self._its_turn(seconds=0) as mine:
             process = self.process
             if mine:
                 self._end(reason)
@@ -525,7 +525,7 @@ class Session(Conversation):
             self.process.forget_peak_memory()
 
     def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
-        """Run one script; see :meth:`m2bridge.engine.Engine.run`.
+        """Run one script to its end; return the records that it emitted, its output and the time.
 
         Parameters
         ----------
