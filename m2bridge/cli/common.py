@@ -83,7 +83,9 @@ class Commands(click.Group):
             named = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
             sections = {"Commands": list(filter(None, named))}
         for title, commands in sections.items():
-            lines = [(one.name or "", one.get_short_help_str(1000)) for one in commands]
+            lines = []  # the name and the summary, of at most 1000 characters, of each command
+            for command in commands:
+                lines.append((command.name or "", command.get_short_help_str(1000)))
             with formatter.section(title):
                 formatter.write_dl(lines)
 
@@ -290,10 +292,8 @@ def time_limit(*, timeout: float | None) -> Iterator[Clock]:
     The alarm comes some time after the deadline, so that loops can return what they have found.
     ``timeout`` counts from the start of the program, or from now where no command was begun.
     """
-    with (
-        limited(timeout, begin=clock().begin or None) as running,
-        alarm(running, RESULT_GRACE_SECONDS),
-    ):
+    begin = clock().begin or None  # 0 where no command was begun
+    with limited(timeout, begin=begin) as running, alarm(running, RESULT_GRACE_SECONDS):
         running.check()
         yield running
 
@@ -533,6 +533,7 @@ def echo_json(text: str, end: str = "\n") -> None:
     def shown(match: re.Match[str]) -> str:
         """Return a character, or its escape sequence in JSON."""
         character = match[0]
+        # encoded, a character that the encoding lacks is empty
         if character.isprintable() and character.encode(encoding, "ignore"):
             return character
         return json.dumps(character)[1:-1]  # without the quotation marks

@@ -182,12 +182,13 @@ def _run_each(
         timeout=options["timeout"],
         memory=options["memory"],
     )
+    # the outcomes themselves are in the folder
     _, summary = run_jobs(
         work=work,
         jobs=file_jobs(work, paths),
         workers=options["workers"],
         executor=options["executor"] or "processes",
-        scheduler=None,
+        scheduler=None,  # Dask makes a cluster of this machine
         progress=progress_display(options["quiet"]),
     )
     return show_batch(summary, as_json, options["quiet"])

@@ -65,7 +65,8 @@ def bindings(inputs: Mapping[str, Any]) -> str:
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     """The values, with the SymPy expressions in them as polynomials of one ring.
 
-    The ring is chosen by the rule of the module.
+    It is the only ring among the other values that has all variables of the expressions. If there
+    is none, or more than one, the names of variables are read as if they were typed.
 
     Raises
     ------
@@ -85,8 +86,7 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     if len(candidates) == 1:
         ring = candidates[0]
         is_typed = False
-    # No ring, or more than one, could be meant: names are read as if they were typed.
-    else:
+    else:  # this new ring is used if the workspace has none with these variables
         ring = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring
         is_typed = True
 

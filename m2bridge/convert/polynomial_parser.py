@@ -182,7 +182,7 @@ class PolynomialParser:
 
         x² has the tokens of x^2. The digits must follow a number, a name or a parenthesis.
         """
-        nothing = Token("", "", 0, 0)
+        nothing = Token(kind="", text="", column=0, end=0)
         previous_token = self.tokens[-1] if self.tokens else nothing
         if previous_token.kind not in ("integer", "decimal", "name") and previous_token.text != ")":
             raise _refusal(_unexpected_character(self.text, begin), self.text, begin)
@@ -393,8 +393,10 @@ class PolynomialParser:
         ----------
         work : int
             Products of terms that the operation takes; they are added up for the whole text.
-        terms, bits : int
-            Upper bounds for the terms of the result, and for the bits of a coefficient.
+        terms : int
+            An upper bound for the terms of the result.
+        bits : int
+            About the bits of its longest coefficient; 0 if the operation makes none much longer.
         place : int
             The token at which the text is refused.
         """

@@ -211,6 +211,7 @@ def _substitute_fractions(
             denominator = denominator * value_denominator**exponent
         total_numerator = total_numerator * denominator + numerator * total_denominator
         total_denominator = total_denominator * denominator
+        # without their greatest common divisor
         total_numerator, total_denominator = total_numerator.cancel(total_denominator)
     return total_numerator, total_denominator
 
@@ -229,5 +230,6 @@ def names_in(text: str) -> tuple[str, ...]:
     >>> names_in("x^2 - 3*y_1*z")
     ('x', 'y_1', 'z')
     """
+    # the text is only divided into tokens, which needs no variables
     tokens = PolynomialParser(text, PolynomialRing(QQ, ())).tokens
     return tuple(dict.fromkeys(normal_form(token.text) for token in tokens if token.kind == "name"))

@@ -215,10 +215,11 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
                 f"this file holds [{other}], and no map by itself: 'm2bridge {command} FILE'"
                 " takes it"
             )
-    check_keys(content, "", {"map", "coordinates"}, set())
-    table = table_of(content, "map", {"parameters"}, {"title", "relations"})
+    check_keys(content, where="", required={"map", "coordinates"}, optional=set())
+    table = table_of(content, "map", required={"parameters"}, optional={"title", "relations"})
     # every key of this table is the name of a coordinate
-    coordinates = table_of(content, "coordinates", set(), set(content["coordinates"]))
+    names_of_coordinates = set(content["coordinates"])
+    coordinates = table_of(content, "coordinates", required=set(), optional=names_of_coordinates)
     title = line_of_text(table, "map", "title")
     parameters = strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):

@@ -153,7 +153,8 @@ class Process:
         """Kill the process and its descendants; return its exit status, negative for a signal.
 
         The status of a process that had ended by itself is preserved. It is ``None`` if it was
-        collected elsewhere, or by the system because this process ignores SIGCHLD.
+        collected elsewhere, by the system because this process ignores SIGCHLD, or by an earlier
+        call.
         """
         return self._finalizer()
 

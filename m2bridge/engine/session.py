@@ -497,7 +497,7 @@ class Session(Conversation):
         self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None
     ) -> None:
         super().__init__(
-            cache(partial(locate, program)),
+            cache(partial(locate, program)),  # the program is looked for once, at its first use
             limits or Limits(),
             options=("--no-preload",),  # no package that a script does not ask for
             scripts=(*LIBRARIES, "session"),

@@ -103,8 +103,10 @@ class Workspace:
     ) -> str:
         """Run code, forget the value of its last statement, and return what the code printed.
 
-        ``inputs`` are Python objects that are bound to symbols of these names before, and
-        ``timeout`` is in seconds. Parameters and errors are those of :meth:`Macaulay2.evaluate`.
+        ``inputs`` are Python objects that are bound to symbols of these names before, which stay
+        bound, ``timeout`` is in seconds, and ``file`` is the name of the code in error messages.
+        ScriptError is raised if Macaulay2 reports an error, WorkspaceLostError if the symbols are
+        gone; other errors are those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------

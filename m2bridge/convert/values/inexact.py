@@ -226,13 +226,14 @@ class Real(Inexact):
             If it takes more bits: nothing is rounded unasked.
         """
         if isinstance(number, float):
-            special = str(number).removesuffix(".0")
+            special = str(number).removesuffix(".0")  # inf, -inf and nan have no .0; -0.0 has
             if special in _SPECIAL:
                 return cls(0, 0, precision, special)
         if hasattr(number, "_mpf_"):  # a number of mpmath
             sign, mantissa, exponent, _ = number._mpf_  # sign is 0 or 1
             if not mantissa and exponent:  # mpmath's form of infinities and NaN
                 return cls.of(float(number), precision)
+            # the class refuses a mantissa with more bits than the precision
             return cls(int(-mantissa if sign else mantissa), int(exponent), precision)
         exact = Fraction(number)
         if not _is_binary(exact):
