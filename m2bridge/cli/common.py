@@ -83,9 +83,8 @@ class Commands(click.Group):
             named = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
             sections = {"Commands": list(filter(None, named))}
         for title, commands in sections.items():
-            lines = []  # the name and the summary, of at most 1000 characters, of each command
-            for command in commands:
-                lines.append((command.name or "", command.get_short_help_str(1000)))
+            # the name and the summary of each command, of at most 1000 characters: untruncated
+            lines = [(command.name or "", command.get_short_help_str(1000)) for command in commands]
             with formatter.section(title):
                 formatter.write_dl(lines)
 

@@ -67,7 +67,7 @@ class ValueReader:
         if tag == "Ring":
             return self._rings[arguments[0]]
         if tag == "Element":
-            place, data = arguments[:2]
+            place, data = arguments
             return self._readers[place](data)
         if tag == "Elements":
             place, *elements = arguments

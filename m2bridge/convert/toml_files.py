@@ -68,11 +68,12 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
 
 
 def table_of(
-    content: dict[str, Any], name: str, required: set[str], optional: set[str]
+    content: dict[str, Any], name: str, required: set[str], optional: set[str] | None
 ) -> dict[str, Any]:
     """The table under the heading ``[name]`` in the content of a file, with its keys checked.
 
-    If the file has no such table, the result is empty, unless keys are required.
+    If the file has no such table, the result is empty, unless keys are required. With ``None`` as
+    ``optional`` every key is accepted.
 
     Raises
     ------
@@ -82,7 +83,8 @@ def table_of(
     table = content.get(name, {})
     if not isinstance(table, dict):
         raise ConversionError(f"[{name}] must be a table")
-    check_keys(table, f"[{name}]", required, optional)
+    accepted = set(table) if optional is None else optional
+    check_keys(table, f"[{name}]", required, accepted)
     return table
 
 
@@ -218,8 +220,7 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     check_keys(content, where="", required={"map", "coordinates"}, optional=set())
     table = table_of(content, "map", required={"parameters"}, optional={"title", "relations"})
     # every key of this table is the name of a coordinate
-    names_of_coordinates = set(content["coordinates"])
-    coordinates = table_of(content, "coordinates", required=set(), optional=names_of_coordinates)
+    coordinates = table_of(content, "coordinates", required=set(), optional=None)
     title = line_of_text(table, "map", "title")
     parameters = strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
