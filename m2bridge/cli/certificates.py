@@ -286,7 +286,7 @@ def verify_command(
         raise click.UsageError(_why_nothing_to_verify(paths, skipped))
     with progress("verifying"):
         findings = verify_files(files, verification, workers)
-    counts = Counter(finding.outcome for finding in findings)
+    counts: Counter[str] = Counter(finding.outcome for finding in findings)
     if as_json:
         verified = [finding.to_json() for finding in findings]
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}

@@ -513,8 +513,7 @@ def progress(what: str) -> Iterator[None]:
         task = display.add_task(visible(what), total=None, steps="")
 
         def show_count(done: int, total: int, steps: str) -> None:
-            """Show that ``done`` of ``total`` steps are done; ``steps`` names them."""
-            # the bar and the numbers are shown from the first count on
+            """Show a bar, and that ``done`` of ``total`` steps are done; ``steps`` names them."""
             display.columns = (spinner, text, BarColumn(), count, elapsed)
             display.update(task, completed=done, total=total, steps=steps)
 

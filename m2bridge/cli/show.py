@@ -23,7 +23,7 @@ from m2bridge.cli.common import echo_json, finished, fitted, progress, report_fi
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, families
-from m2bridge.limits import clock, importing, limited, overtime
+from m2bridge.limits import Clock, clock, importing, limited, overtime
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
 from m2bridge.system import save
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from m2bridge.families.base import Figure
     from m2bridge.reports import Report
     from m2bridge.results.base import Result
+    from m2bridge.results.picture import PictureResult
 
 
 REPORT_FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
@@ -343,17 +344,24 @@ def _draw_figure(
     ):
         result = figure.from_options(options)
     if out is not None:
-        # The limit holds for the computation: its result is drawn however long that takes. Drawing
-        # imports modules of matplotlib, which signals must not interrupt.
-        with overtime(clock, seconds=inf), importing(), _name_file_in_errors(out):
-            result.save(out)
-        report_file_written(out)
+        _save_picture(result, out, clock)
     elif form is None:
         click.echo(f"No picture is written without --out {figure.name}.svg", err=True)
     if form == "csv":
         click.echo(result.to_csv(), nl=False)
         return finished(result)
     return show(result, form or "text", clock)
+
+
+def _save_picture(result: PictureResult, out: Path, clock: Clock) -> None:
+    """Draw the picture of a figure and write it to ``out``, also after the deadline of ``clock``.
+
+    The limit holds for the computation: its result is drawn however long that takes.
+    """
+    # drawing imports modules of matplotlib, which signals must not interrupt
+    with overtime(clock, seconds=inf), importing(), _name_file_in_errors(out):
+        result.save(out)
+    report_file_written(out)
 
 
 @contextmanager

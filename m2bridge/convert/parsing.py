@@ -213,10 +213,9 @@ def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
         return None
     if value.has(Float):
         raise ConversionError(f"'{value}' is not exact: write fractions as sympy.Rational")
-    # SymPy finds a root in its field, but not each multiple of it: of 2*(-1)**(1/3) it does not. So
-    # each root is replaced by its expression in the generator.
+    # SymPy finds a root in its field, but not each multiple: of 2*(-1)**(1/3) it does not. So each
+    # subexpression ``number``, root**exponent, is replaced by an expression in the generator.
     expressions_of_roots = {}
-    # number is root**exponent, a subexpression of the value
     for number, root, exponent in powers_of_roots(value):
         try:
             root_in_field = field.sympy_domain.from_sympy(root)

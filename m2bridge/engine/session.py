@@ -384,9 +384,6 @@ class Conversation:
     def _started(self) -> tuple[Process, Path]:
         """Return the process, once it is ready, and the folder for its files.
 
-        A new process is ready after its first report. The message for 1/0, printed before it, sets
-        ``first_column``.
-
         Raises
         ------
         TimeLimitError
@@ -397,10 +394,9 @@ class Conversation:
         process, folder = self._start()
         if not self._ready:
             late = f"{self.candidate.program} did not start"
-            # the process may have been starting in the background for this many seconds
+            # seconds that the process has been starting, perhaps in the background
             age = time.monotonic() - self._process_began
-            # the start of the process, on the clock of the computation
-            process_start = computation.now() - age
+            process_start = computation.now() - age  # on the clock of the computation
             with limited(_START_LIMIT, begin=process_start) as running:
                 # running has the earlier of the two deadlines, and the words for that limit
                 if running.deadline < computation.deadline:
@@ -409,7 +405,7 @@ class Conversation:
                     seconds = max(running.deadline - process_start, 0)
                     late += f" in the {seconds:.1f} seconds that it had of"
                 output, _ = self._report(process, running, answers=None, late=late)
-            # the error in "1/0" is at the slash: column 2 if the first column is 1
+            # the message for 1/0, sent first, names the slash: column 2 if the first column is 1
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True
         return process, folder
