@@ -122,7 +122,7 @@ def certify_command(
     _check_workers(**options)
     cases = ordered(_cases(family, options))  # at least one, all of one family
     if options["executor"] == "processes":
-        _prepare(cases[0].family)
+        _prepare_workers(cases[0].family)
     all_tasks = tasks(cases, check)
     store = Store(results_folder(out), outcome_kinds(retry))
     planned = plan(all_tasks, store)
@@ -140,7 +140,7 @@ def certify_command(
     return show_batch(summary, as_json, quiet, exit_zero)
 
 
-def _prepare(name: str) -> None:
+def _prepare_workers(name: str) -> None:
     """Start the process from which workers are forked, so that it imports modules meanwhile.
 
     ``name`` is that of the family, whose modules workers need.
@@ -269,8 +269,8 @@ def verify_command(
     some are rejected or malformed; else 5 when some could not be checked because of a failure; else
     6 when some need another release to verify them; else 3 when some are too expensive to check,
     or contain a program that was not checked. A folder without certificates is wrong usage, with
-    exit code 2. Outcomes of a batch (*.outcome.json), which say why
-    there is no certificate, are counted and skipped.
+    exit code 2. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
+    counted and skipped.
     """
     from m2bridge.batch.store import SUFFIX
     from m2bridge.batch.verifying import Verification, verify_files

@@ -187,7 +187,7 @@ def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
         case "Divide", [numerator, values.Factorization() as product]:
             bases = [base for base, _ in product]
             # A base that is zero would be a divisor.
-            if all(bases) and all(map(_is_of_degrees, [numerator, *bases])):
+            if all(bases) and all(map(_is_laurent_polynomial, [numerator, *bases])):
                 return values.Expression(kind, parts).evaluate()
     return values.Expression(kind, parts)
 
@@ -200,7 +200,7 @@ def _is_power(part: Any) -> bool:
     return type(exponent) is int
 
 
-def _is_of_degrees(value: Any) -> bool:
+def _is_laurent_polynomial(value: Any) -> bool:
     """Whether a value is a Laurent polynomial over ZZ, as numerators of Hilbert series are."""
     if not isinstance(value, values.RingElement) or not isinstance(value.ring, values.Algebra):
         return False

@@ -113,8 +113,8 @@ def items(listed: Iterable[Any]) -> str:
 def field_code(value: Any) -> str:
     """The code of a field of a dataclass: of a text, truth value, ``None``, element, or list.
 
-    The ring of an element is named by another field of the dataclass, see :func:`element_code`. The
-    items of a list or tuple are written in this way, too.
+    The ring of an element is named by another field of the dataclass, so a number is written
+    without its ring. The items of a list or tuple are written in this way, too.
     """
     if isinstance(value, tuple | list):
         return list_code([field_code(item) for item in value])

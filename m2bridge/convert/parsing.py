@@ -182,7 +182,7 @@ def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
     Raises
     ------
     ConversionError
-        If it is not such an expression.
+        If it is no polynomial in the variables with coefficients in the field.
     """
     # over QQ, with the generator as a further variable
     larger = PolynomialRing(QQ, ring.variables + ring.field.names)

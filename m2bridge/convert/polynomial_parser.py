@@ -161,7 +161,9 @@ class PolynomialParser:
     def read_name(self, begin: int, end: int) -> int:
         """Read a name with its index, and return the position in the text where it ends.
 
-        ``begin`` and ``end`` are those of its letters, which accents may continue.
+        ``begin`` and ``end`` are the positions of its letters up to the first accent that is a
+        character of its own; the name goes on after it. ConversionError is raised if a character
+        is a variant of a letter.
         """
         end = _end_of_name(self.text, end)
         name = self.text[begin:end]

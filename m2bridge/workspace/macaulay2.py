@@ -263,6 +263,8 @@ class Workspace:
 
         Raises
         ------
+        InvalidCaseError
+            If the name has other characters than letters and digits.
         PackageError
             If Macaulay2 has no package of this name, or cannot load it.
         """
