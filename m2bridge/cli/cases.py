@@ -183,7 +183,7 @@ def value_of(option: str, args: Sequence[str]) -> str | None:
 def limit_in(args: Sequence[str]) -> float | None:
     """Return the time limit in unparsed arguments; ``None`` if it is missing or invalid."""
     try:
-        number = float(value_of("--timeout", args) or inf)
+        number = float(value_of("--timeout", args) or inf)  # inf is refused below
     except ValueError:
         return None
     if not 0 < number < inf:

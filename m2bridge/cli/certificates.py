@@ -127,7 +127,7 @@ def certify_command(
     store = Store(results_folder(out), outcome_kinds(retry))
     planned = plan(all_tasks, store)
     if not quiet:
-        click.echo(planned.to_text(), err=as_json)
+        click.echo(planned.to_text(), err=as_json)  # the JSON is alone on standard output
     if planned.unusable:
         files, *others = planned.unusable  # names of files, of which the first is shown
         if others:

@@ -31,8 +31,9 @@ class ValueReader:
     in ``_rings`` and ``_readers``, at the place that the ring has in the table.
 
     The table of rings and the value are nested lists of JSON, in which ``["Ring", 2]`` is the ring
-    at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Array", …]`` an object
-    of the class ``Array`` with these fields, and a list that begins with no text a tuple.
+    at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Elements", 2, data, …]``
+    a tuple of its elements, ``["Array", …]`` an object of the class ``Array`` with these fields,
+    and a list that begins with no text a tuple.
 
     Parameters
     ----------

@@ -146,10 +146,11 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
 
 
 def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
-    """What :func:`element` returns, in a ring over an extension field.
+    """Convert a polynomial, a number or text to an element of a ring over an extension field.
 
-    Polynomials over the field, over its prime field and over QQ are converted; the names of its
-    generators, as variables in a polynomial, are the generators.
+    Polynomials over the field, over its prime field and over QQ are converted. A variable with the
+    name of a generator of the field becomes this generator. An equation becomes the difference of
+    its sides. ConversionError is raised for what is no polynomial over the field.
     """
     assert isinstance(ring.field, ExtensionField)
     if isinstance(value, str):

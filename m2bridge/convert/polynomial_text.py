@@ -164,8 +164,8 @@ def convert_to_extension(
     for (exponents, further_exponents), in_generators in polynomials_in_generators.items():
         summand = field.element(in_generators)
         # ``values`` can be shorter, because further variables without a value do not occur.
-        for value, power in zip(values, further_exponents, strict=False):
-            summand = summand * field.power(value, power)
+        for value, exponent in zip(values, further_exponents, strict=False):
+            summand = summand * field.power(value, exponent)
         coefficients[exponents] = coefficients.get(exponents, field.domain.zero) + summand
     return ring.sympy_ring.from_dict({exponents: c for exponents, c in coefficients.items() if c})
 

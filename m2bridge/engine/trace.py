@@ -199,6 +199,7 @@ def _message(output: str, begin: int) -> str:
     """Return the message that begins at an index, up to the list of calls that led to it."""
     end = _FRAME.search(output, begin)
     message = output[begin : end.start()] if end else output[begin:]
+    # some lines of messages begin with two minus signs, as comments do
     return re.sub(r"^-- ?", "", message.strip(), flags=re.MULTILINE)
 
 
