@@ -24,7 +24,8 @@ PREFIX = "m2bridge-run-"
 _RANDOM_LETTERS = 8
 """The random letters that :mod:`tempfile` appends; folders named by people differ from this."""
 
-_SYSTEM = ("/tmp", "/var/tmp")
+_SYSTEM_FOLDERS = ("/tmp", "/var/tmp")
+"""The folders for temporary files that each system has."""
 
 _MAX_FOLDER_NAME_BYTES = 60
 """The name of a socket of multiprocessing is 40 bytes longer, and systems accept 103."""
@@ -82,12 +83,12 @@ class Scratch:
 def short_folders() -> tuple[str, ...]:
     """Return folders with names short enough for temporary folders that contain sockets.
 
-    The system's folder for temporary files, if its name is short enough, else the usual ones.
+    The folder for temporary files (TMPDIR), if its name is short enough, else those of the system.
     """
-    usual = tempfile.gettempdir()
-    if len(os.fsencode(usual)) <= _MAX_FOLDER_NAME_BYTES:
-        return (usual,)
-    return _SYSTEM
+    chosen = tempfile.gettempdir()
+    if len(os.fsencode(chosen)) <= _MAX_FOLDER_NAME_BYTES:
+        return (chosen,)
+    return _SYSTEM_FOLDERS
 
 
 def sweep(*folders: Path) -> None:

@@ -87,6 +87,7 @@ class Place:
             mark = ">" if number == self.line else " "
             shown.append(f"{mark} {number:4} | {lines[number - 1][:_MAX_LINE_CHARS]}")
             if number == self.line and self.column <= _MAX_LINE_CHARS:
+                # a mark under the column, after a margin as wide as "> 1234 | "
                 shown.append(" " * 7 + "| " + " " * (self.column - 1) + "^")
         return "\n".join(shown)
 

@@ -334,4 +334,4 @@ def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
     from m2bridge.ideals.ideal import Ideal
 
     with collection_paused():
-        return decode_value(fields.get(name), Ideal)
+        return decode_value(fields.get(name), make_ideal=Ideal)
