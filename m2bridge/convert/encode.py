@@ -129,7 +129,7 @@ def element_code(value: Any) -> str:
     So a residue is written as an integer, without its ring; elements that are no numbers are
     encoded in full.
     """
-    if hasattr(value, "to_int") or isinstance(value, flint.nmod):
+    if hasattr(value, "to_int") or isinstance(value, flint.nmod):  # a residue of SymPy or FLINT
         return str(int(value))
     # Numbers of Python, SymPy and FLINT have a ``numerator``. So has a RingFraction, but it is no
     # number; polynomials of FLINT have a method of this name.

@@ -24,7 +24,7 @@ PREFIX = "m2bridge-run-"
 _RANDOM_LETTERS = 8
 """The random letters that :mod:`tempfile` appends; folders named by people differ from this."""
 
-_SYSTEM_FOLDERS = ("/tmp", "/var/tmp")
+_SYSTEM = ("/tmp", "/var/tmp")
 """The folders for temporary files that each system has."""
 
 _MAX_FOLDER_NAME_BYTES = 60
@@ -88,7 +88,7 @@ def short_folders() -> tuple[str, ...]:
     chosen = tempfile.gettempdir()
     if len(os.fsencode(chosen)) <= _MAX_FOLDER_NAME_BYTES:
         return (chosen,)
-    return _SYSTEM_FOLDERS
+    return _SYSTEM
 
 
 def sweep(*folders: Path) -> None:

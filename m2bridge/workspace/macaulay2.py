@@ -130,7 +130,10 @@ class Workspace:
         """The value of the last statement of some code, as a Python object.
 
         ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
-        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
+        ``references`` says whether what has no counterpart in Python becomes a reference instead of
+        an error, and ``file`` is the name of the code in error messages. ScriptError is raised if
+        Macaulay2 reports an error, WorkspaceLostError if the symbols are gone; other errors are
+        those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -155,7 +158,10 @@ class Workspace:
         """The value of the last statement of some code, what was printed, and the time.
 
         ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
-        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
+        ``references`` says whether what has no counterpart in Python becomes a reference instead of
+        an error, and ``file`` is the name of the code in error messages. ScriptError is raised if
+        Macaulay2 reports an error, WorkspaceLostError if the symbols are gone; other errors are
+        those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -259,12 +265,10 @@ class Workspace:
             self._load(name)
 
     def _load(self, name: str) -> None:
-        """Load a package.
+        """Load a package, whose name has letters and digits only; else InvalidCaseError is raised.
 
         Raises
         ------
-        InvalidCaseError
-            If the name has other characters than letters and digits.
         PackageError
             If Macaulay2 has no package of this name, or cannot load it.
         """
