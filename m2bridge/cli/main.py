@@ -111,7 +111,8 @@ def _open_closed_descriptors() -> None:
         except OSError:
             mode = os.O_WRONLY  # for standard error: messages may vanish
             if descriptor < 2:
-                # Results must not vanish silently, so standard output, 1, stays unwritable.
+                # Standard input, 0, is only read. Results must not vanish silently, so standard
+                # output, 1, stays unwritable.
                 mode = os.O_RDONLY
             os.set_inheritable(os.open(os.devnull, mode), True)
 

@@ -298,6 +298,7 @@ def field_of_root(domain: Any) -> ExtensionField:
         name = f"sqrt{root.base}" if root.base > 0 else name  # a minus cannot be in a name
     elif domain.ext.alias is not None:
         name = str(domain.ext.alias)
+    # the coefficients of the minimal polynomial, the constant one first
     ascending = tuple(map(fraction, reversed(domain.mod.to_list())))
     return ExtensionField(0, (name,), ascending, root=domain.ext)
 

@@ -195,6 +195,8 @@ class Evaluator(Conversation):
             If Macaulay2 reports an error in ``code``.
         ConversionError, InvalidCaseError
             If an input has no counterpart in Macaulay2, or its name cannot be one there.
+        ValueTypeError
+            If the value has no counterpart in Python.
         """
         given = bindings_of(inputs)  # code that runs first
         try:

@@ -353,7 +353,10 @@ class Macaulay2(Session):
         file: str = "",
         **inputs: Any,
     ) -> Any:
-        """The value of the last statement of some code, as a Python object; see :meth:`evaluate`.
+        """The value of the last statement of some code, as a Python object.
+
+        ``inputs`` are Python objects, bound to symbols of these names before, which are forgotten
+        afterwards. Parameters and errors are those of :meth:`evaluate`.
 
         Examples
         --------
