@@ -257,8 +257,9 @@ def perform_tool(name: str, values: Mapping[str, Any], max_memory_mib: int) -> o
 def tool(name: str, most: Limits, workers: Workers) -> Any:
     """Return the tool of this name, whose calls are performed by workers.
 
-    ``most`` are the largest limits that a call may ask for; they are also the defaults. The schemas
-    of arguments and result are made by pydantic, from the type and the field of each.
+    ``most`` are the largest limits that a call may ask for, of which none is ``None``; they are
+    also the defaults. The schemas of arguments and result are made by pydantic, from the type and
+    the field of each.
     """
     from mcp.server.mcpserver.tools.base import Tool, ToolAnnotations
     from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
@@ -274,7 +275,8 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
             fields[argument] = (kind | None, Field(default, description=about))
     # arguments that are not parameters of the command as they are: type, default and bounds
     more: dict[str, Any] = {"timeout": (float, most.timeout, {"gt": 0, "le": most.timeout})}
-    mebibytes = (most.memory or 0) // 2**20
+    assert most.memory is not None
+    mebibytes = most.memory // 2**20
     if "memory" in [param.name for param in TOOL_COMMANDS[name].params]:
         least = limits.MIN_ENGINE_MEMORY_BYTES // 2**20
         more["memory"] = (int, mebibytes, {"ge": least, "le": mebibytes})

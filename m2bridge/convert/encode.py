@@ -243,11 +243,9 @@ def _expression(value: Expr) -> str:
     Expressions with variables are encoded by :mod:`m2bridge.convert.bindings`, which finds a ring
     for them.
     """
-    return (
-        _CODE_OF_CONSTANT[value]
-        if value in _CODE_OF_CONSTANT
-        else encode(other_libraries.number(value))
-    )
+    if value in _CODE_OF_CONSTANT:
+        return _CODE_OF_CONSTANT[value]
+    return encode(other_libraries.number(value))
 
 
 # Names of variables.

@@ -169,7 +169,7 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         return convert_to_extension(rational, ring)
     if isinstance(value, Poly | PolyElement):
         value = value.as_expr()
-    if not ring.field.minimal_polynomial:
+    if not ring.field.minimal_polynomial:  # QQ(a, b), whose elements SymPy reads from expressions
         return ring.polynomial(value)
     with_roots = _element_with_roots(ring, value)
     return _element_in_generator(ring, value) if with_roots is None else with_roots
