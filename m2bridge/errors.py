@@ -129,7 +129,7 @@ def alternatives(names: Sequence[str]) -> str:
 
 
 def check_kind(option: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
-    """Raise InvalidCaseError, which names the ``wanted`` type, unless ``value`` has it."""
+    """Raise InvalidCaseError unless ``value`` is of this kind, which is ``wanted`` in words."""
     if not isinstance(value, kind):
         raise InvalidCaseError(option, f"must be {wanted}, not a {type(value).__name__}")
 

@@ -151,7 +151,7 @@ def check_deadline_in(items: Iterable[ItemT]) -> Iterator[ItemT]:
     deadline = running.deadline
     for item in items:
         if now() > deadline:
-            running.check()
+            running.check()  # raises TimeLimitError
         yield item
 
 
@@ -511,6 +511,7 @@ def library(name: str, need: str) -> ModuleType:
         if name not in sys.modules:
             with importing():
                 import_module(name)
-        return import_module(name)  # from sys.modules, or ImportError for an entry None there
+        # from sys.modules; an entry None there, which forbids the module, raises ImportError
+        return import_module(name)
     except ImportError:
         raise MethodUnavailableError(need) from None

@@ -41,6 +41,7 @@ def load(shell: InteractiveShell) -> None:
     """Add the magics ``%%m2`` and ``%m2``, the completion of names, and the progress of cells."""
     magics = Macaulay2Magics(shell, CellProgress())
     shell.register_magics(magics)
+    # a function, since ``work`` is made at its first use, and another after a restart
     shell.Completer.custom_matchers.append(name_matcher(lambda: magics.work.names()))
     shell.events.register("pre_run_cell", magics.progress.begin)
     shell.events.register("post_run_cell", magics.progress.end)
@@ -105,7 +106,8 @@ class Macaulay2Magics(Magics):
     @property
     def _cell(self) -> int:
         """The number of the cell that runs."""
-        # IPython itself has counted the next one from the beginning of this one on.
+        # While a cell runs, ``execution_count`` of the shell may be that of the next cell already;
+        # the result that is being computed, if there is one, has the number of its own cell.
         running = getattr(self._shell.displayhook.exec_result, "execution_count", None)
         return self._shell.execution_count if running is None else int(running)
 
@@ -367,5 +369,5 @@ class _Line:
 
     def __call__(self, text: str) -> None:
         show = self._handle.update if self._shown else self._handle.display
-        show({"text/plain": text}, raw=True)
+        show({"text/plain": text}, raw=True)  # raw: a text by its type, and no object to be shown
         self._shown = True

@@ -187,7 +187,10 @@ def _folder_of(real: str) -> Path:
 
 
 def _is_pseudo_file(place: Path, folder: Path) -> bool:
-    """Return whether a path is in a pseudo file system that is not itself an allowed folder."""
+    """Return whether the path ``place`` is in a pseudo file system and ``folder`` is outside it.
+
+    An allowed folder such as ``/`` does not allow ``/proc``; only a folder in ``/proc`` does.
+    """
     return any(
         place.is_relative_to(pseudo) and not folder.is_relative_to(pseudo)
         for pseudo in PSEUDO_FILES

@@ -135,7 +135,7 @@ class FamilyCommand(click.Command):
             # a map has no options that name a case
             options: Sequence[CaseOption] = ()
             try:
-                with limited(limit, begin=clock().begin or None):
+                with limited(limit, begin=clock().begin or None):  # 0: no command was begun
                     if name is not None:
                         options = family(name).options
                 replace_case_options(
@@ -183,7 +183,7 @@ def value_of(option: str, args: Sequence[str]) -> str | None:
 def limit_in(args: Sequence[str]) -> float | None:
     """Return the time limit in unparsed arguments; ``None`` if it is missing or invalid."""
     try:
-        number = float(value_of("--timeout", args) or inf)
+        number = float(value_of("--timeout", args) or inf)  # inf is refused below
     except ValueError:
         return None
     if not 0 < number < inf:
@@ -279,7 +279,7 @@ def family_with_all_sizes(
         case_defaults = dict.fromkeys(case_defaults)
     defaults = case_defaults | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
     for option in (*case_defaults, *without_effect):
-        value = options.get(option)
+        value = options.get(option)  # a text, or what a text was read as; defaults are texts
         is_given = value not in (None, False) and str(value) != defaults.get(option)
         if is_given:
             if option == "file":  # the parameter of --cases, and of --map

@@ -29,7 +29,7 @@ from m2bridge.engine import locate
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.registry import family
 from m2bridge.limits import importing, limited
-from m2bridge.results.sheet import Sheet, Table, line, plural
+from m2bridge.results.sheet import Sheet, Table, line as on_one_line, plural
 
 if TYPE_CHECKING:
     from m2bridge.batch.plan import Plan
@@ -120,16 +120,16 @@ def certify_command(
     from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
-    cases = ordered(_cases(family, options))
+    cases = ordered(_cases(family, options))  # at least one, all of one family
     if options["executor"] == "processes":
-        _prepare(cases[0].family)
+        _prepare_workers(cases[0].family)
     all_tasks = tasks(cases, check)
     store = Store(results_folder(out), outcome_kinds(retry))
     planned = plan(all_tasks, store)
     if not quiet:
-        click.echo(planned.to_text(), err=as_json)
+        click.echo(planned.to_text(), err=as_json)  # the JSON is alone on standard output
     if planned.unusable:
-        files, *others = planned.unusable  # the first name, and perhaps more
+        files, *others = planned.unusable  # names of files, of which the first is shown
         if others:
             files += f" and {plural(len(others), 'other')}"
         note = f"Note: files that are not the certificate of their name will be replaced: {files}"
@@ -140,7 +140,7 @@ def certify_command(
     return show_batch(summary, as_json, quiet, exit_zero)
 
 
-def _prepare(name: str) -> None:
+def _prepare_workers(name: str) -> None:
     """Start the process from which workers are forked, so that it imports modules meanwhile.
 
     ``name`` is that of the family, whose modules workers need.
@@ -175,15 +175,16 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     """
     from m2bridge.batch.cases import grid, read_cases
 
-    if options["all_sizes"]:  # of a family of its own, with one case
+    if options["all_sizes"]:
         of_one_size = family_with_all_sizes(name, options, without_effect=("file", "all_a"))
+        # all_sizes is the name of another family, whose one case is all sizes of this family
         return [family(of_one_size.all_sizes).build()]
     chosen = family(name)
     texts = {option.name: options.get(option.name) for option in chosen.options}
     if options["file"] is not None:
-        extra = [name for name, value in texts.items() if value is not None]
-        if extra:
-            raise InvalidCaseError(extra[0], "has no effect with --cases")
+        given = [option for option, value in texts.items() if value is not None]
+        if given:
+            raise InvalidCaseError(given[0], "has no effect with --cases")
         with limited(options["timeout"]):  # a pipe could otherwise block for ever
             return list(read_cases(options["file"], chosen, options["all_a"]))
     return grid(chosen, texts, options["all_a"])
@@ -268,8 +269,8 @@ def verify_command(
     some are rejected or malformed; else 5 when some could not be checked because of a failure; else
     6 when some need another release to verify them; else 3 when some are too expensive to check,
     or contain a program that was not checked. A folder without certificates is wrong usage, with
-    exit code 2. Outcomes of a batch (*.outcome.json), which say why
-    there is no certificate, are counted and skipped.
+    exit code 2. Outcomes of a batch (*.outcome.json), which say why there is no certificate, are
+    counted and skipped.
     """
     from m2bridge.batch.store import SUFFIX
     from m2bridge.batch.verifying import Verification, verify_files
@@ -278,45 +279,58 @@ def verify_command(
     files_and_outcomes = list(json_files(paths))
     files = [path for path in files_and_outcomes if not path.name.endswith(SUFFIX)]
     outcomes = len(files_and_outcomes) - len(files)
-    left_out = ""
+    skipped = ""  # the words about outcomes
     if outcomes:
-        left_out = f"; {plural(outcomes, 'outcome')} of a batch without a certificate skipped"
+        skipped = f"; {plural(outcomes, 'outcome')} of a batch without a certificate skipped"
     if not files:
-        raise click.UsageError(_why_nothing_to_verify(paths, left_out))
+        raise click.UsageError(_why_nothing_to_verify(paths, skipped))
     with progress("verifying"):
         findings = verify_files(files, verification, workers)
-    counts = Counter(finding.outcome for finding in findings)
+    counts: Counter[str] = Counter(finding.outcome for finding in findings)
     if as_json:
         verified = [finding.to_json() for finding in findings]
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         echo_json(json.dumps(data, ensure_ascii=False))
-    rows = [(line(finding.name), finding.outcome, line(_remark(finding))) for finding in findings]
+    rows = []
+    for finding in findings:
+        remark = on_one_line(_remark(finding))
+        rows.append((on_one_line(finding.name), finding.outcome, remark))
     table = Sheet("", [Table(("certificate", "outcome", ""), rows)])
+    summary = _summary(counts, skipped)
+    if not as_json:
+        click.echo(fitted(table).removeprefix("\n"))  # without the line of the empty title
+        click.echo(f"\n{summary}")
+    for listener in common.listeners:  # in a worker of mcp, which shows the text to people
+        listener(f"{summary}\n{table.text()}")
+    return _code_of(counts)
+
+
+def _summary(counts: Counter[str], skipped: str) -> str:
+    """Return the lines about all checks: how many certificates have each outcome.
+
+    ``counts[outcome]`` is that number, and ``skipped`` ends the first line: how many outcomes of a
+    batch, which are no certificates, were skipped, or nothing.
+    """
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
-    summary = f"  {plural(len(findings), 'certificate')}: {words}{left_out}"
+    summary = f"  {plural(counts.total(), 'certificate')}: {words}{skipped}"
     if counts["accepted-on-trust"]:
         trusted = plural(counts["accepted-on-trust"], "certificate")
         summary += f"\n  {trusted} accepted on trust in Macaulay2, where no check here decides"
     if counts["other-release"]:
         others = plural(counts["other-release"], "certificate")
         summary += f"\n  {others} for another release to verify; nothing is decided here"
-    if not as_json:
-        click.echo(fitted(table).removeprefix("\n"))  # without the line of the empty title
-        click.echo(f"\n{summary}")
-    for listener in common.listeners:
-        listener(f"{summary}\n{table.text()}")
-    return _code_of(counts)
+    return summary
 
 
-def _why_nothing_to_verify(paths: Sequence[Path], left_out: str) -> str:
+def _why_nothing_to_verify(paths: Sequence[Path], skipped: str) -> str:
     """Return the message that there is no certificate in the named folders.
 
-    ``paths`` are the folders; ``left_out`` says how many outcomes of a batch they have, which are
+    ``paths`` are the folders; ``skipped`` says how many outcomes of a batch they have, which are
     no certificates, and is empty if they have none.
     """
-    if left_out:
-        return f"there are no certificates to verify{left_out}; 'm2bridge report' shows the reasons"
-    first = line(str(paths[0]))
+    if skipped:
+        return f"there are no certificates to verify{skipped}; 'm2bridge report' shows the reasons"
+    first = on_one_line(str(paths[0]))
     state = "has no file whose name ends in .json"
     if not any(paths[0].iterdir()):
         state = "is empty"
@@ -330,7 +344,10 @@ def _why_nothing_to_verify(paths: Sequence[Path], left_out: str) -> str:
 
 
 def _code_of(outcomes: Iterable[str]) -> int:
-    """Return the exit code for the outcomes of all checks: that of the most severe one."""
+    """Return the exit code for the outcomes of all checks.
+
+    It is the first of ``_WORST_FIRST`` that one of them has, else 0.
+    """
     codes = {_CODES[outcome] for outcome in outcomes}
     for code in _WORST_FIRST:
         if code in codes:

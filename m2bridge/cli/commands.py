@@ -31,7 +31,7 @@ from m2bridge.cli import (
 )
 from m2bridge.cli.common import Commands
 from m2bridge.families.registry import families
-from m2bridge.results.sheet import line, shortened, visible_lines
+from m2bridge.results.sheet import line as on_one_line, shortened, visible_lines
 
 SECTIONS = {
     "Compute": (
@@ -87,19 +87,21 @@ def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) 
     """Run a command and return its exit code; errors are printed.
 
     ``perform`` runs the command, and returns its exit code, or ``None`` for 0. The advice for a
-    mistake is made from ``words``.
+    mistake is made from ``words``. Each error has its exit code, as the help of :func:`cli` lists
+    them; a bug prints its traceback.
     """
     try:
         return int(perform() or DONE)
     except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
+        error.show()  # the help of a group that was given without a command
         return USAGE
     except click.ClickException as error:
         return _refuse(_refusal(error, words), words)
     except (KeyboardInterrupt, click.Abort) as error:
-        # click turns the end of a pipe into Abort, as it does when a person ends the input
+        # click makes Abort of KeyboardInterrupt, and of EOFError: nobody is asked for input, so
+        # that is the end of the pipe from a process
         if isinstance(error.__cause__, EOFError):
-            return _fail("a process ended before it answered", FAILED)
+            return _print_error("a process ended before it answered", FAILED)
         click.echo("Interrupted.", err=True)
         return INTERRUPTED
     except errors.InvalidCaseError as error:
@@ -108,11 +110,12 @@ def run_reporting_errors(perform: Callable[[], Any], words: Sequence[str] = ()) 
         message = str(error)
         if error.exit_code == FAILED:
             message = f"{type(error).__name__}: {message}"
-        return _fail(message, error.exit_code)
+        return _print_error(message, error.exit_code)
     except MemoryError:
-        return _fail("not enough memory on this machine, or within the limit on memory", UNDECIDED)
+        message = "not enough memory on this machine, or within the limit on memory"
+        return _print_error(message, UNDECIDED)
     except OSError as error:
-        return _fail(str(error), FAILED)
+        return _print_error(str(error), FAILED)
     except Exception:
         # A bug in m2bridge shows its traceback; its exit code differs from a refuted statement's.
         click.echo(traceback.format_exc(), err=True, nl=False)
@@ -127,7 +130,8 @@ def _invalid_option(error: errors.InvalidCaseError) -> str:
     """
     if error.option == "relations":  # this is not an option but a part of the file with a map
         return f"Invalid value for '--map': [map] relations: {error.message}"
-    option = f"--{error.option.rstrip('_').replace('_', '-')}"  # as_ is the parameter of --as
+    # the option of a parameter such as d_out; the parameter as_ of --as ends with _
+    option = f"--{error.option.rstrip('_').replace('_', '-')}"
     # Messages 'must …', and whole clauses, are about the value. Other predicates, such as 'has no
     # effect', have the option itself as their subject.
     is_about_value = error.message.startswith("must ") or not error.is_predicate
@@ -142,19 +146,19 @@ def _refuse(message: str, words: Sequence[str]) -> int:
     If a command was given without any arguments, its usage is printed first.
     """
     click.echo(_usage(cli, words), err=True, nl=False)
-    return _fail(errors.as_sentence(message), USAGE)
+    return _print_error(errors.as_sentence(message), USAGE)
 
 
-def _fail(message: str, code: int) -> int:
-    """Print an error message without control characters; return ``code``, the exit code.
+def _print_error(message: str, exit_code: int) -> int:
+    """Print an error message without control characters, and return the exit code given.
 
-    The message is shortened to one line, unless it is about a failure of the program.
+    The message is shortened to one line, unless the exit code is that of another failure.
     """
-    text = shortened(line(message))
-    if code == FAILED:
+    text = shortened(on_one_line(message))
+    if exit_code == FAILED:
         text = visible_lines(message)
     click.echo(f"Error: {text}", err=True)
-    return code
+    return exit_code
 
 
 EXAMPLE = "Example: m2bridge closure --d 2 --d-out 1"
@@ -176,7 +180,7 @@ def _refusal(error: click.ClickException, words: Sequence[str]) -> str:
 def _where_option_belongs(
     error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]
 ) -> str:
-    """Return advice on where an unknown option belongs; empty if no command has it.
+    """Return advice on where an unknown option belongs; empty if there is none.
 
     ``error`` is about that option, and ``ctx`` is the context of the command that got it.
     """
@@ -199,9 +203,11 @@ def _where_option_belongs(
 
 
 def _takes_a_path(command: click.Command) -> bool:
-    """Whether a path is a required argument of the command, without an option before it."""
+    """Whether the command requires an argument, which has no option before it, that is a path."""
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
-    return any(one.required and isinstance(one.type, click.Path) for one in arguments)
+    return any(
+        argument.required and isinstance(argument.type, click.Path) for argument in arguments
+    )
 
 
 def _families_with(option: str) -> list[str]:
@@ -218,9 +224,9 @@ def _families_with(option: str) -> list[str]:
 def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence[str]) -> str:
     """Return the message for an option with one dash too few, such as ``-d 2``; else ''.
 
-    ``error`` names the option that click did not find. As click takes ``-json`` for several short
-    options, that is only ``-j``; so the words that begin with it are looked at, too. ``ctx`` is the
-    context of the command.
+    ``error`` names the option that click did not find. Of ``-json``, which click takes for several
+    short options, ``error`` has only ``-j``; so all ``words`` that begin with that are looked at.
+    ``ctx`` is the context of the command. The message is empty, too, if click suggests an option.
     """
     options: set[str] = set()
     for param in ctx.command.get_params(ctx):
@@ -229,8 +235,7 @@ def _missing_dash(error: click.NoSuchOption, ctx: click.Context, words: Sequence
     candidates = [word.partition("=")[0] for word in begun_alike]  # without the value
     candidates.append(error.option_name)
     meant = [word for word in candidates if f"-{word}" in options]
-    # where click itself knows what is meant, its message says so
-    if error.possibilities or not meant:
+    if error.possibilities or not meant:  # possibilities are the options that click suggests
         return ""
     return f"No such option '{meant[0]}'. Did you mean '-{meant[0]}'?"
 
@@ -251,4 +256,4 @@ def _usage(group: click.Group, words: Sequence[str]) -> str:
         command.epilog,
         f"All options: m2bridge {command.name} --help",
     )
-    return "".join(f"{line}\n" for line in lines if line)
+    return "".join(f"{text}\n" for text in lines if text)  # not all commands have an example

@@ -83,7 +83,8 @@ class Commands(click.Group):
             named = [self.get_command(ctx, name) for name in self.list_commands(ctx)]
             sections = {"Commands": list(filter(None, named))}
         for title, commands in sections.items():
-            lines = [(one.name or "", one.get_short_help_str(1000)) for one in commands]
+            # the name and the summary of each command, of at most 1000 characters: untruncated
+            lines = [(command.name or "", command.get_short_help_str(1000)) for command in commands]
             with formatter.section(title):
                 formatter.write_dl(lines)
 
@@ -267,8 +268,10 @@ class Request(Run):
     def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
         """Print the result of a function for the model over the field; return the exit code.
 
-        The parameters are those of :meth:`compute`, where ``subject`` is the model; ``what`` is
-        without its name, as in ``dimension``.
+        ``function`` imports the function that computes, and returns it; that is called with the
+        model, ``field=``, ``coordinates=`` and ``more``, of which ``starts_engine_early`` says
+        whether Macaulay2 starts during the import. ``what`` is computed of the model, such as
+        ``dimension``.
         """
         more |= {"field": self.field, "coordinates": self.coordinates}
         title = f"{what} of the {self.model.title}"
@@ -288,10 +291,8 @@ def time_limit(*, timeout: float | None) -> Iterator[Clock]:
     The alarm comes some time after the deadline, so that loops can return what they have found.
     ``timeout`` counts from the start of the program, or from now where no command was begun.
     """
-    with (
-        limited(timeout, begin=clock().begin or None) as running,
-        alarm(running, RESULT_GRACE_SECONDS),
-    ):
+    begin = clock().begin or None  # 0 where no command was begun
+    with limited(timeout, begin=begin) as running, alarm(running, RESULT_GRACE_SECONDS):
         running.check()
         yield running
 
@@ -300,6 +301,7 @@ def stack_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command
     """Return a decorator that adds options to a command, in the order of its help."""
 
     def add(command: Command) -> Command:
+        # click shows the option that was added last first, as of decorators in several lines
         for option in reversed(options):
             command = option(command)
         return command
@@ -511,7 +513,7 @@ def progress(what: str) -> Iterator[None]:
         task = display.add_task(visible(what), total=None, steps="")
 
         def show_count(done: int, total: int, steps: str) -> None:
-            """Show that ``done`` of ``total`` steps are done; ``steps`` names them."""
+            """Show a bar, and that ``done`` of ``total`` steps are done; ``steps`` names them."""
             display.columns = (spinner, text, BarColumn(), count, elapsed)
             display.update(task, completed=done, total=total, steps=steps)
 
@@ -529,6 +531,7 @@ def echo_json(text: str, end: str = "\n") -> None:
     def shown(match: re.Match[str]) -> str:
         """Return a character, or its escape sequence in JSON."""
         character = match[0]
+        # encoded, a character that the encoding lacks is empty
         if character.isprintable() and character.encode(encoding, "ignore"):
             return character
         return json.dumps(character)[1:-1]  # without the quotation marks
@@ -560,8 +563,9 @@ def report_file_written(path: Path) -> None:
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
     """Print a result within the remaining time and a short grace; return the exit code.
 
-    ``form`` is one of the four formats, and ``clock`` that of the computation. Text and LaTeX have
-    the first generators of each ideal, or with ``everything`` all; other formats always have all.
+    ``form`` is ``text``, ``latex``, ``m2`` or ``json``, and ``clock`` that of the computation. Text
+    and LaTeX have the first generators of each ideal, or with ``everything`` all; other formats
+    always have all. TimeLimitError is raised if the grace is too short.
     """
     most = None if everything else MAX_SHOWN_GENERATORS
     writers: dict[str, Callable[[], str]] = {

@@ -112,7 +112,7 @@ def closure_command(
         )
     is_default = "weights" not in common.explicit_options(click.get_current_context())
     if options["named_file"] is not None and is_default:
-        weights = None  # a map has its own parameters
+        weights = None  # a map has its own parameters; given weights are refused for it later
     request = common.case_request(options)
     # only elimination needs Macaulay2; up to a degree, or by multidegrees, Python finds the ideal
     eliminates = strategy != "multigraded" and max_degree is None
@@ -133,7 +133,7 @@ def _closure() -> Callable[..., Result]:
 
 
 def _closure_without_generators() -> Callable[..., Result]:
-    """Import the closure, and return a function that takes the same and lists no generators."""
+    """Import ``closure``; return a function with its parameters that lists no generators."""
     from m2bridge.maps.closure import closure
 
     def closure_without_generators(model: Any, **options: Any) -> Result:
@@ -248,9 +248,8 @@ def polar_degrees_command(method: Any, named_ideal: str | None, **options: Any) 
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "must be QQ for polar degrees")
-    model = request.model.in_coordinates(
-        request.coordinates, weights=None
-    )  # None: usual parameters
+    # weights=None: with the usual parameters of the model
+    model = request.model.in_coordinates(request.coordinates, weights=None)
     needs_engine = method in ("slices", "conormal")
     what = f"polar degrees of the {model.title}"
     _, code = request.compute(
@@ -318,7 +317,7 @@ def critical_points_command(d: Any, d_out: Any, a: Any, t: Any, **options: Any) 
     They are counted over the complex numbers modulo two primes, and the real ones isolated, by the
     program msolve where it is installed.
     """
-    request = common.Run.of(options)
+    request = common.Run.of(options)  # what is left in ``options`` are arguments of the computation
     model = named_case({"d": d, "d_out": d_out, "a": a, "t": t})
     what = f"critical points of the {model.title}"
     try:
@@ -350,7 +349,7 @@ def implicitize_command(file: Path, **options: Any) -> int:
     where all relations vanish. Coefficients are numbers; docs/maps.md shows how a parameter becomes
     a constant of the field QQ(c).
     """
-    request = common.Run.of(options)
+    request = common.Run.of(options)  # field, strategy and max_degree are left in ``options``
     with common.time_limit(timeout=request.timeout) as clock:
         with importing():
             from m2bridge.convert.toml_files import read_map

@@ -85,6 +85,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
             "field", "must be QQ for cross-checks: statements are about characteristic 0"
         )
     model = request.model
+    # statements are decided by observables, some of which only Macaulay2 computes
     needs_engine = model.needs_engine(model.observables(chosen))
     result, _ = request.compute(
         f"cross-check of the {model.title}",
@@ -132,13 +133,13 @@ def _cross_check_all_sizes(
     the command by name.
     """
     of_a_model = ("file", "field", "coordinates")
-    chosen = family_with_all_sizes(name, options, without_effect=of_a_model)
+    named_family = family_with_all_sizes(name, options, without_effect=of_a_model)
     statements = _chosen(statement, name)
     result, code_if_decided = common.Run.of(options).compute(
         "cross-check for all sizes",
-        lambda: chosen.cross_check_all_sizes,  # the family itself imports what it needs
+        lambda: named_family.cross_check_all_sizes,  # the family itself imports what it needs
         statements,
-        starts_engine_early=chosen.all_sizes_use_engine,
+        starts_engine_early=named_family.all_sizes_use_engine,
     )
     # where every verdict is decided, a limit may still have cut the result short
     return exit_code(result, exit_zero) or code_if_decided
@@ -190,14 +191,14 @@ def membership_command(
     if request.field != QQ:
         raise InvalidCaseError("field", "must be QQ for membership, which asks for real weights")
     with common.time_limit(timeout=request.timeout) as clock:
-        values = None
+        coordinates_of_function = None  # given by weights
         if function is not None:
-            values = _exact_values("function", _function_text(function))
+            coordinates_of_function = _exact_values("function", _function_text(function))
         with request.engine(), progress(f"membership for {request.model}"):
             with importing():
                 from m2bridge.trained_weights.heads.membership import membership
             try:
-                result = membership(request.model, values, **weights)
+                result = membership(request.model, coordinates_of_function, **weights)
             except InvalidCaseError as reason:
                 if reason.option != "weights":
                     raise
@@ -254,6 +255,8 @@ _EXAMPLES = {
 def _exact_values(option: str, text: str) -> Any:
     """Return what a JSON text says, with exact numbers; ``option`` is the option that has it.
 
+    The value is a dictionary for an object and a list for a list, as :func:`_rationals` says.
+
     Raises
     ------
     InvalidCaseError
@@ -279,7 +282,7 @@ def _rationals(value: Any, depth: int = 2) -> Any:
         If the value is nested deeper, or an entry is not a rational number.
     """
     if depth and isinstance(value, dict):
-        return {name: _rationals(entry, 0) for name, entry in value.items()}
+        return {name: _rationals(entry, depth=0) for name, entry in value.items()}
     if depth and isinstance(value, list):
         return [_rationals(entry, depth - 1) for entry in value]
     if isinstance(value, bool) or not isinstance(value, int | str | Fraction):

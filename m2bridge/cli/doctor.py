@@ -21,8 +21,8 @@ from m2bridge.engine import Candidate, candidates, msolve
 from m2bridge.engine.discovery import Probed, first_usable, probed
 from m2bridge.errors import EngineError
 from m2bridge.limits import asked_by, limited
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, line, shortened
-from m2bridge.system import folder
+from m2bridge.results.sheet import Block, Facts, Sheet, Table, line as on_one_line, shortened
+from m2bridge.system import folder as resource_folder
 
 PACKAGES = (
     "sympy",
@@ -99,7 +99,7 @@ class Diagnosis:
             "m2bridge": __version__,
             "python": platform.python_version(),
             "platform": platform.platform(terse=True),
-            "folders": {name: str(folder(name)) for name in FOLDERS},
+            "folders": {name: str(resource_folder(name)) for name in FOLDERS},
             "macaulay2": [found.to_json() for found in self.macaulay2],
             "msolve": [found.to_json() for found in self.msolve],
             "packages": self.packages,
@@ -107,36 +107,38 @@ class Diagnosis:
         }
 
     def sheet(self) -> Sheet:
-        """The tables for a terminal."""
-        rows, programs, refused = [], [], []  # of the tables and facts about Macaulay2
-        for one in self.macaulay2:
-            rows.append((one.origin, _version_cell(one), "taken" if one.taken else ""))
-            if one.program is not None:
-                programs.append((one.origin, line(str(one.program))))
+        """The tables for a terminal: folders, each Macaulay2 and msolve, and Python packages."""
+        versions = []  # rows of three cells: origin, version, "taken" or nothing
+        paths = []  # pairs of an origin and the path of the Macaulay2 there
+        reasons = []  # pairs of an origin and why the Macaulay2 there cannot be used
+        for found in self.macaulay2:
+            versions.append((found.origin, _version_cell(found), "taken" if found.taken else ""))
+            if found.program is not None:
+                paths.append((found.origin, on_one_line(str(found.program))))
             # the reason that is the error itself is printed after the sheet, with advice
-            if one.reason and not self._is_failure(one):
-                refused.append((one.origin, shortened(line(one.reason))))
+            if found.reason and not self._is_failure(found):
+                reasons.append((found.origin, shortened(on_one_line(found.reason))))
         title = (
             f"m2bridge {__version__}, Python {platform.python_version()},"
             f" {platform.platform(terse=True)}"
         )
         packages = [(name, version or "not installed") for name, version in self.packages.items()]
         blocks: list[Block] = [
-            Facts([(name, folder(name)) for name in FOLDERS]),
-            Table(("from", "version", ""), rows, "Macaulay2, in the order of search"),
-            Facts(programs, "Where they are"),
-            Facts(refused, "Why others are not taken"),
+            Facts([(name, resource_folder(name)) for name in FOLDERS]),
+            Table(("from", "version", ""), versions, "Macaulay2, in the order of search"),
+            Facts(paths, "Where they are"),
+            Facts(reasons, "Why others are not taken"),
             Table(("from", "version"), self._msolve_rows(), "msolve, which is optional"),
             Table(("package", "version"), packages),
         ]
         return Sheet(title, blocks)
 
-    def _is_failure(self, one: FoundProgram) -> bool:
-        """Whether the reason against this program is the error itself, without its advice.
+    def _is_failure(self, found: FoundProgram) -> bool:
+        """Whether ``failure`` is about this program: it begins with the reason, then gives advice.
 
-        The error is about the program that the user named, or about the first where none works.
+        ``failure`` is about the program that the user named, or about the first where none works.
         """
-        return self.failure is not None and str(self.failure).startswith(one.reason)
+        return self.failure is not None and str(self.failure).startswith(found.reason)
 
     def _msolve_rows(self) -> list[tuple[str, str]]:
         """The rows of the table of msolve: where it was found, and its version or why not.
@@ -176,31 +178,31 @@ def diagnosis(explicit: str | None, timeout: float) -> Diagnosis:
     except EngineError as error:
         failure = error
     return Diagnosis(
-        macaulay2=[_found(one, taken=one.candidate == choice) for one in asked],
+        macaulay2=[_found(place, taken=place.candidate == choice) for place in asked],
         msolve=_found_msolve(choice),
         packages={name: _installed(name) for name in PACKAGES},
         failure=failure,
     )
 
 
-def _found(one: Probed, *, taken: bool) -> FoundProgram:
-    """Return what is known of a Macaulay2 that was asked for its version.
+def _found(place: Probed, *, taken: bool) -> FoundProgram:
+    """Return what is known of a place whose program, a Macaulay2, was asked for its version.
 
-    ``one.refusal`` is the error that it raised, ``None`` if it can be used.
+    ``place.refusal`` is the error that it raised, ``None`` if it can be used.
     """
     return FoundProgram(
-        origin=one.candidate.origin,
-        program=one.candidate.program,
-        version="" if one.refusal else one.candidate.version,
+        origin=place.candidate.origin,
+        program=place.candidate.program,
+        version="" if place.refusal else place.candidate.version,
         taken=taken,
-        reason="" if one.refusal is None else _reason(one.refusal),
+        reason="" if place.refusal is None else _reason(place.refusal),
     )
 
 
 def _reason(refusal: EngineError) -> str:
     """Return why a program is not used, without the advice; empty if it does not exist."""
-    message = str(refusal).partition(". Get Macaulay2")[0]
-    return "" if message == "nothing there" else message
+    message = str(refusal).partition(". Get Macaulay2")[0]  # the advice begins so
+    return "" if message == "nothing there" else message  # the words for a place without a program
 
 
 def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
@@ -265,6 +267,6 @@ def doctor_command(program: str | None, timeout: float, as_json: bool) -> int:
     else:
         click.echo(fitted(found.sheet()))
     if found.failure is not None:
-        click.echo(f"\n{shortened(line(str(found.failure)))}", err=True)
+        click.echo(f"\n{shortened(on_one_line(str(found.failure)))}", err=True)
         return NO_ENGINE
     return DONE

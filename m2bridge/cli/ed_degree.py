@@ -68,9 +68,8 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
         request = common.case_request(options)
         if request.field != QQ:
             raise InvalidCaseError("field", "must be QQ for ED degrees")
-        model = request.model.in_coordinates(
-            request.coordinates, weights=None
-        )  # None: usual parameters
+        # weights=None: with the usual parameters of the model
+        model = request.model.in_coordinates(request.coordinates, weights=None)
         what = f"ED degree of the {model.title}"
         _, code = request.compute(what, _ed_degree, model, **own)
         return code

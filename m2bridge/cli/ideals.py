@@ -85,8 +85,9 @@ def _ideal_request(
 ) -> tuple[common.Run, CoefficientField | None]:
     """Return the limits and format of a command with ``--ideal``, and the field after ``--field``.
 
-    The field is ``None`` if it is not given, since the ideal may say it then. The parameters are
-    those of :func:`show_for_ideal`.
+    The field is ``None`` if it is not given, since the ideal may say it then. ``options`` are the
+    values of the command's options by name, and ``own_options`` the names of those that it accepts
+    together with ``--ideal`` in addition to :data:`OPTIONS_FOR_IDEALS`.
 
     Raises
     ------
@@ -132,9 +133,9 @@ def read_ideal(
     from m2bridge.ideals.construct import ideal, read_ideal_file
 
     if exists(named):
-        # A process that reads for assistants, below some folders only, reads TOML alone: of plain
-        # text they would be shown the lines as polynomials, whatever it is, such as TOKEN = secret.
-        may_be_plain = folders() is None
+        # A process that reads for assistants, below some folders only, reads TOML alone. If it took
+        # the lines of any text for polynomials, an assistant could see secrets: TOKEN = secret.
+        may_be_plain = folders() is None  # None: files of all folders may be read
         return read_file(Path(named), partial(read_ideal_file, field=field, plain=may_be_plain))
     try:
         return ideal(named, field=field), ""

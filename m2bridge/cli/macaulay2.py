@@ -1,4 +1,8 @@
-"""Commands that run Macaulay2 code, print programs, and cite."""
+"""Commands that run Macaulay2 code, print programs, and cite.
+
+Where a command takes a file, a tool of ``mcp`` may pass a :class:`Text` in its place: a name for
+messages, and the content.
+"""
 
 import json
 import os
@@ -61,18 +65,18 @@ def run_command(
     an outcome for each, and an interrupted command resumes when it is run again. Exit code 3 if
     some have no result.
     """
-    # code_folder: from where the code may load other files; empty for code that is in no file
-    name, code_folder = str(file), ""
-    if str(file) == "-":
+    name = str(file)  # of the code, for messages
+    code_folder = ""  # from where the code may load other files; none for code that is in no file
+    if name == "-":
         name = "standard input"
     elif not isinstance(file, Text):
         code_folder = str(file.resolve().parent)
     if each is not None:
         return _run_each(_code(file, name), name, code_folder, packages, each, as_json, options)
-    extra = [option for option in _OPTIONS_OF_EACH if options.pop(option)]
-    if extra:
-        raise click.UsageError(f"--{extra[0]} has no effect without --each")
-    request = common.Run.of(options)
+    without_effect = [option for option in _OPTIONS_OF_EACH if options[option]]
+    if without_effect:
+        raise click.UsageError(f"--{without_effect[0]} has no effect without --each")
+    request = common.Run.of(options)  # --timeout, --memory and --m2
     with common.time_limit(timeout=request.timeout):
         with importing():
             from m2bridge.workspace.macaulay2 import Macaulay2
@@ -89,11 +93,8 @@ def run_command(
             except EngineError as error:
                 if not as_json:
                     _print(error.output)  # what the code had printed before
-                # the message of the error begins with the place in the code
-                if isinstance(error, ScriptError) and error.line is not None:
-                    place = f"{error.file}:{error.line}:{error.column}"
-                    caller = f" (called from {name})" if error.file != name else ""
-                    error.message = f"{place}: {error.error}{caller}\n{error.excerpt}"
+                if isinstance(error, ScriptError):
+                    _begin_with_place(error, name)
                 raise
     if as_json:
         data = {
@@ -107,6 +108,19 @@ def run_command(
         _print(shown.output)
         _print(shown.text)
     return DONE
+
+
+def _begin_with_place(error: ScriptError, name: str) -> None:
+    """Let the message of an error begin with its place in the code, as in ``code.m2:3:5: …``.
+
+    ``name`` is that of the code which was run; the message says so if the place is in another file,
+    which this code had loaded. The message of an error without a place stays.
+    """
+    if error.line is None:
+        return
+    place = f"{error.file}:{error.line}:{error.column}"
+    caller = f" (called from {name})" if error.file != name else ""
+    error.message = f"{place}: {error.error}{caller}\n{error.excerpt}"
 
 
 _OPTIONS_OF_EACH = ("out", "workers", "executor", "retry", "quiet")
@@ -138,8 +152,14 @@ def _run_each(
         The pattern of the names of files.
     as_json : bool
         Whether the summary is printed as JSON.
-    options : dict
-        The other options of the command, by name.
+    options : dict of str to object
+        The other options of the command by name: ``out``, ``executor``, ``quiet``, ``timeout``,
+        ``workers``, ``memory``, ``retry`` and ``program``.
+
+    Raises
+    ------
+    click.UsageError
+        If no file matches the pattern, or the folder for results is not given.
     """
     paths = [Path(found) for found in sorted(glob(each, recursive=True)) if os.path.isfile(found)]
     if not paths:
@@ -162,12 +182,13 @@ def _run_each(
         timeout=options["timeout"],
         memory=options["memory"],
     )
+    # the outcomes themselves are in the folder
     _, summary = run_jobs(
         work=work,
         jobs=file_jobs(work, paths),
         workers=options["workers"],
         executor=options["executor"] or "processes",
-        scheduler=None,
+        scheduler=None,  # Dask makes a cluster of this machine
         progress=progress_display(options["quiet"]),
     )
     return show_batch(summary, as_json, options["quiet"])
@@ -202,6 +223,7 @@ def _print(text: str) -> None:
 
 
 SCRIPTS = ("orbits", "jacobian")
+"""The methods of ``script singular-locus``."""
 
 
 @click.command("script", epilog="Example: m2bridge script closure --d 3 --d-out 1")

@@ -42,7 +42,7 @@ def main() -> NoReturn:
     streams = Streams()
     from m2bridge.cli.commands import run
 
-    gc.freeze()
+    gc.freeze()  # later collections leave out what exists now
     gc.enable()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # KeyboardInterrupt, from now on
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -109,9 +109,10 @@ def _open_closed_descriptors() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            mode = os.O_WRONLY
+            mode = os.O_WRONLY  # for standard error: messages may vanish
             if descriptor < 2:
-                # Results must not vanish silently, so a closed output stays unwritable.
+                # Standard input, 0, is only read. Results must not vanish silently, so standard
+                # output, 1, stays unwritable.
                 mode = os.O_RDONLY
             os.set_inheritable(os.open(os.devnull, mode), True)
 
@@ -129,7 +130,7 @@ def _replacement_stream(descriptor: int, before: TextIO | None) -> tuple[NonRais
 
         encoding = before.encoding
         with suppress(OSError):
-            before.flush()
+            before.flush()  # what was written before comes first, if it can be written
     raw = NonRaisingStream(descriptor, "w", closefd=False)
     by_line = descriptor == 2 or raw.isatty()  # else results are written in large blocks
     buffer = io.BufferedWriter(raw)

@@ -30,7 +30,7 @@ from io import StringIO
 from pathlib import Path
 from pkgutil import walk_packages
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -56,9 +56,6 @@ from m2bridge.limits import Limits, imported, library, load_wholly
 from m2bridge.reading import confine
 from m2bridge.results.sheet import shortened
 from m2bridge.system import cores, end_with, limit_address_space
-
-if TYPE_CHECKING:
-    pass
 
 MAX_ANSWER_TEXT_CHARS = 4000  # the text for people, in addition to the structured result
 NOTICE_INTERVAL_SECONDS = 2.0  # between two reports of progress
@@ -119,7 +116,8 @@ class Workers:
         self._folder = Scratch()  # holds the temporary files of workers, even of killed ones
         watched = self._folder.path / "watched"
         os.mkfifo(watched)
-        # the system closes it when this process ends for whatever reason, and then workers end
+        # The system closes it when this process ends for whatever reason, and then workers end. To
+        # open a pipe for writing alone would wait for a reader.
         self._held = os.open(watched, os.O_RDWR)
         self._prepare = partial(_prepare_worker, watched, memory, folders)
         self._perform = partial(_perform_in_worker, self._prepare, run_reporting_errors, memory)
@@ -134,7 +132,7 @@ class Workers:
         import anyio
         from anyio import to_process
 
-        # anyio's own limit is the number of cores, which may be one
+        # anyio too limits how many workers compute at once, to the number of cores, which may be 1
         to_process.current_default_process_limiter().total_tokens = self._turns.total_tokens
         try:
             with anyio.move_on_after(values["timeout"] + PATIENCE_SECONDS) as limit:
@@ -142,6 +140,8 @@ class Workers:
                     before = anyio.current_time()
                     # a new worker may take so long to start, and the call gets that time, too
                     limit.deadline += LOADING_SECONDS
+                    # start a worker, if none is idle; the worker that performs the call, if it is
+                    # another, prepares itself
                     await to_process.run_sync(self._prepare, cancellable=True)
                     loaded_in = anyio.current_time() - before
                     limit.deadline += loaded_in - LOADING_SECONDS
@@ -199,14 +199,15 @@ def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> li
     folder is made beside the pipe, in that of the server. ``memory`` limits the address space, in
     bytes, and files are read only below ``folders``.
     """
-    end_with(os.open(watched, os.O_RDONLY))
+    end_with(os.open(watched, os.O_RDONLY))  # this process ends when the pipe is closed
     _kept.append(Scratch(str(watched.parent)))
+    # for temporary files of this process, and of the programs that it starts
     os.environ["TMPDIR"] = tempfile.tempdir = str(_kept[-1].path)
     limit_address_space(memory)
     session = Session(limits=Limits(memory=memory))
     with suppress(EngineError):  # a command that needs Macaulay2 will report the error
         session.start()
-    choose(session)
+    choose(session)  # computations use it, unless a call has a memory limit of its own
     _load()
     confine(folders)
     texts: list[str] = []
@@ -216,21 +217,22 @@ def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> li
 
 def _load() -> None:
     """Import all modules that calls may need, before a time limit could interrupt an import."""
-    load_wholly()
+    load_wholly()  # an import that a call still needs is finished even if its limit is reached
     for module in walk_packages(m2bridge.__path__, "m2bridge."):
         if module.name.rpartition(".")[2] not in UNNEEDED_MODULES:
             imported(module.name)
     for name in LAZY_IMPORTS:
-        with suppress(ImportError):
+        with suppress(ImportError):  # not installed
             imported(name)
-    families()
+    families()  # also those that other packages define
 
 
-def perform_tool(name: str, values: Mapping[str, Any], most: int) -> object:
+def perform_tool(name: str, values: Mapping[str, Any], max_memory_mib: int) -> object:
     """Perform the command of a tool; return its exit code.
 
-    ``name`` is that of the tool, ``values`` are the values of its arguments by name, and ``most``
-    is the largest memory of a Macaulay2, in MiB.
+    ``name`` is that of the tool, ``values`` are the values of its arguments by name, and
+    ``max_memory_mib`` is the largest memory of a Macaulay2, in MiB. A bug in m2bridge is printed
+    as a place in the program, and gives the exit code of another failure.
 
     Raises
     ------
@@ -240,7 +242,7 @@ def perform_tool(name: str, values: Mapping[str, Any], most: int) -> object:
     command = TOOL_COMMANDS[name]
     try:
         with click.Context(command, info_name=command.name) as context:
-            parse(context, name, values, most)
+            parse(context, name, values, max_memory_mib)
             return command.invoke(context)
     except (click.ClickException, M2BridgeError, OSError, MemoryError):
         raise
@@ -255,8 +257,9 @@ def perform_tool(name: str, values: Mapping[str, Any], most: int) -> object:
 def tool(name: str, most: Limits, workers: Workers) -> Any:
     """Return the tool of this name, whose calls are performed by workers.
 
-    ``most`` are the largest limits that a call may ask for; they are also the defaults. The schemas
-    of arguments and result are made by pydantic, from the type and the field of each.
+    ``most`` are the largest limits that a call may ask for, of which none is ``None``; they are
+    also the defaults. The schemas of arguments and result are made by pydantic, from the type and
+    the field of each.
     """
     from mcp.server.mcpserver.tools.base import Tool, ToolAnnotations
     from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
@@ -272,7 +275,8 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
             fields[argument] = (kind | None, Field(default, description=about))
     # arguments that are not parameters of the command as they are: type, default and bounds
     more: dict[str, Any] = {"timeout": (float, most.timeout, {"gt": 0, "le": most.timeout})}
-    mebibytes = (most.memory or 0) // 2**20
+    assert most.memory is not None
+    mebibytes = most.memory // 2**20
     if "memory" in [param.name for param in TOOL_COMMANDS[name].params]:
         least = limits.MIN_ENGINE_MEMORY_BYTES // 2**20
         more["memory"] = (int, mebibytes, {"ge": least, "le": mebibytes})
@@ -288,16 +292,17 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
     # an unknown argument is refused, not ignored
     strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
     arguments = create_model(f"{name}_arguments", __base__=strict, **fields)
-    shown: dict[str, Any] = {}
+    result_fields: dict[str, Any] = {}
     for field, kind in RESULT_FIELDS[name].items():
-        shown[field] = (kind | None, None)
-    found = create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **shown)
+        result_fields[field] = (kind | None, None)  # the type, and the default: it may be missing
+    # a result has more fields, which are sent as well
+    result = create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **result_fields)
     return Tool(
         fn=call,
         name=name,
         description=str(TOOL_COMMANDS[name].help).partition("\n\n")[0],
         parameters=arguments.model_json_schema(),
-        fn_metadata=FuncMetadata(arg_model=arguments, output_model=found),
+        fn_metadata=FuncMetadata(arg_model=arguments, output_model=result),
         is_async=True,
         context_kwarg="ctx",
         annotations=ToolAnnotations(read_only_hint=name != "evaluate"),
@@ -326,14 +331,14 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
         group.start_soon(notices)
         answer = await workers.ask(name, values)
         group.cancel_scope.cancel()
-    found = _sendable(json.loads(answer.printed or "{}"))
+    result = _sendable(json.loads(answer.printed or "{}"))
     # the text of the result, else what Macaulay2 printed and its value, else the JSON
-    text = answer.text or found.get("output", "") + found.get("text", "") or answer.printed
-    said = _sendable("\n".join(filter(None, (text, answer.error))))
-    content = [TextContent(type="text", text=shortened(said, MAX_ANSWER_TEXT_CHARS))]
-    if not found:  # a command that prints no JSON has failed
+    text = answer.text or result.get("output", "") + result.get("text", "") or answer.printed
+    text_and_error = _sendable("\n".join(filter(None, (text, answer.error))))
+    content = [TextContent(type="text", text=shortened(text_and_error, MAX_ANSWER_TEXT_CHARS))]
+    if not result:  # a command that prints no JSON has failed
         return CallToolResult(content=content, is_error=True)
-    return CallToolResult(content=content, structured_content=found)
+    return CallToolResult(content=content, structured_content=result)
 
 
 def _sendable(value: Any) -> Any:
@@ -348,14 +353,17 @@ def _sendable(value: Any) -> Any:
 
 
 def _first_exception(failures: BaseException) -> BaseException:
-    """Return the first exception in nested groups."""
+    """Return the first exception in nested groups; an exception that is no group, as it is."""
     while isinstance(failures, BaseExceptionGroup):
         failures = failures.exceptions[0]
     return failures
 
 
 def _current_folder() -> tuple[Path, ...]:
-    """Return the current folder, unless it is the root, where desktops start programs."""
+    """Return the folders that calls may read by default: the current one, or none if it is ``/``.
+
+    Desktops start programs in the root folder, and no user means that all files may be read.
+    """
     here = Path.cwd()
     return () if here.parent == here else (here,)
 
@@ -412,7 +420,7 @@ def mcp_command(
         workers.end()
         os.kill(os.getpid(), number)
 
-    # an exception would not end the thread that waits for input
+    # The usual handlers raise an exception, which would not end the thread that waits for input.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
             signal.signal(number, end)

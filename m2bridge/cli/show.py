@@ -23,7 +23,7 @@ from m2bridge.cli.common import echo_json, finished, fitted, progress, report_fi
 from m2bridge.engine import Session
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, families
-from m2bridge.limits import clock, importing, limited, overtime
+from m2bridge.limits import Clock, clock, importing, limited, overtime
 from m2bridge.results.markup import check_documentation
 from m2bridge.results.sheet import plural
 from m2bridge.system import save
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from m2bridge.families.base import Figure
     from m2bridge.reports import Report
     from m2bridge.results.base import Result
+    from m2bridge.results.picture import PictureResult
 
 
 REPORT_FORMATS = ("text", "markdown", "latex", "latex-grid", "html", "csv", "json")
@@ -102,7 +103,7 @@ def report_command(
             result = report.collect(folder)
         if not result.rows:
             raise click.UsageError(_why_nothing_to_report(result, folder))
-        write = report.FORMATS[form]
+        write = report.FORMATS[form]  # a function from the result to the text
         if form in LINKED_FORMATS:
             write = partial(report.LINKED[form], documentation=docs)
         text = write(result)
@@ -194,6 +195,7 @@ def atlas_command(
 
     certificates = out / CERTIFICATES
     if folder is None:
+        # the exit code, which tells the verdicts, is not that of an atlas
         ctx.invoke(certify_command, out=certificates, **_batch_options(options))
     else:
         _copy_certificates(ctx, folder, certificates)
@@ -327,27 +329,39 @@ def _draw_figure(
     """Compute a figure, write its picture to ``out``, if given, and print its data.
 
     ``form`` is ``csv``, ``json`` or, for a summary in words, ``None``; ``options`` are those of the
-    figure. The exit code is returned.
+    figure, and ``program`` (``--m2``) for a figure that needs Macaulay2. The exit code is returned:
+    that of undecided if a part of the result is unfinished.
     """
+    program = options.pop("program", None)  # not an option of the figure itself
     if out is not None:
         _check_writable(out)
     with (
         common.time_limit(timeout=timeout) as clock,
         progress(f"figure {figure.name}"),
-        Session(options.pop("program", None)),  # it starts at its first use
+        # The functions of the figure compute with the session whose block is entered. Its Macaulay2
+        # starts at the first computation, so it does not start for figures without one.
+        Session(program),
     ):
         result = figure.from_options(options)
     if out is not None:
-        # the limit holds for the computation: its result is drawn however long that takes
-        with overtime(clock, inf), importing(), _name_file_in_errors(out):
-            result.save(out)
-        report_file_written(out)
+        _save_picture(result, out, clock)
     elif form is None:
         click.echo(f"No picture is written without --out {figure.name}.svg", err=True)
     if form == "csv":
         click.echo(result.to_csv(), nl=False)
         return finished(result)
     return show(result, form or "text", clock)
+
+
+def _save_picture(result: PictureResult, out: Path, clock: Clock) -> None:
+    """Draw the picture of a figure and write it to ``out``, also after the deadline of ``clock``.
+
+    The limit holds for the computation: its result is drawn however long that takes.
+    """
+    # drawing imports modules of matplotlib, which signals must not interrupt
+    with overtime(clock, seconds=inf), importing(), _name_file_in_errors(out):
+        result.save(out)
+    report_file_written(out)
 
 
 @contextmanager

@@ -77,7 +77,8 @@ ARGUMENT_HELP = {
 def arguments_of(name: str) -> dict[str, click.Parameter]:
     """Return the arguments of the tool ``name``: parameters of its command, by the argument's name.
 
-    That of the option ``--d-out`` is ``d_out``. Options in :data:`OMITTED_OPTIONS` are left out.
+    The name of the option ``--d-out`` is ``d_out``. Options in :data:`OMITTED_OPTIONS` are left
+    out.
     """
     arguments: dict[str, click.Parameter] = {}
     for param in TOOL_COMMANDS[name].params:
@@ -107,7 +108,9 @@ def argument_default(param: click.Parameter) -> Any:
     return param.default if isinstance(param.default, str | int | float) else None
 
 
-def parse(context: click.Context, name: str, values: Mapping[str, Any], most: int) -> None:
+def parse(
+    context: click.Context, name: str, values: Mapping[str, Any], max_memory_mib: int
+) -> None:
     """Set the parameters of a command to the values of a call, each by name.
 
     No value becomes a word of a command line, so a value cannot act as an option.
@@ -121,7 +124,7 @@ def parse(context: click.Context, name: str, values: Mapping[str, Any], most: in
     values : mapping
         The values of the call by the names of arguments, with ``timeout`` and perhaps ``memory``
         and ``options``.
-    most : int
+    max_memory_mib : int
         The limit on the address space of the Macaulay2 of this process, in MiB.
 
     Raises
@@ -133,9 +136,10 @@ def parse(context: click.Context, name: str, values: Mapping[str, Any], most: in
     command = context.command
     given = _given_values(name, values)
     given |= _json_flag(command) | {"timeout": values["timeout"]}
-    # The limit is given where the Macaulay2 of this process does not do: a lower limit needs a new
-    # one, and checkers and code of users have processes of their own.
-    if values.get("memory", most) < most or name in ("verify", "evaluate"):
+    # With --memory a command starts processes of its own, instead of using the Macaulay2 of this
+    # worker. That is needed for a lower limit; and "verify" and "evaluate", which never use that
+    # Macaulay2, need a limit for their processes.
+    if values.get("memory", max_memory_mib) < max_memory_mib or name in ("verify", "evaluate"):
         given["memory"] = f"{values['memory']}M"
     own = _own_options(values)
     if own is not None:  # with a family or a map, d, d', a and t name nothing
@@ -225,8 +229,8 @@ def _with_family_options(
 def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:
     """Take the texts that stand in place of files out of ``given``; return them by parameters.
 
-    They are the code of the tool ``evaluate``, and a map given by its content, not by the name of a
-    file: it has several lines.
+    They are the code of the tool ``evaluate``, and a map given by its content, which has several
+    lines, as the name of a file has not.
     """
     texts: dict[str, Text] = {}
     for argument, param in arguments_of(name).items():

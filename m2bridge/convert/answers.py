@@ -58,7 +58,7 @@ class Answer:
         return lists
 
     def integer_pairs(self, name: str) -> dict[int, int]:
-        """The value of this name, a list of pairs of integers, as a mapping."""
+        """The value of this name, a list of pairs of integers, as a mapping of first to second."""
         pairs = self.integer_lists(name)
         mapping: dict[int, int] = {}
         for pair in pairs:

@@ -65,7 +65,8 @@ def bindings(inputs: Mapping[str, Any]) -> str:
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     """The values, with the SymPy expressions in them as polynomials of one ring.
 
-    The ring is chosen by the rule of the module.
+    It is the only ring among the other values that has all variables of the expressions. If there
+    is none, or more than one, the names of variables are read as if they were typed.
 
     Raises
     ------
@@ -85,8 +86,7 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     if len(candidates) == 1:
         ring = candidates[0]
         is_typed = False
-    # No ring, or more than one, could be meant: names are read as if they were typed.
-    else:
+    else:  # this new ring is used if the workspace has none with these variables
         ring = PolynomialRing(QQ, tuple(sorted(names))).sympy_ring
         is_typed = True
 
@@ -149,8 +149,9 @@ def _value_in_ring(value: Any, ring: PolyRing, is_typed: bool) -> Any:
     """The value to encode for a leaf of the inputs of a call, with expressions in a ring.
 
     A matrix or an expression of SymPy with variables becomes the code that makes it, a matrix of
-    SymPy without variables a matrix over ZZ or QQ; other values stay. ``is_typed`` is that of
-    :func:`_code_in_ring`.
+    SymPy without variables a matrix over ZZ or QQ; other values stay. ``is_typed`` says whether the
+    names of variables are read as if they were typed. The code is the body of a function that
+    :func:`_code_in_ring` writes, with the parameters R, the ring in Macaulay2, and ``places``.
     """
     if isinstance(value, MatrixBase):
         if not value.free_symbols:

@@ -104,15 +104,14 @@ def decode_value(
     """
     if value is None:
         return None
-    from m2bridge.convert.decode_values import (
-        ValueReader,
-    )  # many classes, which programs do not need
+    # The module has many classes, which programs do not need, so it is imported here.
+    from m2bridge.convert.decode_values import ValueReader
 
     try:
-        tag, descriptions, content = value
+        tag, ring_table, content = value  # ["Value", table of rings, value that names its places]
         if tag != "Value":
             raise ParseError(f"not a value of a workspace: {json.dumps(value)[:120]}")
-        return ValueReader(descriptions, make_ideal).read(content)
+        return ValueReader(ring_table, make_ideal).read(content)
     except M2BridgeError:
         raise
     except FAULTS as reason:
@@ -219,9 +218,9 @@ def _names(variables: list[list[Any]]) -> tuple[str, ...]:
 def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]) -> ExtensionField:
     """The field with these generators over the field ``prime``, QQ or ZZ/p.
 
-    ``variables`` are the generators, each a base and indices as in :func:`_names`. ``relation`` has
-    the terms of the minimal polynomial of the only generator: i^2 + 1 is ``[[[2], "1"], [[0],
-    "1"]]``. It is empty if the generators are parameters.
+    ``variables`` are the generators, each a list of a base and indices: ``["c", 1, 2]`` is c_1_2.
+    ``relation`` has the terms of the minimal polynomial of the only generator: i^2 + 1 is ``[[[2],
+    "1"], [[0], "1"]]``. It is empty if the generators are parameters.
 
     Raises
     ------
@@ -258,7 +257,7 @@ def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
                     f"a monomial with {len(exponents)} exponents in a ring of {ring.ngens}"
                     " variables"
                 )
-        polynomials.append(read([(tuple(exponents), text) for exponents, text in terms]))
+        polynomials.append(read([(tuple(exponents), number) for exponents, number in terms]))
     return polynomials
 
 

@@ -47,7 +47,8 @@ def polynomial_reader(ring: PolyRing) -> Callable[[list[DenseTerm]], PolyElement
         """The polynomial with these terms."""
         texts = {text for _, text in terms}
         for text in texts - numbers.keys():
-            number = ring.domain(*map(integer, text.split("/")))
+            parts = map(integer, text.split("/"))  # an integer, or numerator and denominator
+            number = ring.domain(*parts)
             if not number:
                 raise ParseError("a term with coefficient zero")
             numbers[text] = number

@@ -31,8 +31,9 @@ class ValueReader:
     in ``_rings`` and ``_readers``, at the place that the ring has in the table.
 
     The table of rings and the value are nested lists of JSON, in which ``["Ring", 2]`` is the ring
-    at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Array", …]`` an object
-    of the class ``Array`` with these fields, and a list that begins with no text a tuple.
+    at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Elements", 2, data, …]``
+    a tuple of its elements, ``["Array", …]`` an object of the class ``Array`` with these fields,
+    and a list that begins with no text a tuple.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class ValueReader:
         if tag == "Ring":
             return self._rings[arguments[0]]
         if tag == "Element":
-            place, data = arguments[:2]
+            place, data = arguments
             return self._readers[place](data)
         if tag == "Elements":
             place, *elements = arguments
@@ -178,7 +179,8 @@ def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
     match kind, parts:
         case "Product", _ if all(map(_is_power, parts)):
             product = values.Factorization(tuple(part.parts for part in parts))
-            # A sign inside would be taken for the minus outside when the value goes back.
+            # When the value goes back to Macaulay2, a first factor -1 is written as a minus outside
+            # of the product. So a product that has this factor inside is no Factorization.
             if not product.is_negative:
                 return product
         case "Minus", [values.Factorization() as inside] if not inside.is_negative:
@@ -186,7 +188,7 @@ def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
         case "Divide", [numerator, values.Factorization() as product]:
             bases = [base for base, _ in product]
             # A base that is zero would be a divisor.
-            if all(bases) and all(map(_is_of_degrees, [numerator, *bases])):
+            if all(bases) and all(map(_is_laurent_polynomial, [numerator, *bases])):
                 return values.Expression(kind, parts).evaluate()
     return values.Expression(kind, parts)
 
@@ -199,7 +201,7 @@ def _is_power(part: Any) -> bool:
     return type(exponent) is int
 
 
-def _is_of_degrees(value: Any) -> bool:
+def _is_laurent_polynomial(value: Any) -> bool:
     """Whether a value is a Laurent polynomial over ZZ, as numerators of Hilbert series are."""
     if not isinstance(value, values.RingElement) or not isinstance(value.ring, values.Algebra):
         return False

@@ -113,8 +113,8 @@ def items(listed: Iterable[Any]) -> str:
 def field_code(value: Any) -> str:
     """The code of a field of a dataclass: of a text, truth value, ``None``, element, or list.
 
-    The ring of an element is named by another field of the dataclass, see :func:`element_code`. The
-    items of a list or tuple are written in this way, too.
+    The ring of an element is named by another field of the dataclass, so a number is written
+    without its ring. The items of a list or tuple are written in this way, too.
     """
     if isinstance(value, tuple | list):
         return list_code([field_code(item) for item in value])
@@ -129,7 +129,7 @@ def element_code(value: Any) -> str:
     So a residue is written as an integer, without its ring; elements that are no numbers are
     encoded in full.
     """
-    if hasattr(value, "to_int") or isinstance(value, flint.nmod):
+    if hasattr(value, "to_int") or isinstance(value, flint.nmod):  # a residue of SymPy or FLINT
         return str(int(value))
     # Numbers of Python, SymPy and FLINT have a ``numerator``. So has a RingFraction, but it is no
     # number; polynomials of FLINT have a method of this name.
@@ -181,6 +181,7 @@ def _extension(field: ExtensionField) -> values.FractionField | values.Algebra:
         return values.FractionField(ring)
     relation = {exponents: ring.number(c) for exponents, c in field.relation.items()}
     quotient = values.QuotientRing(ring, (ring.sympy_ring.from_dict(relation),))
+    # joined=False, as the degrees of the quotient are no degrees of the field that toField makes
     return values.Algebra(quotient, (), joined=False)
 
 
@@ -242,11 +243,9 @@ def _expression(value: Expr) -> str:
     Expressions with variables are encoded by :mod:`m2bridge.convert.bindings`, which finds a ring
     for them.
     """
-    return (
-        _CODE_OF_CONSTANT[value]
-        if value in _CODE_OF_CONSTANT
-        else encode(other_libraries.number(value))
-    )
+    if value in _CODE_OF_CONSTANT:
+        return _CODE_OF_CONSTANT[value]
+    return encode(other_libraries.number(value))
 
 
 # Names of variables.

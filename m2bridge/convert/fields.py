@@ -122,7 +122,7 @@ def _remove_spaces(text: str) -> str:
         If two names or numbers, which would become one, are separated by spaces only, as in
         ``QQ i``; but in ``GF 9`` and ``2 a`` a new word begins in any case.
     """
-    # "GF 9" becomes "GF9", and "2 a" becomes "2a"
+    # "GF 9" becomes "GF9", and "2 a" becomes "2a": only the word or number before the spaces stays
     joined = _MARKED_BREAK.sub(lambda match: match[1] or match[2], text.strip())
     if _WORDS.search(joined):
         raise InvalidCaseError(
@@ -246,9 +246,10 @@ def _galois_field(base: str, power: str | None, name: str | None) -> Coefficient
 
 def _prime_power(number: int) -> tuple[int, int]:
     """The prime and the exponent of a power of a prime; (number, 1) for other numbers."""
-    # An exponent is at most the number of bits, since a prime is at least 2.
+    # An exponent is at most the number of bits, since a prime is at least 2. For 0 and 1 there is
+    # no exponent to try.
     for exponent in range(number.bit_length(), 1, -1):
-        root = int(flint.fmpz(number).root(exponent)) if number > 1 else 1  # rounded down
+        root = int(flint.fmpz(number).root(exponent))  # rounded down
         if root**exponent == number and is_prime(root):
             return root, exponent
     return number, 1
@@ -297,6 +298,7 @@ def field_of_root(domain: Any) -> ExtensionField:
         name = f"sqrt{root.base}" if root.base > 0 else name  # a minus cannot be in a name
     elif domain.ext.alias is not None:
         name = str(domain.ext.alias)
+    # the coefficients of the minimal polynomial, the constant one first
     ascending = tuple(map(fraction, reversed(domain.mod.to_list())))
     return ExtensionField(0, (name,), ascending, root=domain.ext)
 
@@ -365,14 +367,14 @@ def coefficient_terms(coefficient: Any) -> tuple[dict[tuple[int, ...], Any], dic
     Returns
     -------
     numerator, denominator : dict
-        Exponents of the generators with rational coefficients; the denominator is ``None`` where
-        there is none.
+        Rational coefficients by the exponents of the generators: ``{(1,): 2, (0,): -1}`` is
+        2*i - 1. The denominator of an element of an algebraic field is ``None``.
     """
     if hasattr(coefficient, "numer"):  # a fraction of polynomials
         return dict(coefficient.numer), dict(coefficient.denom)
     if hasattr(coefficient, "to_list"):  # ``ANP``, which has the highest power first
         numbers = coefficient.to_list()
-        if coefficient.dom.is_FiniteField:
+        if coefficient.dom.is_FiniteField:  # residues, as integers that stand for them
             numbers = [SYMPY_QQ(coefficient.dom.to_int(c)) for c in numbers]
         return {(k,): c for k, c in enumerate(reversed(numbers)) if c}, None
     return {(0,): coefficient.x, (1,): coefficient.y}, None  # a Gaussian number x + y·I

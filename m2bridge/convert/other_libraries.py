@@ -132,7 +132,7 @@ def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
     modulus_terms = terms_over_prime_field(context.modulus().coeffs())
     modulus = ring_of_generator.sympy_ring.from_dict(dict(modulus_terms))
     quotient = values.QuotientRing(ring_of_generator, (modulus,))
-    generator = values.RingElement(quotient, terms_over_prime_field([0, 1]))
+    generator = values.RingElement(quotient, terms_over_prime_field([0, 1]))  # a = 0 + 1*a
     field = values.GaloisField(quotient, generator)
     coefficients = []
     for coefficient in value.coeffs():

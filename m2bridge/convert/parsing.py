@@ -111,7 +111,7 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     """Convert a polynomial of SymPy or FLINT, a number or text to an element of this ring.
 
     An equation becomes the difference of its sides. Polynomials over ZZ and QQ can be converted to
-    a ring over GF(p), modulo p.
+    a ring over GF(p), modulo p. An element of this ring is returned as it is.
 
     Raises
     ------
@@ -123,11 +123,14 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(ring.field, ExtensionField):
         return _element_over_extension(ring, value)
     if isinstance(value, PolyElement | _Flint):
+        # These have coefficients and exponents to copy. A residue modulo p is copied as an integer
+        # that is congruent, which from_terms maps to the field of ``ring``.
         field = own_field(value) or QQ
-        terms = [
-            (monomial, _rational_coefficient(c, field)) for monomial, c in value.to_dict().items()
-        ]
+        terms = []
+        for exponents, coefficient in value.to_dict().items():
+            terms.append((exponents, _rational_coefficient(coefficient, field)))
         return from_terms(ring, ring_variables(value), terms)
+    # everything else is read with rational coefficients first
     rational_ring = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
         polynomial = read_equation(value, rational_ring)
@@ -138,14 +141,16 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
         polynomial = rational_ring.polynomial(value)
     if ring.field == QQ:
         return polynomial
-    return element(ring, polynomial)  # reduced modulo p
+    # a polynomial over QQ in the same variables, whose coefficients are reduced modulo p
+    return element(ring, polynomial)
 
 
 def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
-    """What :func:`element` returns, in a ring over an extension field.
+    """Convert a polynomial, a number or text to an element of a ring over an extension field.
 
-    Polynomials over the field, over its prime field and over QQ are converted; the names of its
-    generators, as variables in a polynomial, are the generators.
+    Polynomials over the field, over its prime field and over QQ are converted. A variable with the
+    name of a generator of the field becomes this generator. An equation becomes the difference of
+    its sides. ConversionError is raised for what is no polynomial over the field.
     """
     assert isinstance(ring.field, ExtensionField)
     if isinstance(value, str):
@@ -164,7 +169,7 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
         return convert_to_extension(rational, ring)
     if isinstance(value, Poly | PolyElement):
         value = value.as_expr()
-    if not ring.field.minimal_polynomial:
+    if not ring.field.minimal_polynomial:  # QQ(a, b), whose elements SymPy reads from expressions
         return ring.polynomial(value)
     with_roots = _element_with_roots(ring, value)
     return _element_in_generator(ring, value) if with_roots is None else with_roots
@@ -178,7 +183,7 @@ def _element_in_generator(ring: PolynomialRing, value: Any) -> PolyElement:
     Raises
     ------
     ConversionError
-        If it is not such an expression.
+        If it is no polynomial in the variables with coefficients in the field.
     """
     # over QQ, with the generator as a further variable
     larger = PolynomialRing(QQ, ring.variables + ring.field.names)
@@ -209,8 +214,8 @@ def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
         return None
     if value.has(Float):
         raise ConversionError(f"'{value}' is not exact: write fractions as sympy.Rational")
-    # SymPy finds a root in its field, but not each multiple of it: of 2*(-1)**(1/3) it does not. So
-    # each root is replaced by its expression in the generator.
+    # SymPy finds a root in its field, but not each multiple: of 2*(-1)**(1/3) it does not. So each
+    # subexpression ``number``, root**exponent, is replaced by an expression in the generator.
     expressions_of_roots = {}
     for number, root, exponent in powers_of_roots(value):
         try:
@@ -239,8 +244,8 @@ def _has_constants(value: Any) -> bool:
 
 
 def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
-    """Whether a value is a polynomial with coefficients that are polynomials in generators of the
-    field; false for ``None``, where no field was asked for.
+    """Whether a value is a polynomial of SymPy with coefficients that are polynomials, as in
+    QQ[a][x], in generators of the field only; false if ``field`` is ``None``.
     """
     if field is None or not _has_constants(value):
         return False
@@ -274,7 +279,10 @@ flat = partial(flatten, cls=(list, tuple))
 
 
 def ring_variables(value: Any) -> tuple[str, ...]:
-    """The variables of the ring of a polynomial; empty for text, numbers and expressions."""
+    """The variables of the ring of a polynomial of SymPy or FLINT, in the order of exponents.
+
+    Empty for text, numbers and expressions, which have no ring.
+    """
     if isinstance(value, PolyElement):
         return tuple(map(symbol_name, value.ring.symbols))
     if isinstance(value, _Flint):

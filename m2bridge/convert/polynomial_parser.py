@@ -161,7 +161,9 @@ class PolynomialParser:
     def read_name(self, begin: int, end: int) -> int:
         """Read a name with its index, and return the position in the text where it ends.
 
-        ``begin`` and ``end`` are those of its letters, which accents may continue.
+        ``begin`` and ``end`` are the positions of its letters up to the first accent that is a
+        character of its own; the name goes on after it. ConversionError is raised if a character
+        is a variant of a letter.
         """
         end = _end_of_name(self.text, end)
         name = self.text[begin:end]
@@ -182,7 +184,7 @@ class PolynomialParser:
 
         x² has the tokens of x^2. The digits must follow a number, a name or a parenthesis.
         """
-        nothing = Token("", "", 0, 0)
+        nothing = Token(kind="", text="", column=0, end=0)
         previous_token = self.tokens[-1] if self.tokens else nothing
         if previous_token.kind not in ("integer", "decimal", "name") and previous_token.text != ")":
             raise _refusal(_unexpected_character(self.text, begin), self.text, begin)
@@ -260,7 +262,7 @@ class PolynomialParser:
                 self.divisors.append(factor)
                 total = total * _variables_by_name(self.ring)[normal_form(name)]
             else:
-                self.refuse_divisor(start + 1)
+                self.refuse_divisor(start + 1)  # the token after the operator
 
     def implicit_product(self, is_after_divisor: bool) -> bool:
         """Whether a factor without the sign of a product comes next, as y in ``x y``.
@@ -393,8 +395,10 @@ class PolynomialParser:
         ----------
         work : int
             Products of terms that the operation takes; they are added up for the whole text.
-        terms, bits : int
-            Upper bounds for the terms of the result, and for the bits of a coefficient.
+        terms : int
+            An upper bound for the terms of the result.
+        bits : int
+            About the bits of its longest coefficient; 0 if the operation makes none much longer.
         place : int
             The token at which the text is refused.
         """

@@ -43,10 +43,12 @@ def read_polynomial(text: str, ring: PolynomialRing) -> PolyElement:
 def read_equation(text: str, ring: PolynomialRing) -> PolyElement:
     """Read a polynomial, or an equation as the difference of its sides.
 
+    ``ring``, over QQ, has the names that may occur as variables.
+
     Raises
     ------
     ConversionError
-        As :func:`read_polynomial`.
+        With the column and the text, if it is neither, or is too large when it is expanded.
 
     Examples
     --------
@@ -59,10 +61,12 @@ def read_equation(text: str, ring: PolynomialRing) -> PolyElement:
 def read_rational_function(text: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
     """Read a rational function, as coprime numerator and denominator.
 
+    ``ring``, over QQ, has the names that may occur as variables.
+
     Raises
     ------
     ConversionError
-        As :func:`read_polynomial`; or if a divisor is zero.
+        If it is no rational function, is too large when it is expanded, or a divisor is zero.
 
     Examples
     --------
@@ -96,7 +100,7 @@ def read_over_extension(text: str, ring: PolynomialRing, *, equation: bool = Fal
     Raises
     ------
     ConversionError
-        As :func:`read_polynomial`.
+        If it is no polynomial, is too large when it is expanded, or has another divisor.
 
     Examples
     --------
@@ -160,8 +164,8 @@ def convert_to_extension(
     for (exponents, further_exponents), in_generators in polynomials_in_generators.items():
         summand = field.element(in_generators)
         # ``values`` can be shorter, because further variables without a value do not occur.
-        for value, power in zip(values, further_exponents, strict=False):
-            summand = summand * field.power(value, power)
+        for value, exponent in zip(values, further_exponents, strict=False):
+            summand = summand * field.power(value, exponent)
         coefficients[exponents] = coefficients.get(exponents, field.domain.zero) + summand
     return ring.sympy_ring.from_dict({exponents: c for exponents, c in coefficients.items() if c})
 
@@ -207,6 +211,7 @@ def _substitute_fractions(
             denominator = denominator * value_denominator**exponent
         total_numerator = total_numerator * denominator + numerator * total_denominator
         total_denominator = total_denominator * denominator
+        # without their greatest common divisor
         total_numerator, total_denominator = total_numerator.cancel(total_denominator)
     return total_numerator, total_denominator
 
@@ -225,5 +230,6 @@ def names_in(text: str) -> tuple[str, ...]:
     >>> names_in("x^2 - 3*y_1*z")
     ('x', 'y_1', 'z')
     """
+    # the text is only divided into tokens, which needs no variables
     tokens = PolynomialParser(text, PolynomialRing(QQ, ())).tokens
     return tuple(dict.fromkeys(normal_form(token.text) for token in tokens if token.kind == "name"))

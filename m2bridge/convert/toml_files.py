@@ -68,11 +68,12 @@ def check_keys(table: dict[str, Any], where: str, required: set[str], optional: 
 
 
 def table_of(
-    content: dict[str, Any], name: str, required: set[str], optional: set[str]
+    content: dict[str, Any], name: str, required: set[str], optional: set[str] | None
 ) -> dict[str, Any]:
     """The table under the heading ``[name]`` in the content of a file, with its keys checked.
 
-    If the file has no such table, the result is empty, unless keys are required.
+    If the file has no such table, the result is empty, unless keys are required. With ``None`` as
+    ``optional`` every key is accepted.
 
     Raises
     ------
@@ -82,12 +83,13 @@ def table_of(
     table = content.get(name, {})
     if not isinstance(table, dict):
         raise ConversionError(f"[{name}] must be a table")
-    check_keys(table, f"[{name}]", required, optional)
+    accepted = set(table) if optional is None else optional
+    check_keys(table, f"[{name}]", required, accepted)
     return table
 
 
-def line(table: dict[str, Any], name: str, key: str) -> str:
-    """The text of a key in the table ``[name]``, on one line; empty where it was left out.
+def line_of_text(table: dict[str, Any], name: str, key: str) -> str:
+    """The value of a key in the table ``[name]``, one line of text; empty where it was left out.
 
     Raises
     ------
@@ -156,8 +158,9 @@ def polynomial(
 def _fraction(value: object, where: str, ring: PolynomialRing) -> tuple[PolyElement, PolyElement]:
     """Read the numerator and the denominator of a coordinate of a map from its text.
 
-    Text without a stroke is a polynomial, whose denominator is 1. ``value`` and ``where`` are as in
-    :func:`polynomial`.
+    Text without a stroke is a polynomial, whose denominator is 1. ``value`` is the value in the
+    file, which should be a text, and ``where`` its place in the file, for messages. ConversionError
+    is raised if it is no rational function in the variables of the ring.
     """
     if not isinstance(value, str) or "/" not in value:
         return polynomial(value, where, ring), ring.sympy_ring.one
@@ -207,17 +210,18 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ('parabola', (t, t**2))
     """
     content = read_toml(text)
-    for other, option in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
+    # other tables of m2bridge's files, with a command that takes such a file
+    for other, command in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
         if other in content:
             raise ConversionError(
-                f"this file holds [{other}], and no map by itself: 'm2bridge {option} FILE'"
+                f"this file holds [{other}], and no map by itself: 'm2bridge {command} FILE'"
                 " takes it"
             )
-    check_keys(content, "", {"map", "coordinates"}, set())
-    table = table_of(content, "map", {"parameters"}, {"title", "relations"})
+    check_keys(content, where="", required={"map", "coordinates"}, optional=set())
+    table = table_of(content, "map", required={"parameters"}, optional={"title", "relations"})
     # every key of this table is the name of a coordinate
-    coordinates = table_of(content, "coordinates", set(), set(content["coordinates"]))
-    title = line(table, "map", "title")
+    coordinates = table_of(content, "coordinates", required=set(), optional=None)
+    title = line_of_text(table, "map", "title")
     parameters = strings(table["parameters"], "[map] parameters")
     for name in (*parameters, *coordinates):
         variable_name(name)  # refuses what cannot be the name of a variable

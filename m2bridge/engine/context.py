@@ -91,10 +91,8 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
         with limited(timeout), using(engine):  # type: ignore[arg-type]
             return function(*args, **kwargs)
 
-    keyword = functools.partial(
-        inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY, default=None
-    )
+    kind = inspect.Parameter.KEYWORD_ONLY
     for name, annotation in RunOptions.__annotations__.items():
-        own.append(keyword(name, annotation=annotation))
+        own.append(inspect.Parameter(name, kind, default=None, annotation=annotation))
     run.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
     return run

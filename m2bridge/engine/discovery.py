@@ -138,21 +138,26 @@ def probed(candidate: Candidate) -> Probed:
 
 
 def first_usable(found: Iterable[Probed]) -> Candidate:
-    """Return the first usable candidate, by the rules and with the exceptions of :func:`locate`.
+    """Return the first usable candidate; a program that the user names is used or refused.
 
     ``found`` are the candidates in the order of search; the iteration asks each for its version,
     and ends with the one that is returned.
+
+    Raises
+    ------
+    EngineNotFoundError, EngineVersionError
+        If the program that the user names cannot be used, or no candidate can.
     """
-    refused: list[EngineError] = []
-    for one in found:
-        if one.refusal is None:
-            return one.candidate
-        if one.candidate.origin in ("--m2", VARIABLE):  # the user named it
-            raise one.refusal
-        if one.candidate.program is not None:  # else there is nothing at this place
-            refused.append(one.refusal)
-    if refused:
-        raise refused[0]
+    refusals: list[EngineError] = []
+    for place in found:
+        if place.refusal is None:
+            return place.candidate
+        if place.candidate.origin in ("--m2", VARIABLE):  # the user named it
+            raise place.refusal
+        if place.candidate.program is not None:  # else there is nothing at this place
+            refusals.append(place.refusal)
+    if refusals:  # programs were found, but none works: say why of the first
+        raise refusals[0]
     raise EngineNotFoundError(f"No Macaulay2 was found. {ADVICE}")
 
 

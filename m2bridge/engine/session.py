@@ -109,7 +109,7 @@ class Conversation:
         self._sources: dict[str, Source] = {}
         self._turn = threading.RLock()
         self._whose_turn: int | None = None
-        """The thread that has the turn."""
+        """The identifier of the thread that has the turn, if one has it."""
         self._process_began = 0.0
         """When the process was started, on the monotonic clock."""
         close_after_fork.add(self)
@@ -147,8 +147,8 @@ class Conversation:
         EngineError
             If there is no temporary folder, or the session is over because its block was left.
         """
-        with self._its_turn(0) as mine:
-            if mine:  # otherwise another thread uses it, so it has been started
+        with self._its_turn(seconds=0) as mine:
+            if mine:  # otherwise a request has the turn, and that starts the process itself
                 self._start()
 
     @property
@@ -158,17 +158,18 @@ class Conversation:
 
     @contextmanager
     def _its_turn(self, seconds: float | None) -> Iterator[bool]:
-        """Take the turn during the block; the context is whether it was free within ``seconds``.
+        """Wait at most ``seconds`` (``None``: for ever) for the turn, and keep it during the block.
 
-        ``None`` means to wait for ever. The turn is never free within one of the same thread.
+        The block gets whether this thread has the turn now: ``False`` if another thread still uses
+        it, and at once if this thread had it before, so that a signal handler asks.
         """
         patience = -1.0  # for ever
         if seconds is not None:
             patience = min(seconds, threading.TIMEOUT_MAX)
-        # The lock is reentrant, so a signal that arrives between two of these lines, when no
-        # request has begun or it is finished, gets the turn. A child made by ``fork`` has a new
-        # lock, so the one that was acquired is kept.
-        turn = self._turn
+        # A signal handler may run while the lock is held but _whose_turn is not set: no request
+        # has begun, or the request is finished. The handler may use Macaulay2 then, and gets the
+        # lock, which is reentrant.
+        turn = self._turn  # the block may fork, and disown makes a new lock in the child
         mine = not self._is_within_a_turn and turn.acquire(timeout=patience)
         if not mine:
             yield False
@@ -194,8 +195,8 @@ class Conversation:
 
     def _start(self) -> tuple[Process, Path]:
         """Start the process if it is not running; return it, and the folder for its files."""
-        # Macaulay2 may have been killed between two requests; of one that ends before it is ready,
-        # _started reports why
+        # Macaulay2 may have been killed between two requests. (If it ended before it was ready, it
+        # is kept here: waiting for its first report raises the error that says why it ended.)
         if self._ready and self.process is not None and self.process.has_ended:
             self._end(f"Macaulay2 {ending(self.process.kill())} between two calls")
         if self.process is None:
@@ -313,7 +314,7 @@ class Conversation:
         Parameters
         ----------
         function, arguments
-            As in :meth:`request`.
+            A function in ``m2scripts/session.m2``, and its arguments after nonce and path.
         texts : mapping from str to str
             The texts by the endings of their files, such as ``.m2``.
         limit : float or None
@@ -359,7 +360,7 @@ class Conversation:
 
         A request of another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
         """
-        with self._its_turn(0) as mine:
+        with self._its_turn(seconds=0) as mine:
             process = self.process
             if mine:
                 self._end(reason)
@@ -386,25 +387,25 @@ class Conversation:
         Raises
         ------
         TimeLimitError
-            If it is not ready within the limit of the computation, or within two minutes.
+            If it is not ready by the deadline of the computation, or two minutes after its start.
         """
-        clock().check()
+        computation = clock()
+        computation.check()
         process, folder = self._start()
         if not self._ready:
             late = f"{self.candidate.program} did not start"
-            # it may have been starting for a while, in the background
+            # seconds that the process has been starting, perhaps in the background
             age = time.monotonic() - self._process_began
-            computation = clock()
-            with limited(_START_LIMIT, begin=computation.now() - age) as running:
-                # "… did not start within the limit of 120 seconds", the limit of a start, or "… in
-                # the 3.0 seconds that it had of the limit of 10 seconds", that of the computation
+            process_start = computation.now() - age  # on the clock of the computation
+            with limited(_START_LIMIT, begin=process_start) as running:
+                # running has the earlier of the two deadlines, and the words for that limit
                 if running.deadline < computation.deadline:
-                    late += " within"
-                else:
-                    seconds = age + (running.remaining or 0)
+                    late += " within"  # "… did not start within the limit of 120 seconds"
+                else:  # "… in the 3.0 seconds that it had of the limit of 10 seconds"
+                    seconds = max(running.deadline - process_start, 0)
                     late += f" in the {seconds:.1f} seconds that it had of"
                 output, _ = self._report(process, running, answers=None, late=late)
-            # the position in the message for 1/0, see _start
+            # the message for 1/0, sent first, names the slash: column 2 if the first column is 1
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True
         return process, folder
@@ -478,8 +479,7 @@ class Session(Conversation):
 
     Threads that share a session take turns. A child made by ``fork`` leaves the process to its
     parent and starts its own when it runs a script. A session that is garbage-collected ends its
-    process. In its ``with`` block it is the :func:`current` session, which computations use;
-    ``_around`` are the sessions that were chosen before such blocks.
+    process. In its ``with`` block it is the :func:`current` session, which computations use.
 
     Parameters
     ----------
@@ -493,7 +493,7 @@ class Session(Conversation):
         self, program: str | os.PathLike[str] | None = None, limits: Limits | None = None
     ) -> None:
         super().__init__(
-            cache(partial(locate, program)),
+            cache(partial(locate, program)),  # the program is looked for once, at its first use
             limits or Limits(),
             options=("--no-preload",),  # no package that a script does not ask for
             scripts=(*LIBRARIES, "session"),
@@ -521,7 +521,7 @@ class Session(Conversation):
             self.process.forget_peak_memory()
 
     def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
-        """Run one script; see :meth:`m2bridge.engine.Engine.run`.
+        """Run one script to its end; return the records that it emitted, its output and the time.
 
         Parameters
         ----------
@@ -592,4 +592,4 @@ def current() -> Engine:
 @lru_cache(maxsize=1)
 def _shared(candidate: Candidate) -> Session:
     """Return the session of this process, a new one if another program is located than before."""
-    return Session()
+    return Session()  # it locates its program again: candidate is only the key of the cache

@@ -87,6 +87,7 @@ class Place:
             mark = ">" if number == self.line else " "
             shown.append(f"{mark} {number:4} | {lines[number - 1][:_MAX_LINE_CHARS]}")
             if number == self.line and self.column <= _MAX_LINE_CHARS:
+                # a mark under the column, after a margin as wide as "> 1234 | "
                 shown.append(" " * 7 + "| " + " " * (self.column - 1) + "^")
         return "\n".join(shown)
 
@@ -124,7 +125,7 @@ def script_error(
     if not places and f"{nonce}.given.m2" in output:
         return ConversionError(f"Macaulay2 does not accept the given value: {message}")
     if not places:
-        places = [Place(sources[nonce])]
+        places = [Place(sources[nonce])]  # the code of the request, without a position
     # Macaulay2 lists the innermost call first
     place = places[0]
     outermost = places[-1]
@@ -199,6 +200,7 @@ def _message(output: str, begin: int) -> str:
     """Return the message that begins at an index, up to the list of calls that led to it."""
     end = _FRAME.search(output, begin)
     message = output[begin : end.start()] if end else output[begin:]
+    # some lines of messages begin with two minus signs, as comments do
     return re.sub(r"^-- ?", "", message.strip(), flags=re.MULTILINE)
 
 
@@ -211,7 +213,8 @@ def _places(text: str, sources: Mapping[str, Source], first_column: int) -> Iter
     """
     for frame in _FRAME.finditer(text):
         nonce = frame["file"].rpartition("/")[2].removesuffix(".m2")
-        line, width = int(frame["line"]), int(frame["column"]) - first_column
+        line = int(frame["line"])
+        width = int(frame["column"]) - first_column  # of the text before the position, in bytes
         if nonce in sources:
             yield _place(sources[nonce], line, width)
         elif frame.start() == 0 and not _is_own(frame["file"]):
@@ -266,9 +269,11 @@ _OUT_OF_MEMORY = re.compile(
 )
 
 
-def size(memory: int) -> str:
+def _size_in_words(memory_bytes: int) -> str:
     """Return a number of bytes as text, in GiB or MiB."""
-    return f"{memory / 2**30:.3g} GiB" if memory >= 2**30 else f"{memory / 2**20:.3g} MiB"
+    if memory_bytes >= 2**30:
+        return f"{memory_bytes / 2**30:.3g} GiB"
+    return f"{memory_bytes / 2**20:.3g} MiB"
 
 
 def death(status: int | None, output: str, records: tuple[str, ...], limits: Limits) -> EngineError:
@@ -290,8 +295,8 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
     # the shell that should have started Macaulay2 ends so, before anything is printed
     if status == LIMIT_REFUSED_STATUS and not output:
         return EngineDiedError("this system refuses a limit on memory: run without --memory")
-    given = limits.memory if limits_memory() else None
-    inherited = address_space()
+    given = limits.memory if limits_memory() else None  # else the system cannot set a limit
+    inherited = address_space()  # the limit of this process, if there is one (ulimit -v)
     is_limited = given is not None or inherited is not None
     # With limited memory the garbage collector aborts in these ways without a message.
     lacked_memory = is_limited and status in (-signal.SIGABRT, -signal.SIGSEGV)
@@ -300,10 +305,10 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
         message = f"Macaulay2 {ending(status)}{last}"
         return EngineDiedError(message, records=records, output=output)
     if given is not None:
-        reached = f"the memory limit of {size(given)}"
+        reached = f"the memory limit of {_size_in_words(given)}"
         advice = "give it more with --memory"
     elif inherited is not None:
-        reached = f"the limit of {size(inherited)} on address space here"
+        reached = f"the limit of {_size_in_words(inherited)} on address space here"
         advice = "raise it (ulimit -v)"
     else:
         reached = "the memory of this machine"

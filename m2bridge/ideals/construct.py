@@ -32,7 +32,7 @@ from m2bridge.convert import parsing
 from m2bridge.convert.bounded_io import read_toml
 from m2bridge.convert.fields import field_of_numbers, parse_field
 from m2bridge.convert.short_forms import check_short_forms
-from m2bridge.convert.toml_files import check_keys, line, polynomial, strings, table_of
+from m2bridge.convert.toml_files import check_keys, line_of_text, polynomial, strings, table_of
 from m2bridge.errors import ConversionError, check_kind
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.interop import from_mrdi, sage_generators, sage_parts
@@ -368,8 +368,8 @@ def read_ideal_file(
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
     check_keys(content, "", {"ideal"}, set())  # the required keys, and the optional ones
     table = table_of(content, "ideal", {"variables", "generators"}, {"title", "field"})
-    title = line(table, "ideal", "title")
-    name_of_field = line(table, "ideal", "field")
+    title = line_of_text(table, "ideal", "title")
+    name_of_field = line_of_text(table, "ideal", "field")
     names = tuple(map(variable_name, strings(table["variables"], "[ideal] variables")))
     if not 0 < len(names) <= MAX_RING_VARIABLES:
         counts = f"{len(names)}; there must be one at least, and at most {MAX_RING_VARIABLES}"

@@ -188,7 +188,7 @@ def _read_chain(content: dict[str, Any], key: str) -> Chain:
     # at the top level layers are required, and [map] is allowed, which may have a title
     toml_files.check_keys(content, "", {"layers"}, {"map"})
     map_table = toml_files.table_of(content, "map", set(), {"title"})
-    title = toml_files.line(map_table, "map", "title")  # empty without a title
+    title = toml_files.line_of_text(map_table, "map", "title")  # empty without a title
     tables = content["layers"]
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise ConversionError("[[layers]] must be a list of tables")

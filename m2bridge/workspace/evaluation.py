@@ -160,7 +160,7 @@ class Evaluator(Conversation):
     def __init__(
         self, locate: Callable[[], Candidate], limits: Limits, forgets_symbols: bool
     ) -> None:
-        super().__init__(locate, limits, (), _LIBRARIES)
+        super().__init__(locate, limits, options=(), scripts=_LIBRARIES)
         self._forgets_symbols = forgets_symbols
         self._count = 0
         self._forgotten: set[str] = set()
@@ -187,7 +187,16 @@ class Evaluator(Conversation):
 
         ``inputs`` are Python objects by the names of the symbols to which they are bound before.
         ``form`` says how the value is sent: ``value``, ``reference`` or, for no value, ``""``;
-        ``file`` is the name of the code in error messages. The errors are those of :meth:`answer`.
+        ``file`` is the name of the code in error messages.
+
+        Raises
+        ------
+        ScriptError
+            If Macaulay2 reports an error in ``code``.
+        ConversionError, InvalidCaseError
+            If an input has no counterpart in Macaulay2, or its name cannot be one there.
+        ValueTypeError
+            If the value has no counterpart in Python.
         """
         given = bindings_of(inputs)  # code that runs first
         try:
@@ -223,7 +232,8 @@ class Evaluator(Conversation):
         """Return the value of the last statement, also as the text that Macaulay2 writes for it.
 
         The text is empty if there is no value. ``file`` is the name of the code in error messages,
-        and ``given`` is code of m2bridge that runs first. The errors are those of :meth:`answer`.
+        and ``given`` is code of m2bridge that runs first. ScriptError is raised if Macaulay2
+        reports an error in ``code``.
         """
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
         text = value_of(fields, "text") or ""
@@ -326,4 +336,4 @@ def value_of(fields: Mapping[str, Any], name: str = "value") -> Any:
     from m2bridge.ideals.ideal import Ideal
 
     with collection_paused():
-        return decode_value(fields.get(name), Ideal)
+        return decode_value(fields.get(name), make_ideal=Ideal)

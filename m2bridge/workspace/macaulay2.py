@@ -51,7 +51,8 @@ class _WorkspaceProcess(Evaluator):
     ) -> tuple[dict[str, Any], Transcript]:
         """Return the fields that code emits, and the transcript, as :meth:`Evaluator.answer` does.
 
-        An error that has ended the process, and so has cost the symbols, says so.
+        ``form`` says how the value is sent; ``more`` and ``options`` are passed on. The message of
+        an error that has ended the process, and so has cost the symbols, says so.
         """
         try:
             return super().answer(code, form, *more, **options)
@@ -102,8 +103,10 @@ class Workspace:
     ) -> str:
         """Run code, forget the value of its last statement, and return what the code printed.
 
-        ``inputs`` are Python objects that are bound to symbols of these names before, and
-        ``timeout`` is in seconds. Parameters and errors are those of :meth:`Macaulay2.evaluate`.
+        ``inputs`` are Python objects that are bound to symbols of these names before, which stay
+        bound, ``timeout`` is in seconds, and ``file`` is the name of the code in error messages.
+        ScriptError is raised if Macaulay2 reports an error, WorkspaceLostError if the symbols are
+        gone; other errors are those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -111,7 +114,8 @@ class Workspace:
         ...     work.run('print "hello"')
         'hello\\n'
         """
-        return self._process.evaluate(code, inputs, "", file, timeout=timeout).output
+        # form="": no value is sent
+        return self._process.evaluate(code, inputs, form="", file=file, timeout=timeout).output
 
     def value(
         self,
@@ -126,7 +130,10 @@ class Workspace:
         """The value of the last statement of some code, as a Python object.
 
         ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
-        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
+        ``references`` says whether what has no counterpart in Python becomes a reference instead of
+        an error, and ``file`` is the name of the code in error messages. ScriptError is raised if
+        Macaulay2 reports an error, WorkspaceLostError if the symbols are gone; other errors are
+        those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -151,7 +158,10 @@ class Workspace:
         """The value of the last statement of some code, what was printed, and the time.
 
         ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
-        Parameters and errors are those of :meth:`Macaulay2.evaluate`.
+        ``references`` says whether what has no counterpart in Python becomes a reference instead of
+        an error, and ``file`` is the name of the code in error messages. ScriptError is raised if
+        Macaulay2 reports an error, WorkspaceLostError if the symbols are gone; other errors are
+        those of :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -182,16 +192,21 @@ class Workspace:
 
         With ``references``, what has no counterpart in Python becomes a reference.
         """
-        # first the truth value whether it has a value, since a symbol without one is itself
-        given = f'mbEmit("defined", {_definedness_test(name)})\n'
-        fields, _ = self._process.answer(name, value_form(references), f"the symbol {name}", given)
+        # Whether the symbol has a value is the field ``defined``: one without a value evaluates to
+        # itself, which is no error.
+        fields, _ = self._process.answer(
+            name,
+            value_form(references),
+            file=f"the symbol {name}",
+            given=f'mbEmit("defined", {_definedness_test(name)})\n',
+        )
         if not value_of(fields, "defined"):
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
         return value_of(fields)
 
     def __setitem__(self, name: str, value: Any) -> None:
         """Bind an object to a symbol."""
-        self._process.evaluate("", {name: value}, "", f"the symbol {name}")
+        self._process.evaluate(code="", inputs={name: value}, form="", file=f"the symbol {name}")
 
     def __delitem__(self, name: str) -> None:
         """Forget a symbol; if it hid one of Macaulay2's own, that one is seen again.
@@ -204,7 +219,12 @@ class Workspace:
         if name not in self:
             raise errors.UnknownSymbolError(f"the symbol '{name}' has no value in this workspace")
         # null first: only a new value takes a ring or function out of Macaulay2's table of names
-        self._process.evaluate(f"{name} = null; erase symbol {name};", {}, "", f"the symbol {name}")
+        self._process.evaluate(
+            code=f"{name} = null; erase symbol {name};",
+            inputs={},
+            form="",
+            file=f"the symbol {name}",
+        )
 
     def __contains__(self, name: str) -> bool:
         """Whether a symbol has a value."""
@@ -213,6 +233,7 @@ class Workspace:
     def names(self) -> list[str]:
         """All names that Macaulay2 knows now, those of the code that ran included."""
         names = self._query("unique flatten apply(dictionaryPath, keys)")
+        # names that begin with mb are those of the shared scripts of m2bridge
         return [name for name in names if not name.startswith("mb")]
 
     __iter__ = None  # else Python would take it for a sequence, and ask for work[0]
@@ -233,17 +254,18 @@ class Workspace:
 
     def _query(self, expression: str) -> Any:
         """Return the value of an expression, which may use functions of ``m2scripts``."""
-        fields, _ = self._process.answer("", given=f'mbEmit("value", {expression})\n')
+        # in ``given`` the functions of m2scripts, such as mbEmit, can be called
+        fields, _ = self._process.answer(code="", given=f'mbEmit("value", {expression})\n')
         return value_of(fields)
 
     def _begin(self) -> None:
-        """Start the process, and load the packages; raises as :meth:`_load`."""
+        """Start the process, and load the packages; PackageError if one cannot be loaded."""
         self._process.start()
         for name in self._packages:
             self._load(name)
 
     def _load(self, name: str) -> None:
-        """Load a package.
+        """Load a package, whose name has letters and digits only; else InvalidCaseError is raised.
 
         Raises
         ------
@@ -331,7 +353,10 @@ class Macaulay2(Session):
         file: str = "",
         **inputs: Any,
     ) -> Any:
-        """The value of the last statement of some code, as a Python object; see :meth:`evaluate`.
+        """The value of the last statement of some code, as a Python object.
+
+        ``inputs`` are Python objects, bound to symbols of these names before, which are forgotten
+        afterwards. Parameters and errors are those of :meth:`evaluate`.
 
         Examples
         --------

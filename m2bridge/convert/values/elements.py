@@ -36,7 +36,8 @@ def _refusing_operator(what: str, code: str) -> Callable[..., Any]:
 def _macaulay2_needed(ring: Any, what: str, code: str) -> ConversionError:
     """The error that says that only Macaulay2 can compute in a ring.
 
-    ``what`` and ``code`` are those of :func:`_refusing_operator`.
+    ``what`` names the results in the plural, as "sums", and ``code`` is the Macaulay2 code that
+    computes one of x and y, as "x + y".
     """
     return ConversionError(
         f'{what} in {ring_text(ring)} need Macaulay2: m2.value("{code}", x=x, y=y)'

@@ -226,13 +226,14 @@ class Real(Inexact):
             If it takes more bits: nothing is rounded unasked.
         """
         if isinstance(number, float):
-            special = str(number).removesuffix(".0")
+            special = str(number).removesuffix(".0")  # inf, -inf and nan have no .0; -0.0 has
             if special in _SPECIAL:
                 return cls(0, 0, precision, special)
         if hasattr(number, "_mpf_"):  # a number of mpmath
             sign, mantissa, exponent, _ = number._mpf_  # sign is 0 or 1
             if not mantissa and exponent:  # mpmath's form of infinities and NaN
                 return cls.of(float(number), precision)
+            # the class refuses a mantissa with more bits than the precision
             return cls(int(-mantissa if sign else mantissa), int(exponent), precision)
         exact = Fraction(number)
         if not _is_binary(exact):
@@ -263,12 +264,13 @@ class Real(Inexact):
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``.
 
-        With a fraction it is computed exactly and then rounded, as in Macaulay2; otherwise, and for
-        powers, whose exact value could have any size, as :class:`Inexact` does.
+        With a fraction it is computed exactly and then rounded, as in Macaulay2. But the fraction
+        is rounded first for powers, whose exact value could have any size, for infinities and NaN,
+        and if this number would take much memory as a fraction. With other numbers mpmath computes.
         """
         with_fraction = isinstance(other, Fraction) and operation is not operator.pow
-        is_small = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
-        if not with_fraction or not is_small:
+        is_small_fraction = not self.special and abs(self.exponent) <= _MAX_EXACT_EXPONENT
+        if not with_fraction or not is_small_fraction:
             return Inexact._compute(self, operation, other, swapped=swapped)
         exact = operation(other, self.exact) if swapped else operation(self.exact, other)
         return Real.of(_to_mpmath(exact, self.precision), self.precision)

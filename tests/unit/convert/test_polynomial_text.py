@@ -181,6 +181,7 @@ def test_map_files():
         ("", "the table [map] is missing"),
         ("[coordinates]\nx = 1", "the table [map] is missing"),
         ("map = 1\n[coordinates]\nx = 1", "[map] must be a table"),
+        ("coordinates = 5\n[map]\nparameters = ['s']", "[coordinates] must be a table"),
         (GOOD.replace("parameters", "params"), "'parameters' is missing"),
         (GOOD.replace("relations", "equations"), "unknown key 'equations'"),
         (GOOD.replace('"s", "t"', '"s", 3'), "[map] parameters: must be a list of texts in quotes"),

@@ -22,7 +22,13 @@ from m2bridge.cli import commands
 from m2bridge.convert import m2_syntax
 from m2bridge.engine import Session, candidates, locate
 from m2bridge.engine.discovery import INSTALL_WHEEL, TESTED_WHEEL, WHEEL
-from m2bridge.engine.script import Engine, Script, render
+from m2bridge.engine.script import (
+    Engine,
+    Script,
+    _document_environment,
+    _script_environment,
+    render,
+)
 from m2bridge.errors import EngineDiedError, EngineNotFoundError, EngineVersionError, RenderError
 from m2bridge.system import cores, folder, leave
 from tests.conftest import usable
@@ -357,6 +363,13 @@ def test_missing_values_and_templates_are_errors() -> None:
         render("closure", values={"title": "no more than that"})
     with pytest.raises(RenderError):
         render("no_such_template")
+
+
+def test_documents_leave_the_settings_of_scripts_alone() -> None:
+    # an overlay of Jinja shares the dictionary of filters with its original
+    of_documents = _document_environment()
+    of_scripts = _script_environment()
+    assert {"latex", "markdown"} <= of_documents.filters.keys() - of_scripts.filters.keys()
 
 
 def test_standalone_has_the_shared_code_and_the_end() -> None:
