@@ -201,7 +201,8 @@ class NumbersPrediction:
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the numbers of some sizes.
 
-        The theorem gives those of all sizes where its conditions hold; the other sizes are open.
+        The theorem gives those of all sizes where its conditions hold. The other sizes are open, as
+        there the numbers that are compared need not be the polar degrees.
         """
         differ = NONE
         for same_functions, shape, observed in compared_polar_degrees(facts):

@@ -255,9 +255,9 @@ def _has_counted_points(answer: Json) -> bool:
 def _global_verdict(words: Words, case: Case, evidence: Json, *, with_slices: bool) -> Json:
     """The verdict on a statement about the whole case: whether prediction and observation agree.
 
-    ``evidence`` is what ``observe`` of evidence.py finds: the dimension, the generic fibre and facts
-    about each orbit. ``with_slices`` says that points in slices are counted even where that is
-    expensive, because the certificate has their numbers.
+    ``evidence`` is what ``observe`` of evidence.py finds: the dimension, the generic fibre and the
+    facts about each orbit. ``with_slices`` says that points in slices are counted even where that
+    is expensive, because the certificate has their numbers.
     """
     key = (words.key, words.part)
     # former words have a prediction of their own; all others have that of GLOBAL

@@ -524,7 +524,8 @@ def _vectors_and_scalars(
     scalars: Any = numpy.ones((covariant_count, term_count, 1), dtype=numpy.int64)
     for s, element in enumerate(elements):
         if element != GENERIC:
-            # the number of y of this element; y' has the next one
+            # FIRST is 1 and SECOND is 2, and each has two vectors: the number of y of this element;
+            # y' has the next one
             number_of_y = points.columns + points.rows + 2 * (element - 1)
             vectors[:, s, 0] = number_of_y
             vectors[:, s, 1] = number_of_y + 1

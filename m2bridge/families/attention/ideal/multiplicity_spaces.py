@@ -274,6 +274,7 @@ class MultiplicitySpaces:
                 if mirrored in exact:
                     exact[shapes] = exact[mirrored]
                     continue
+                # at enough points for as many independent values as the type may have
                 evaluate = partial(self._evaluate_at_few_points, covariant_values, in_sections)
                 number = len(self._independent_covariants(shapes, evaluate, in_sections))
                 # The rank modulo the prime is a lower bound, the multiplicity in the sections an
@@ -386,8 +387,9 @@ class MultiplicitySpaces:
         if not spanning:
             # the type does not occur in W ⊗ C_{n−1}
             return 0
-        # As many covariants as functions of this type on the source have independent values. So
-        # the points separate these functions, and the rank of values is that of the functions.
+        # If as many covariants as there are functions of this type on the source have independent
+        # values, the points separate these functions, and the rank of values is that of functions.
+        # The covariants are not used: it is enough that no error is raised.
         on_source = littlewood_richardson(shapes[0], shapes[1], self.sizes[2])[shapes[2]]
         self._spanning_covariants(
             shapes, on_source, partial(covariant_values, points=points, symmetric=False)
@@ -459,7 +461,9 @@ class MultiplicitySpaces:
         MethodUnavailableError
             If fewer were found.
         """
-        found = self._independent_covariants(shapes, evaluate, dimension, MAX_RANK_TRIES)
+        found = self._independent_covariants(
+            shapes, evaluate, largest_rank=dimension, max_useless=MAX_RANK_TRIES
+        )
         if len(found) < dimension:
             raise MethodUnavailableError(
                 f"{len(found)} of {dimension} covariants of type {shapes} were found"
@@ -481,7 +485,8 @@ class MultiplicitySpaces:
         evaluate : CovariantEvaluation
             Maps covariants to their values, a row for each.
         largest_rank : int
-            The largest number of independent ones, at which the search ends.
+            The largest number of independent ones, at which the search ends. It also ends where
+            all covariants drawn at random are zero.
         max_useless : int
             The search also ends after this many covariants that do not raise the rank of values.
 
@@ -542,7 +547,7 @@ def _values_less_exchanged(
 ) -> Any:
     """Return the values of each covariant, less those with its first two arguments exchanged.
 
-    ``elements`` are the first arguments, as in :func:`covariant_values`.
+    ``elements`` are GENERIC, FIRST or SECOND for the first arguments; all further ones are c.
     """
     exchanged = [T.exchange_first_factors() for T in covariants]
     values = covariant_values([*covariants, *exchanged], points, elements)

@@ -243,11 +243,12 @@ def _generator_types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...
 def generators_up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
     """Return the minimal generators of degree ≤ last, for all sizes with a core.
 
-    It raises as :func:`generators`.
+    Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
     """
     if last > size.decisive_degree:
-        # The coordinate ring is computed up to the decisive degree in any case, and mostly proves
-        # that there are no generators after the degree that follows. A type begins with its degree.
+        # A bound on all degrees needs the coordinate ring up to the decisive degree s, mostly no
+        # further, and is then s + 1 ≤ last; so all generators are as little work. A type begins
+        # with its degree.
         return tuple(found for found in generators(size) if found[0] <= last)
     return tuple(sorted([*_generator_types(size, size.dimensions, last), *minors(size, last)]))
 
@@ -269,7 +270,7 @@ def values_and_generators(
 ) -> tuple[list[int], tuple[Representation, ...]]:
     """Return H(0), …, H(last) of a closure, t ≥ 2, and its minimal generators of degree ≤ last.
 
-    It raises as :func:`generators`.
+    Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
     """
     types = generators_up_to(CoreSize.of(shape), last)
     return hilbert_function(shape, last), representations_of_size(types, shape)

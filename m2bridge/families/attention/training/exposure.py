@@ -390,7 +390,7 @@ class CriticalWeights:
         return flint.nmod_mat(rows, PRIME)
 
     def _values_on_products(self) -> Iterator[tuple[tuple[int, int, int, int], int]]:
-        """Yield ((k, i, p, q), value of ν on c_{k,i,{p,q}}), the coordinate in which A_pi W_kq is."""
+        """Yield ((k, i, p, q), value of ν on c_{k,i,{p,q}}), as A_pi W_kq is in no other one."""
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         position = 0
         for k in range(d_out):
