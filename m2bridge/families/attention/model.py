@@ -449,8 +449,7 @@ class SingleLayerAttention(LayerSizes, Model):
         if self.t == 1:
             return None
         training = imported("m2bridge.families.attention.training.observed")
-        # without heads
-        head_dim = None
+        head_dim = None  # values are V alone
         if EXPOSED_TYPES_OF_HEADS in observables:
             # O has as many columns as K has rows
             head_dim = self.a

@@ -81,6 +81,7 @@ def are_loci_observed(shape: LayerSizes) -> bool:
 
     This depends on the case alone, not on a limit on time.
     """
+    # the entries of the differential at one orbit: coordinates times parameters (A, V)
     steps_of_an_orbit = shape.independent_count * shape.d * (shape.d + shape.d_out)
     if steps_of_an_orbit > MAX_ORBIT_STEPS:
         # Orbits are not counted here, because counting raises an error for the largest cases.

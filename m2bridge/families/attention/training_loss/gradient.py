@@ -175,7 +175,8 @@ def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
         along_V[k][q] += error * A[p][i]
     blocks = [along_A, along_V]
     if weights.K is not None and weights.Q is not None:
-        # A = KᵀQ: the derivatives along K and Q, by the chain rule
+        # A_pi = Σ_e K_ep Q_ei: with the matrix D of derivatives along A, those along K are Q Dᵀ,
+        # and those along Q are K D
         blocks = [multiply(weights.Q, transpose(along_A)), multiply(weights.K, along_A), along_V]
     return [entry for block in blocks for row in block for entry in row if entry]
 

@@ -76,7 +76,10 @@ class Quadratic:
     data: str
 
     def towards(self, function: Sequence[Fraction], target: str) -> Loss:
-        """The loss ½ (c − u)ᵀ G (c − u) of a target function u."""
+        """The loss ½ (c − u)ᵀ G (c − u) of the target u = ``function``, named ``target`` in words.
+
+        So b = G u, and the constant is ½ uᵀ G u.
+        """
         u = column(function)
         linear = self.gram * u
         constant = (u.transpose() * linear)[0, 0] / 2
@@ -149,6 +152,7 @@ def normal_moment(exponents: Iterable[int]) -> int:
 def random_quadratic(shape: LayerSizes, seed: int) -> Quadratic:
     """A general form: G = RᵀR with a random integer matrix R of twice as many rows as columns.
 
+    With so many rows R has full column rank, but for rare seeds, and then G is positive definite.
     Raises TooLargeError if there are too many coordinates.
     """
     count = _count_coordinates(shape)

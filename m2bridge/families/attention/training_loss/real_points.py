@@ -196,9 +196,13 @@ class Isolation:
         return upper_bounds
 
     def _matrix(self, name: str) -> Entries:
-        """The matrix whose rank is the field ``name`` of :class:`.FunctionRanks`."""
+        """The matrix, in the coordinates of the chart, whose rank is "A", "V" or "span".
+
+        ``name`` is this field of :class:`.FunctionRanks`.
+        """
         weights = self.weights
         if name == "span":
+            # the columns of A and the rows of V, both as rows
             return [*transpose(weights.A), *weights.V]
         if name == "V":
             return weights.V
@@ -215,8 +219,13 @@ class Isolation:
     def script(self, vanishing: RankCondition | None = None, title: str = "") -> Script:
         """The Macaulay2 program that isolates the real points.
 
+        Its answer is ``boxes``, a list of isolating boxes, with msolve. Without it the answers are
+        ``trace_form``, whose signature is the number of real points, and ``multiplication``, the
+        matrices of multiplication by the unknowns.
+
         With ``vanishing`` these are the points alone where the matrix of this condition has at most
-        its rank: larger minors vanish. ``title`` is a comment, by default the shape of the layer.
+        its rank: larger minors vanish; then there is no ``multiplication``, as points are counted
+        only. ``title`` is a comment, by default the shape of the layer.
         """
         names = m2_syntax.all_to_macaulay2(tuple(map(str, self.weights.ring.symbols)))
         written = partial(m2_syntax.polynomial, names=names)
@@ -230,6 +239,7 @@ class Isolation:
             "conditions": "",
             "vanishing": "",
         }
+        # texts {matrix, rank} in Macaulay2; the template calls the ring of the unknowns chartRing
         pairs = []
         for condition in self.conditions:
             matrix = matrix_text(condition.matrix, written)
