@@ -340,7 +340,7 @@ class SingleLayerAttention(LayerSizes, Model):
             full = self.parametrization("full", "attention")
             if not same_span(reduced, full):
                 return None
-        # functions that compute on demand: each one is called with the case at first
+        # functions that compute on demand, each with the case as its first argument
         return Core(
             name=str(CoreSize.of(self)),
             hilbert_series=partial(representations.hilbert_series, self),

@@ -115,8 +115,8 @@ def is_singular_by_theorem(orbit: Orbit, shape: LayerSizes) -> bool:
 def _singular_locus(orbit: Orbit, shape: LayerSizes) -> bool:
     """Predict whether an orbit is singular, by a statement of ours that corrects 3.4 (iii).
 
-    For a < d the statement takes into account the singular points of the source, which are the A of
-    rank below a.
+    By 3.4 (iii) singular points are those where A and V have rank 1. By ours they are these, and
+    for a < d also the functions of the singular points of the source, the A of rank below a.
     """
     if shape.a >= shape.d:
         # all matrices A: the source is smooth, and 3.4 (iii) holds
@@ -124,6 +124,7 @@ def _singular_locus(orbit: Orbit, shape: LayerSizes) -> bool:
     if shape.a == 1:
         # A has rank 1 always
         return orbit.s == 1
+    # this includes rank 1, as 1 is below a
     return orbit.r <= shape.a - 1
 
 

@@ -264,6 +264,7 @@ class SizeOrbitSets:
         if there are tangent vectors that show it.
         """
         not_one_point = EVERY_ORBIT.subtract(self.one_point)
+        # the source is singular at rk A < a < d
         singular_if_birational = not_one_point.union(integer_sets.orbits(SOURCE_SINGULAR))
         over_birational = singular_if_birational.intersect(
             integer_sets.orbits_over(self.birational_sizes)

@@ -196,9 +196,11 @@ def codimensions_exceed_kernels() -> bool:
     d − 1 dimensions more, and (α − 1)² + (d − 1)(d' − 1) is left.
     """
     d, dp, alpha, r, s, m = variables("d", "dp", "alpha", "r", "s", "m")
+    # dimensions: of the orbit, of the Grassmannian, and of the desingularization less that of the
+    # points over the orbit
     orbit = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1
     grassmannian = (alpha - r) * (d - alpha)
-    codimension = source_dimension(d, dp, alpha) - 1 - orbit - grassmannian
+    codimension = (source_dimension(d, dp, alpha) - 1) - (orbit + grassmannian)
     excess = codimension - grassmannian
     if excess != (alpha - r) ** 2 + (d - s) * (dp - s) + m * (m + d - r - s):
         return False

@@ -161,8 +161,8 @@ class FormulaPrediction:
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the observed number, one set of sizes after the other.
 
-        On each of the sets both numbers are polynomials: the sizes where an observed formula
-        holds, those where a condition of the statement does, and those where α is a, or d.
+        One of the sets consists of the sizes with one observed formula, one condition of the
+        statement, and α = a, or α = d. On it both numbers are polynomials.
         """
         d, dp, a, D = variables(*NAMES)
         # the sizes where both numbers are known to be equal, and to be different

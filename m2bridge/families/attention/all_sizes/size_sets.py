@@ -200,7 +200,8 @@ def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
 def _sizes_by_answer(data: Json, in_words: Callable[[Any], str]) -> dict[str, str]:
     """The answers ``true``, ``false``, … that occur for some size, each with its sizes in words.
 
-    ``data`` has sets of sizes by their names, and ``in_words`` is that of :func:`reasons`.
+    ``data`` has sets of sizes by their names, such as "holds_for"; ``in_words`` gives the words for
+    such a set.
     """
     found = {}
     for name, answer in ANSWER_ON_SET.items():

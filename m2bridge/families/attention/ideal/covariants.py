@@ -437,8 +437,9 @@ def _values_with_same_orders(
     if bound >= MAX_INT64_VALUE or term_count * summands_per_term > MAX_COVARIANT_TERMS:
         raise TooLargeError(f"a covariant of degree {degree} has too many terms")
     covariant = numpy.arange(covariant_count)[:, None]
-    # The places of the boxes of ν in each order: 2s and 2s + 1, which differ in the last binary
-    # digit only, are exchanged where the order says so.
+    # The places of the boxes of ν in each order; the indices are covariant, box, order. A box with
+    # the place 2s or 2s + 1 belongs to the factor s of W. These places, which differ in the last
+    # binary digit only, are exchanged where the order has 1 for s.
     boxes = y[:, :, None] ^ orders[covariant, y // 2]
     total = numpy.zeros((covariant_count, points.count), dtype=numpy.int64)
     step = max(1, TERMS_PER_BLOCK // (covariant_count * summands_per_term))
@@ -475,7 +476,8 @@ def _sum_over_terms(vectors: Any, scalars: Any, shape: PartitionTuple, points: S
     rows_by_column = []
     first_box = 0
     for r in columns(shape):
-        # the row of the r vectors of this column in the table of all determinants of size r
+        # the row of the r vectors of this column in the table of all determinants of size r: their
+        # numbers are its digits, in base the number of all vectors
         row = vectors[:, first_box]
         for box in range(first_box + 1, first_box + r):
             row = row * len(points.vectors) + vectors[:, box]

@@ -411,8 +411,8 @@ class MultiplicitySpaces:
     ) -> list[EvaluatedCovariant]:
         """Return a basis of all boundaries of a type; that it spans them is proved over QQ.
 
-        Covariants that span all functionals on Λ²W ⊗ C_{n−2} are found; the boundaries are their
-        images (docs/representations.md, Multiplicities from ranks, item 4).
+        The boundaries are the images of covariants that span all functionals on Λ²W ⊗ C_{n−2}
+        (docs/representations.md, Multiplicities from ranks, item 4).
 
         Parameters
         ----------
@@ -429,8 +429,8 @@ class MultiplicitySpaces:
             If too few covariants were found, or unlucky points do not separate them.
         """
         points = self._draw_points(max(square, space))
-        # As many covariants as the space of functionals on W ⊗ C_{n−1} has dimensions have
-        # independent values. So the points separate these functionals, boundaries among them.
+        # These covariants are not used. If as many as the functionals on W ⊗ C_{n−1} have
+        # independent values, the points separate these functionals, boundaries among them.
         self._spanning_covariants(
             shapes, space, partial(covariant_values, points=points, elements=(FIRST,))
         )
@@ -441,7 +441,7 @@ class MultiplicitySpaces:
         if spanning:
             images = self._evaluate_at_few_points(boundary_values, kernel, spanning) % LARGE_PRIME
             basis = _drop_dependent([*basis, *zip(spanning, images, strict=True)], kernel)
-        # the basis was chosen by values modulo the prime, at few points
+        # the basis is chosen by values modulo the prime, at few points, and may be too small
         if len(basis) != exact_rank:
             raise MethodUnavailableError(
                 f"the points do not separate the covariants of type {shapes}; try again"

@@ -178,12 +178,16 @@ def generators(size: CoreSize) -> tuple[Type, ...]:
 
 @lru_cache(maxsize=64)
 def core_types(size: CoreSize) -> tuple[Type, ...]:
-    """Return the minimal generators of a core; raises as :func:`generators`."""
+    """Return the minimal generators of a core, for spaces X, H and Y of its own dimensions.
+
+    Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
+    """
     if size.variables == 1:
         # d = 1: every point of W is a function, so there are no equations
         return ()
     bound = coordinate_ring(size).bound
-    # those of W ⊗ C_{bound−1}, as all sections of degree bound − 1 are in the coordinate ring
+    # The types of W ⊗ C_{bound−1}. In degree bound − 1 the coordinate ring has all sections, whose
+    # multiplicities are known without it.
     types_at_bound = pieri(section_multiplicities(size, bound - 1), size.dimensions)
     if len(types_at_bound) > MAX_REPRESENTATION_TYPES:
         raise TooLargeError(
@@ -292,7 +296,9 @@ def hilbert_series(shape: LayerSizes) -> HilbertSeries:
 
 
 def representations(shape: LayerSizes) -> tuple[Representation, ...]:
-    """Return all minimal generators of a closure, t ≥ 2; raises as :func:`generators`.
+    """Return all minimal generators of a closure, t ≥ 2, as representations that are not zero.
+
+    Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
 
     Examples
     --------

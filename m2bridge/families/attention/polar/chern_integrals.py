@@ -321,6 +321,7 @@ def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]
         tangent = _chern_class(tangent_weights)
         # E has each of the weights of W as often as K^d has dimensions
         bundle = _chern_class(inside) ** d
+        # s(E) = 1/c(E)
         segre = _inverse_coefficients(bundle, dimension)
         euler = prod(tangent_weights)
         for k, m in pairs:

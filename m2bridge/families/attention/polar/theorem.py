@@ -126,7 +126,7 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
         If the two methods of integration disagree, or the observed loci violate a hypothesis of the
         theorem.
     TooLargeError
-        As :func:`predicted_polar_degrees`.
+        If the dimension of the closure is too large.
     """
     if no_theorem(shape):
         return None
@@ -137,6 +137,7 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
             f"{shape}: the polar degrees are {localized} by localization, but different in the"
             " Chow ring"
         )
+    # how the degrees are known, in words
     methods = "Segre classes"
     if localized is not None:
         methods = "Segre classes and by localization, which agree"

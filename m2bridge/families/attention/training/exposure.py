@@ -110,7 +110,7 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
     form_rank = critical.form_rank
     exposed: bool | None = None  # not decided
     if form_rank == rank:
-        exposed = True  # Lemma 1
+        exposed = True  # Lemma 1: a rank modulo a prime is a lower bound, and B has at most this
     elif dimension_with_spaces < rank or _is_excluded_by_lemma_4(kind, shape, head_dim, random):
         exposed = False  # by Lemma 2, or by Lemma 4
     return TypeFacts(
@@ -459,11 +459,11 @@ class CriticalWeights:
     def decide_saddle(self, kind: WeightType) -> bool | None:
         """Whether the Hessian takes both signs, for general ν at these critical weights.
 
-        Where K and Q have the rank of A, below a, there are e and e' in R^a with eᵀQ = 0, e'ᵀK = 0
-        and e·e' ≠ 0. For K + εexᵀ and Q + εe'yᵀ only A moves, by ε² (e·e') xyᵀ, so the loss by
-        −ε² (e·e') ν(f(xyᵀ, W)), whose sign changes with that of x. This is not zero for all x and y
-        exactly if the form of ν on A is not zero. Likewise for O and V. ``None``, never False,
-        where that does not show it.
+        Where K and Q have the rank of A = KᵀQ, below a, no nonzero vector of the column space of Q
+        is orthogonal to that of K. So there are e and e' in R^a with eᵀQ = 0, e'ᵀK = 0, e·e' ≠ 0.
+        For K + εexᵀ and Q + εe'yᵀ A moves by ε² (e·e') xyᵀ, and the loss by −ε² (e·e') ν(f(xyᵀ,
+        W)), whose sign changes with that of x. It is not zero for all x and y exactly if the form
+        of ν on A is not. Likewise for O and V. ``None``, never False, where that shows nothing.
         """
         weights = self.differentials.weights
         K_and_Q_can_move = kind.k == kind.q == kind.r < self.differentials.shape.a

@@ -201,6 +201,7 @@ def _script_for(prime: int, loss: Loss, *, suffix: str) -> Script:
     Else it counts in a chart of all weights. ``suffix`` ends the names of its answers.
     """
     if pays_to_eliminate(loss):
+        # the same random numbers as in count_eliminated, so the same system
         system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
         if system is not None:
             equations, conditions = system

@@ -86,8 +86,8 @@ def random_chart(shape: LayerSizes, largest: int, random: Random) -> WeightChart
     """A chart with random integers from 1 to ``largest``.
 
     For a < d its matrix R is lower triangular with ones on the diagonal, so invertible modulo all
-    primes. Below the diagonal there are random numbers: the first a columns of K R⁻¹ mix all
-    columns of K.
+    primes. A matrix K is in the chart, up to GL(a), if the first a columns of K R⁻¹ are
+    independent. By the random numbers below the diagonal of R these mix all columns of K.
     """
 
     def random_number() -> int:

@@ -245,7 +245,7 @@ def loss_on_outputs(
         Y = rational_matrix(output)
         S = X * X.transpose()
         YX = Y * X.transpose()
-        # the sum over the tokens x, with output y, of y_k S_pq x_i
+        # an entry of b: the sum over the tokens x, with output y, of y_k S_pq x_i
         for position, (k, i, p, q) in enumerate(indices(shape)):
             linear[position] += S[p, q] * YX[k, i]
         constant += sum((entry * entry for entry in Y.entries()), start=flint.fmpq(0)) / 2

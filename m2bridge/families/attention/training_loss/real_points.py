@@ -312,6 +312,7 @@ def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) 
         If they are not all found: where points are not simple.
     """
     matrices = []
+    # the matrices after the first ``unknowns`` belong to further unknowns of the program
     for rows in answer.lists("multiplication")[:unknowns]:
         numbers = [list(map(float, map(Fraction, row))) for row in rows]
         matrices.append(numpy.array(numbers))

@@ -259,24 +259,28 @@ def _where_kernels_are_small() -> str:
     """The condition for an orbit whose fibre is not reduced to have a kernel below the codimension.
 
     The kernel is that of the differential of the map on the desingularization Y, the set of all
-    (W, A, V) with the columns of A in W, of dimension α. Over A of rank r the W are a Grassmannian
-    of dimension (α − r)(d − α). It is contained in the kernel, and the preimage of the orbit in Y
-    has this much larger dimension than the orbit. The codimension of this in Y, less the dimension
-    of that part of the kernel, is (α − r)² + (d − s)(d' − s) + m(m + d − r − s), with no negative
-    term. Where the fibre is reduced there is no more in the kernel: it is zero for r = α, and for r
-    < α the square is positive. Where it is not, at (1, 1, 1), the fibre adds d − 1 to the kernel,
-    and (α − 1)² + (d − 1)(d' − 1) is left; that is positive unless α = d' = 1
-    (docs/all-sizes.md#proposition-consequences, 10).
+    (W, A, V) with the columns of A in W, of dimension α. The codimension is that of the preimage of
+    the orbit in Y. Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α); so the
+    preimage has this much larger dimension than the orbit, and the kernel contains the tangent
+    vectors of the Grassmannian. The codimension, less the dimension of the Grassmannian, is (α −
+    r)² + (d − s)(d' − s) + m(m + d − r − s), where no term is negative.
+
+    * Where the fibre is reduced the kernel has no other vectors. For r = α it is zero; for r < α
+      the square is positive, and the kernel smaller than the codimension.
+    * At (1, 1, 1), where the fibre is not reduced, the kernel has d − 1 dimensions more. So the
+      difference is (α − 1)² + (d − 1)(d' − 1), which is positive unless α = d' = 1
+      (docs/all-sizes.md#proposition-consequences, 10).
 
     The condition is a text that isl reads. ContradictionError if the polynomials are not equal, or
     a factor is negative at some orbit.
     """
     d, dp, alpha, r, s, m = ring(6).gens()
-    # dimensions of weights: those of functions are one less, for the orbit and for the closure
+    # Dimensions of weights, both for the orbit and for the closure; those of functions are one
+    # less, so that the differences are the same.
     orbit = r * d + s * dp + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
     closure = d**2 - (d - alpha) ** 2 + d * dp
     grassmannian = (alpha - r) * (d - alpha)
-    codimension = closure - orbit - grassmannian
+    codimension = closure - (orbit + grassmannian)
     codimension_less_kernel = codimension - grassmannian
     codimension_of_span = m + d - r - s  # of L + U
     stated_difference = (alpha - r) ** 2 + (d - s) * (dp - s) + m * codimension_of_span
