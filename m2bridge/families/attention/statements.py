@@ -156,8 +156,8 @@ def _generator_degrees(shape: LayerSizes) -> Value | None:
 def _exposed_types(shape: LayerSizes) -> Value | None:
     """Predict the exposed types of weights (K, Q, V).
 
-    They are given ranks of the matrices, where some weights with these ranks are critical points of
-    a squared loss for all targets in an open set.
+    A type is all weights with given ranks of the matrices. It is exposed if some of its weights are
+    critical points of a squared loss for all targets in an open set.
     """
     from m2bridge.families.attention.training.types import predicted_types
 

@@ -68,8 +68,8 @@ class ComputedCases:
 def base_ideals(*, polar: bool = False) -> ComputedCases:
     """Compute the thirteen ideals and the two identities, in one run of Macaulay2.
 
-    The identities are that the base locus is empty, and that the family of boundary points is one:
-    without real weights, and with a limit in the orbit (1, 1, 1).
+    The identities are that the base locus is empty, and that real functions without real weights
+    tend to the orbit (1, 1, 1), which is therefore on the boundary.
 
     Parameters
     ----------

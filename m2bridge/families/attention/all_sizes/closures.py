@@ -228,6 +228,7 @@ class ClosureOfSizes:
             texts += self._vectors(kind, AS_POLYNOMIALS) or ()
         if not texts:
             return []
+        # a block takes a function that writes the texts, which are here already
         return [Polynomials(len(texts), lambda: texts, "highest weight vectors")]
 
     def facts(self) -> Facts:
@@ -421,7 +422,7 @@ def closures_of_all_sizes(
         check_kind("cores", core, CoreSize, "a tuple of CoreSizes")
     with limited(timeout):
         found, limit_message = performed_within_limit(
-            (str(core), partial(_closure_of_sizes, core, vectors)) for core in cores
+            (str(core), partial(_closure_of_sizes, core, vectors=vectors)) for core in cores
         )
         return AllClosures(ranges=found, seconds=clock().seconds, unfinished=limit_message)
 

@@ -216,8 +216,9 @@ def _sizes_by_answer(data: Json, in_words: Callable[[Any], str]) -> dict[str, st
 def counterexample_text(witness: Json | None) -> str:
     """Return the first size for which a statement is false in words, with orbit and weights.
 
-    ``witness`` is that of :class:`SizeSets`. The text is empty if there is none, and only the size
-    if the statement is not about orbits.
+    ``witness`` has the size as "d", "d_out" and "a", the "orbit", weights "A" and "V", and
+    "numbers" by name (:class:`SizeSets`). The text is empty if there is no witness, and only the
+    size if the statement is not about orbits.
     """
     if witness is None:
         return ""

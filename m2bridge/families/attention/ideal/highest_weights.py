@@ -406,7 +406,7 @@ def _lowered_coordinate(factor: Index, space: int, j: int) -> Iterator[tuple[Ind
         yield (k + 1, i, p, q), 1
     if space == 2 and j in (p, q):
         other = q if p == j else p
-        # The operator replaces the indices of a symmetric tensor, whose entry at (p, q) is c_k_i_p_q
+        # The operator replaces the indices of a symmetric tensor. Its entry at (p, q) is c_k_i_p_q
         # for p ≠ q, and 2 c_k_i_p_p for p = q. So c_k_i_j_(j+1) has the image 2 c_k_i_(j+1)_(j+1);
         # and 2 c_k_i_j_j has the image 2 c_k_i_j_(j+1), as either index can be replaced.
         multiple = 2 if other == j + 1 else 1

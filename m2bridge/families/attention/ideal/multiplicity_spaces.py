@@ -291,8 +291,8 @@ class MultiplicitySpaces:
     def generators(self, n: int) -> dict[PartitionTriple, int]:
         """Return the types of minimal generators of degree n ≥ 1, with their multiplicities.
 
-        It raises as :meth:`ring`. If the spaces are larger than those of the core, only types with
-        more rows than the core has are looked at.
+        If the spaces are larger than those of the core, only types with more rows than the core has
+        are looked at. Raises MethodUnavailableError and TimeLimitError, as :meth:`ring` does.
         """
         if n in self._generators:
             return self._generators[n]
@@ -593,6 +593,7 @@ def multiplicity_spaces(size: CoreSize, sizes: Sizes) -> MultiplicitySpaces:
     """
     if sizes == size.dimensions:
         return MultiplicitySpaces(size, sizes)
-    # The multiplicities in the coordinate ring do not depend on the dimensions, and are shared.
+    # The multiplicities in the coordinate ring do not depend on the dimensions: both objects share
+    # the list of them, and the source of random numbers.
     core = multiplicity_spaces(size, size.dimensions)
     return MultiplicitySpaces(size, sizes, core.random, core.multiplicities)

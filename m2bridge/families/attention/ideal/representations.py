@@ -258,7 +258,10 @@ def generators_up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
 
 
 def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
-    """Return the values H(0), …, H(last) of a closure, t ≥ 2; raises as :func:`coordinate_ring`."""
+    """Return the values H(0), …, H(last) of the Hilbert function of a closure, t ≥ 2.
+
+    Raises MethodUnavailableError and TimeLimitError, as :func:`coordinate_ring` does.
+    """
     size = CoreSize.of(shape)
     if last > size.decisive_degree:
         # the coordinate ring is known in all degrees, mostly by the number of sections
@@ -281,7 +284,9 @@ def values_and_generators(
 
 
 def hilbert_series(shape: LayerSizes) -> HilbertSeries:
-    """Return the Hilbert series of a closure, t ≥ 2; raises as :func:`coordinate_ring`.
+    """Return the Hilbert series of a closure, t ≥ 2.
+
+    Raises MethodUnavailableError and TimeLimitError, as :func:`coordinate_ring` does.
 
     If a polynomial gives the values from degree n on, the numerator of the series has degree less
     than n plus the dimension; so as many values as n plus the dimension determine the series.

@@ -105,8 +105,8 @@ class WeightType:
           are max(k, q)² conditions; the type is exposed if they are at most as many as the
           dimension of all W of rank s up to a factor, s(d + d' − s) − 1.
         * W = 0: the matrix of W' ↦ ν(f(A, W')), of size d'×d, has at most the rank ρ = min(d' − o,
-          d − v). These are (d' − ρ)(d − ρ) conditions, and the dimension is that of all A of rank r
-          up to a factor, r(2d − r) − 1.
+          d − v). These are (d' − ρ)(d − ρ) conditions; the type is exposed if they are at most as
+          many as the dimension of all A of rank r up to a factor, r(2d − r) − 1.
         * A = W = 0: none, as all weights are critical.
         """
         d, outputs = shape.d, shape.d_out

@@ -230,7 +230,7 @@ def _check_identities() -> None:
     twice_tangents_at_rank_one = d * (d + 1) + 2 * (d - 1)
     twice_more_at_rank_one = twice_tangents_at_rank_one - 2 * (3 * d - 2)
     # here the variables d and d' stand for u and w
-    more_coordinates = _twice_codimension(d + 2, dp + 1)
+    twice_more_coordinates = _twice_codimension(d + 2, dp + 1)
     one = 0 * d + 1  # as a polynomial
     all_hold = (
         cases.base_locus_is_empty()
@@ -239,8 +239,8 @@ def _check_identities() -> None:
         and is_as_stated
         and more_tangents == (d - alpha) ** 2
         and twice_more_at_rank_one == (d - 1) * (d - 2)
-        and min(more_coordinates.coeffs()) > 0
-        and more_coordinates(0, 0, 0) > 0
+        and min(twice_more_coordinates.coeffs()) > 0
+        and twice_more_coordinates(0, 0, 0) > 0  # the constant term
         and _twice_codimension(one, dp) == 0
     )
     if not all_hold:
