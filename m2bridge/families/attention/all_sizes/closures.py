@@ -422,7 +422,7 @@ def closures_of_all_sizes(
         check_kind("cores", core, CoreSize, "a tuple of CoreSizes")
     with limited(timeout):
         found, limit_message = performed_within_limit(
-            (str(core), partial(_closure_of_sizes, core, vectors=vectors)) for core in cores
+            (str(core), partial(_closure_of_sizes, core, vectors)) for core in cores
         )
         return AllClosures(ranges=found, seconds=clock().seconds, unfinished=limit_message)
 

@@ -272,23 +272,17 @@ class ExposedTypes(PartialValue):
         if not_exposed_but_stated or exposed_but_not_stated:
             differences = []
             if exposed_but_not_stated:
-                differences.append(
-                    f"exposed, stated not: {_types_in_words(exposed_but_not_stated)}"
-                )
+                words = _types_in_words(exposed_but_not_stated)
+                differences.append(f"exposed, stated not: {words}")
             if not_exposed_but_stated:
-                differences.append(
-                    f"not exposed, stated exposed: {_types_in_words(not_exposed_but_stated)}"
-                )
+                words = _types_in_words(not_exposed_but_stated)
+                differences.append(f"not exposed, stated exposed: {words}")
             return Decision.REFUTED, "; ".join(differences)
         if self.undecided:
-            return (
-                Decision.UNDECIDED,
-                f"not decided for the types {_types_in_words(self.undecided)}",
-            )
-        return (
-            Decision.CONFIRMED,
-            f"computed and stated are the types {_types_in_words(self.exposed)}",
-        )
+            words = _types_in_words(self.undecided)
+            return Decision.UNDECIDED, f"not decided for the types {words}"
+        words = _types_in_words(self.exposed)
+        return Decision.CONFIRMED, f"computed and stated are the types {words}"
 
     def to_json(self) -> dict[str, list[list[int]]]:
         """Both lists in increasing order, for ``json.dumps``."""

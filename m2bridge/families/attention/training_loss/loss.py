@@ -213,10 +213,9 @@ def quadratic_of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Q
     tokens_in_all = sum(len(sequence[0]) for sequence in tokens)
     block = block / tokens_in_all
     _check_definite(block, shape, tokens)
-    rows = [[block[m, n] for n in range(size)] for m in range(size)]
     lengths = sorted({len(sequence[0]) for sequence in tokens})
     data = f"{plural(len(tokens), 'sequence')} of {'/'.join(map(str, lengths))} tokens"
-    return Quadratic(shape, _block_diagonal(rows, shape), data)
+    return Quadratic(shape, _block_diagonal(block.tolist(), shape), data)
 
 
 def loss_on_outputs(

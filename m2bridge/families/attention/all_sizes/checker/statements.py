@@ -363,7 +363,7 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
     """The content of a certificate on the listed statements: verdicts, and the evidence.
 
     ``symmetric`` says whether singular points are decided for α = d' = 1, too. Lemmas are those of
-    the observables with a verdict other than UNDECIDED.
+    the observables with a verdict other than UNDECIDED, each once.
     """
     # raises unless the base locus is empty and the family of boundary points is as it should be
     _check_identities()
@@ -386,8 +386,7 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
         verdicts.append(verdict)
         if verdict["verdict"] != "UNDECIDED":
             lemmas += WORDS.trusted[stated.observable]
-    lemmas_once = tuple(dict.fromkeys(lemmas))
-    return Content({"verdicts": verdicts}, evidence_of_all, lemmas_once)
+    return Content({"verdicts": verdicts}, evidence_of_all, tuple(dict.fromkeys(lemmas)))
 
 
 def statement(certificate: Certificate) -> Content:
