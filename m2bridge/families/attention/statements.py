@@ -39,7 +39,8 @@ def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[LayerSize
 def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[LayerSizes]:
     """Return a statement about the neuromanifold as a whole, which predicts one value.
 
-    The parameters are those of :func:`about_orbits`, but ``fields`` names no orbits.
+    ``key`` and ``part`` name its words in ``words.toml``, as "3.4" and "i" do; ``part`` is empty
+    for a statement without parts. ``fields`` are its prediction and its hypotheses, by name.
     """
     return GlobalStatement(**WORDS.fields(key, part), **fields)
 

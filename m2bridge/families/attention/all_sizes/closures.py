@@ -225,6 +225,7 @@ class ClosureOfSizes:
         """
         texts = list[str]()
         for kind in self._types_of_all_sizes():
+            # nothing is added where vectors were not asked for
             texts += self._vectors(kind, AS_POLYNOMIALS) or ()
         if not texts:
             return []

@@ -189,7 +189,7 @@ def codimensions_exceed_kernels() -> bool:
     """Whether codimension less kernel, on the desingularization, is a sum of squares and products.
 
     The codimension is that of the points over an orbit (r, s, m), and the kernel that of the
-    differential of φ there. The dimension of the one less that of the other has to be (α − r)² +
+    differential of φ there. The codimension less the dimension of the kernel has to be (α − r)² +
     (d − s)(d' − s) + m(m + d − r − s), where no product is negative. The points of the
     desingularization over a point of the orbit are a Grassmannian of dimension (α − r)(d − α),
     whose tangent vectors are the kernel where the fibre is reduced. At (1, 1, 1) the kernel has

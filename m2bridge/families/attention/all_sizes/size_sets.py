@@ -155,7 +155,8 @@ class SizeSets(VerdictScope):
         outside = []
         for exclusion in data["not_applicable"]:
             renamed = {"reason": exclusion.pop("hypothesis"), "sizes": exclusion.pop("sizes")}
-            # ``holds_for``, ``fails_for`` and ``undecided_for`` are left
+            # ``holds_for``, ``fails_for`` and ``undecided_for`` are left in the entry, which
+            # ``data`` has made for this call alone
             renamed |= {f"conclusion_{name}": value for name, value in exclusion.items()}
             outside.append(renamed)
         return data | {"not_applicable": outside}

@@ -161,9 +161,9 @@ class SourcePoints:
         table = numpy.zeros((number**r, self.count), dtype=numpy.int64)
         # the determinants of r − 1 vectors, with an index for each vector, and one for the point
         minors = self.determinants(r - 1).table.reshape((number,) * (r - 1) + (self.count,))
-        # Laplace's rule for the last of the r coordinates: the sum over the vector whose coordinate
-        # it is, the one at ``place`` among the r, times the minor of the other vectors. The sign of
-        # a term depends on the number of vectors after this one.
+        # Laplace's rule for the last of the r coordinates. A term is this coordinate of one of the
+        # r vectors, that at ``place``, times the minor of the other vectors. The sign of a term is
+        # + or − as the number of vectors after that at ``place`` is even or odd.
         for place in range(r):
             after = r - 1 - place
             # the last coordinate of the vector at this place, the same for all vectors after it

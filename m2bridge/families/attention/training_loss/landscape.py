@@ -555,6 +555,7 @@ def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
 def interval(value: flint.arb) -> FloatInterval:
     """Floating-point numbers below and above all of an interval."""
     lower, upper = float(value.lower()), float(value.upper())
+    # ``float`` may round into the interval, by less than the distance to the next number
     return nextafter(lower, -inf), nextafter(upper, inf)
 
 

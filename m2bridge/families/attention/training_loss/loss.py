@@ -264,8 +264,8 @@ def _check_definite(
 ) -> None:
     """Raise InvalidCaseError if some function other than zero vanishes on all data.
 
-    ``block`` is that of G for one output: it is positive definite unless there is such a function.
-    ``tokens`` are the sequences.
+    ``block`` is the part of G for one output, with a row and a column for each feature: it is
+    positive definite unless there is such a function. ``tokens`` are the sequences.
     """
     missing = block.nrows() - block.rank()
     if missing == 0:

@@ -105,6 +105,7 @@ class Isolation:
             raise MethodUnavailableError(
                 "critical points of the dense orbit come in families: real ones cannot be listed"
             )
+        # points elsewhere are left out if they come in families, or were not counted
         points = count.dense + (count.elsewhere or 0)
         if not msolve and points > MOST_POINTS_OF_REALROOTS:
             raise MethodUnavailableError(
