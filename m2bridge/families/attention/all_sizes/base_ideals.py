@@ -381,7 +381,7 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
 }
 
 
-def with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
+def sizes_with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
     """The sizes for which polar degrees are the integrals of one of two theorems.
 
     They are those with a birational map and small kernels (docs/polar-degrees.md#theorem-polar),

@@ -152,10 +152,10 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
             f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}"
         )
         determined = union([selection.last_places() for selection in selections])
-        _check_empty(all_places.subtract(determined))
+        _check_nothing_left_out(all_places.subtract(determined))
     # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there has to be one.
     has_place = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
-    _check_empty(orbits(NOT_PROPORTIONAL).subtract(orbits(has_place)))
+    _check_nothing_left_out(orbits(NOT_PROPORTIONAL).subtract(orbits(has_place)))
     # The functions ``one_point``, ``squares``, … give the ideal that the theorem needs. DETERMINED
     # has r ≥ 2, and r = 1, s ≥ 2; PROPORTIONAL is the orbit (1, 1, 1), NOT_PROPORTIONAL (1, 1, 0).
     strata = []
@@ -171,7 +171,7 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     return tuple(strata)
 
 
-def _check_empty(missing: isl.Set) -> None:
+def _check_nothing_left_out(missing: isl.Set) -> None:
     """Raise ContradictionError unless ``missing`` is empty.
 
     It is the set of orbits, or of orbits with a place, that the theorem would leave out: a place

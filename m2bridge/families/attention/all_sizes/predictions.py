@@ -25,7 +25,7 @@ from m2bridge.families.attention.all_sizes.base_ideals import (
     SizeFormula,
     SizeOrbitSets,
     compared_polar_degrees,
-    with_polar_theorem,
+    sizes_with_polar_theorem,
 )
 from m2bridge.families.attention.all_sizes.integer_sets import (
     NAMES,
@@ -211,7 +211,7 @@ class NumbersPrediction:
             decision, _ = observed.against(predicted)
             if decision is Decision.REFUTED:
                 differ = differ.union(same_functions)
-        known = with_polar_theorem(facts)
+        known = sizes_with_polar_theorem(facts)
         return Conclusion(false=differ.intersect(known), unknown=ALL.subtract(known), vacuous=NONE)
 
 

@@ -148,7 +148,7 @@ class Isolation:
         """The same points, with the ranks of those where lower and upper bounds agree.
 
         ``points`` are all that :meth:`real_points` returns. Lower bounds are ``least_ranks``; upper
-        bounds come from counting points of smaller ranks (:meth:`_upper_bounds`), and rest on the
+        bounds come from counting points of smaller ranks (:meth:`_upper_rank_bounds`), and rest on the
         list of points being complete. A point whose index is ``None``, as it is for one that is not
         proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
         listed nothing is counted.
@@ -157,7 +157,7 @@ class Isolation:
         if only_dense_orbit or all(point.ranks is not None for point in points):
             return tuple(points)
         # a list over points for each of A, V and span
-        bounds_by_field = [self._upper_bounds(name, points) for name in FunctionRanks._fields]
+        bounds_by_field = [self._upper_rank_bounds(name, points) for name in FunctionRanks._fields]
         # for each point a FunctionRanks, from the first entries of the three lists, the second, …
         upper_bounds = list(map(FunctionRanks, *bounds_by_field))
         decided = []
@@ -169,7 +169,7 @@ class Isolation:
             decided.append(replace(point, ranks=ranks))
         return tuple(decided)
 
-    def _upper_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
+    def _upper_rank_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
         """For each real point an upper bound for one of its ranks, the field ``name``.
 
         ``points`` are all real critical points. The bound is the smaller of the numbers of rows and
@@ -178,7 +178,7 @@ class Isolation:
         are among them. If Macaulay2 counts as many real critical points of rank at most ρ as there
         are candidates, all candidates have this rank at most.
         """
-        matrix = self._matrix(name)
+        matrix = self._matrix_of_rank(name)
         full_rank = min(len(matrix), len(matrix[0]))
         lower_bounds = [getattr(point.least_ranks, name) for point in points]
         upper_bounds = [full_rank] * len(points)
@@ -196,7 +196,7 @@ class Isolation:
                     upper_bounds[j] = rank
         return upper_bounds
 
-    def _matrix(self, name: str) -> Entries:
+    def _matrix_of_rank(self, name: str) -> Entries:
         """The matrix, in the coordinates of the chart, whose rank is "A", "V" or "span".
 
         ``name`` is this field of :class:`.FunctionRanks`.
