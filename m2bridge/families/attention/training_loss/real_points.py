@@ -148,9 +148,9 @@ class Isolation:
         """The same points, with the ranks of those where lower and upper bounds agree.
 
         ``points`` are all that :meth:`real_points` returns. Lower bounds are ``least_ranks``; upper
-        bounds come from counting points of smaller ranks (:meth:`_upper_rank_bounds`), and rest on the
-        list of points being complete. A point whose index is ``None``, as it is for one that is not
-        proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
+        bounds come from counting points of smaller ranks (:meth:`_upper_rank_bounds`), and rest on
+        the list of points being complete. A point whose index is ``None``, as it is for one that is
+        not proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
         listed nothing is counted.
         """
         only_dense_orbit = len(self.conditions) > 0  # ``conditions`` leave out all other points
