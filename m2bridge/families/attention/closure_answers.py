@@ -270,10 +270,12 @@ def _proved_for_all_degrees(
 
 
 def observe_equations(model: SingleLayerAttention) -> CertifiedEquations:
-    """Compute the ideal up to a degree, and try to prove its series and generators in all.
+    """Compute the ideal up to a degree, and try to prove its Hilbert series and that generators are
+    all.
 
-    The degree is that of :func:`degree_for`. It and the extent of the proof depend on the case
-    alone, not on the time limit, so that everybody gets the same certificate.
+    The degree is the last one with few enough monomials (:func:`degree_for`). It and the extent of
+    the proof depend on the case alone, not on the time limit, so that everybody gets the same
+    certificate.
 
     Raises
     ------

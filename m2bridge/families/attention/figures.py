@@ -211,6 +211,7 @@ class OrbitDiagram(picture.PictureResult):
         # the places that it passes in the layers
         places, routes_by_layer = lay_out(list(levels.values()), self.covers)
         positions = list(places.values())
+        # the lines as curves, which keep away from the marks and names that they pass
         routes = [
             smooth_curve(straighten_route(route, positions, left=NODE_LEFT, right=NODE_RIGHT))
             for route in routes_by_layer
@@ -489,9 +490,10 @@ _VIEW_OPTIONS = (
 def _slice_seen_from(
     model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
-    """Return the surface of :func:`slice_surface`, seen from two angles in degrees.
+    """Return a surface in the closure of a model, seen from two angles in degrees.
 
-    All other arguments, ``args`` and ``options``, are those of :func:`slice_surface`.
+    All other arguments are passed on to :func:`slice_surface`: ``args`` may be the values of the
+    coordinates, by which the closure is cut, and ``options`` the box, the fineness and the limits.
     """
     return slice_surface(model, *args, **options).seen_from(elevation, azimuth)
 

@@ -340,7 +340,7 @@ class SingleLayerAttention(LayerSizes, Model):
             full = self.parametrization("full", "attention")
             if not same_span(reduced, full):
                 return None
-        # functions that compute on demand: each one is called with the case at first
+        # functions that compute on demand, each with the case as its first argument
         return Core(
             name=str(CoreSize.of(self)),
             hilbert_series=partial(representations.hilbert_series, self),
@@ -452,8 +452,7 @@ class SingleLayerAttention(LayerSizes, Model):
         if self.t == 1:
             return None
         training = imported("m2bridge.families.attention.training.observed")
-        # without heads
-        head_dim = None
+        head_dim = None  # values are V alone
         if EXPOSED_TYPES_OF_HEADS in observables:
             # O has as many columns as K has rows
             head_dim = self.a

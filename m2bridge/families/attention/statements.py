@@ -39,7 +39,8 @@ def about_orbits(key: str, part: str, **fields: Any) -> OrbitStatement[LayerSize
 def about_the_whole(key: str, part: str, **fields: Any) -> GlobalStatement[LayerSizes]:
     """Return a statement about the neuromanifold as a whole, which predicts one value.
 
-    The parameters are those of :func:`about_orbits`, but ``fields`` names no orbits.
+    ``key`` and ``part`` name its words in ``words.toml``, as "3.4" and "i" do; ``part`` is empty
+    for a statement without parts. ``fields`` are its prediction and its hypotheses, by name.
     """
     return GlobalStatement(**WORDS.fields(key, part), **fields)
 
@@ -115,8 +116,8 @@ def is_singular_by_theorem(orbit: Orbit, shape: LayerSizes) -> bool:
 def _singular_locus(orbit: Orbit, shape: LayerSizes) -> bool:
     """Predict whether an orbit is singular, by a statement of ours that corrects 3.4 (iii).
 
-    For a < d the statement takes into account the singular points of the source, which are the A of
-    rank below a.
+    By 3.4 (iii) singular points are those where A and V have rank 1. By ours they are these, and
+    for a < d also the functions of the singular points of the source, the A of rank below a.
     """
     if shape.a >= shape.d:
         # all matrices A: the source is smooth, and 3.4 (iii) holds
@@ -124,6 +125,7 @@ def _singular_locus(orbit: Orbit, shape: LayerSizes) -> bool:
     if shape.a == 1:
         # A has rank 1 always
         return orbit.s == 1
+    # this includes rank 1, as 1 is below a
     return orbit.r <= shape.a - 1
 
 
@@ -155,8 +157,8 @@ def _generator_degrees(shape: LayerSizes) -> Value | None:
 def _exposed_types(shape: LayerSizes) -> Value | None:
     """Predict the exposed types of weights (K, Q, V).
 
-    They are given ranks of the matrices, where some weights with these ranks are critical points of
-    a squared loss for all targets in an open set.
+    A type is all weights with given ranks of the matrices. It is exposed if some of its weights are
+    critical points of a squared loss for all targets in an open set.
     """
     from m2bridge.families.attention.training.types import predicted_types
 

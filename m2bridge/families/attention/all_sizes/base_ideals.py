@@ -68,6 +68,9 @@ class ComputedCases:
 def base_ideals(*, polar: bool = False) -> ComputedCases:
     """Compute the thirteen ideals and the two identities, in one run of Macaulay2.
 
+    The identities are that the base locus is empty, and that real functions without real weights
+    tend to the orbit (1, 1, 1), which is therefore on the boundary.
+
     Parameters
     ----------
     polar : bool
@@ -100,8 +103,10 @@ COUNTED = tuple(
 def base_ideals_script() -> Script:
     """Return the Macaulay2 program that computes the fibre ideals of the base cases.
 
-    It also decides whether the base locus is empty, and whether the family of boundary points is as
-    it should be, both for d = 2.
+    Its answers are a Gröbner basis under the name of each base case; ``base_locus_empty``; and
+    whether the family of functions near the boundary has no real weights
+    (``family_without_real_points``) and tends to the orbit (1, 1, 1)
+    (``family_tends_to_the_orbit``). The last three are decided for d = 2, which is enough.
     """
     # Of the base locus two charts are enough, up to the names of the indices: a coefficient of l
     # and one of v is 1, those of the same variable (1, 1) or of two (1, 2). The family uses all
@@ -118,10 +123,10 @@ def base_ideals_script() -> Script:
 
 
 def _program_values(base: BaseCase) -> tuple[Any, ...]:
-    """What the program has of a base case: itself, parts of A and V, and its unknowns.
+    """What the program has of a base case: the case, parts of A and V, and the unknowns.
 
-    The parts are the nonzero ones of the representative (A, V); the unknowns are one text,
-    ``z_2, …, z_d``.
+    The parts are the nonzero columns of A and rows of V for the representative (A, V), in the
+    language of Macaulay2; the unknowns are one text, ``z_2, …, z_d``.
     """
     nonzero_a, nonzero_v = nonzero_part(base.orbit, base.model)
     return base, nonzero_a, nonzero_v, ", ".join(_unknown_names(base))
@@ -259,6 +264,7 @@ class SizeOrbitSets:
         if there are tangent vectors that show it.
         """
         not_one_point = EVERY_ORBIT.subtract(self.one_point)
+        # the source is singular at rk A < a < d
         singular_if_birational = not_one_point.union(integer_sets.orbits(SOURCE_SINGULAR))
         over_birational = singular_if_birational.intersect(
             integer_sets.orbits_over(self.birational_sizes)
@@ -375,7 +381,7 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
 }
 
 
-def with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
+def sizes_with_polar_theorem(seen: SizeOrbitSets) -> isl.Set:
     """The sizes for which polar degrees are the integrals of one of two theorems.
 
     They are those with a birational map and small kernels (docs/polar-degrees.md#theorem-polar),

@@ -121,9 +121,12 @@ class ClosureOfSizes:
 
     @property
     def sizes(self) -> tuple[Expr, Expr]:
-        """d and d' as numbers where they are fixed, else as symbols."""
+        """d and d' as numbers where they are fixed, else as symbols.
+
+        As m = min(d, e + f), d can be larger than m only if m = e + f. As f = min(d, d'), d' can be
+        larger than f only if f = d, which is then m.
+        """
         e, f, m = self.core.dimensions
-        # as in ``condition``: d is free for m = e + f, and d' for f = m
         d = D if m == e + f else Integer(m)
         d_out = D_OUT if f == m else Integer(f)
         return d, d_out
@@ -207,7 +210,8 @@ class ClosureOfSizes:
     def _vectors(self, kind: Type, form: int) -> list[str] | None:
         """Return the highest weight vectors of a type; ``None`` if they were not asked for.
 
-        ``form`` is BY_DETERMINANTS or AS_POLYNOMIALS.
+        ``form`` is BY_DETERMINANTS or AS_POLYNOMIALS, the position of a form in each pair of
+        ``vectors``.
         """
         if not self.vectors:
             return None
@@ -221,9 +225,11 @@ class ClosureOfSizes:
         """
         texts = list[str]()
         for kind in self._types_of_all_sizes():
+            # nothing is added where vectors were not asked for
             texts += self._vectors(kind, AS_POLYNOMIALS) or ()
         if not texts:
             return []
+        # a block takes a function that writes the texts, which are here already
         return [Polynomials(len(texts), lambda: texts, "highest weight vectors")]
 
     def facts(self) -> Facts:
@@ -290,7 +296,11 @@ class ClosureOfSizes:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the sizes, the types of generators and the formulas."""
+        """Return the sizes, the types of generators and the formulas.
+
+        The ideal of the core is generated in degrees up to "bound". H(n) = h(n) from the degree
+        "sections_from" on; in lower degrees "less_than_sections" has the types of the difference.
+        """
         degrees = [degree for degree, _shapes, _multiplicity in self._types_of_all_sizes()]
         return {
             "sizes": self.condition,
@@ -307,7 +317,10 @@ class ClosureOfSizes:
         }
 
     def _type_json(self, kind: Type) -> dict[str, Any]:
-        """A type of generators, with their number as a polynomial in d and d'."""
+        """A type of generators, with their number as a polynomial in d and d'.
+
+        Both forms of its highest weight vectors are None if they were not asked for.
+        """
         _degree, shapes, multiplicity = kind
         return _representation_of_any_size(*kind).type_json() | {
             "dimension": str(multiplicity * self.number(shapes)),

@@ -97,7 +97,11 @@ class AllSizes(AllSizesResult):
         }
 
     def to_json(self) -> Json:
-        """Return every verdict with its sets of sizes, and the computed data."""
+        """Return every verdict with its sets of sizes, and the computed data.
+
+        "partition" has for each statement the sizes for each answer, such as "true", in words and
+        in the language of isl.
+        """
         partition = {}
         for name, parts in self._partitions():
             partition[name] = {
@@ -161,7 +165,7 @@ class AllSizes(AllSizesResult):
         return [("ideals", f"{known}; {len(used)} of them have the patterns below")]
 
     def tables(self) -> list[Table]:
-        """Return the theorem about fibres."""
+        """Return the theorem about fibres as one table, with a row for each stratum."""
         legend = (
             "Fibres over the orbits (r = rk A, s = rk V, m = dim of the intersection of column"
             " space and row space)"
@@ -394,6 +398,7 @@ class AttentionOfAllSizes(AllSizesFamily):
         ``key`` is that of the statement. Raises ValueError if the verdict does not follow from the
         sets.
         """
+        # a set in a certificate is empty exactly if its phrase is NOWHERE
         follows = "CONFIRMED"
         if integer_sets.phrase(verdict["undecided_for"]) != NOWHERE:
             follows = "UNDECIDED"

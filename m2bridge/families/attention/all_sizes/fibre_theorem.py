@@ -152,11 +152,12 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
             f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}"
         )
         determined = union([selection.last_places() for selection in selections])
-        _check_empty(all_places.subtract(determined))
+        _check_nothing_left_out(all_places.subtract(determined))
     # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there has to be one.
     has_place = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
-    _check_empty(orbits(NOT_PROPORTIONAL).subtract(orbits(has_place)))
-    # the functions ``one_point``, ``squares``, … give the ideal that the theorem needs
+    _check_nothing_left_out(orbits(NOT_PROPORTIONAL).subtract(orbits(has_place)))
+    # The functions ``one_point``, ``squares``, … give the ideal that the theorem needs. DETERMINED
+    # has r ≥ 2, and r = 1, s ≥ 2; PROPORTIONAL is the orbit (1, 1, 1), NOT_PROPORTIONAL (1, 1, 0).
     strata = []
     for condition, selections in DETERMINED.items():
         bases = _base_cases_of_patterns(selections, ideals, one_point)
@@ -170,10 +171,11 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     return tuple(strata)
 
 
-def _check_empty(missing: isl.Set) -> None:
+def _check_nothing_left_out(missing: isl.Set) -> None:
     """Raise ContradictionError unless ``missing`` is empty.
 
-    It is the set of orbits, or places of orbits, that the theorem would leave out.
+    It is the set of orbits, or of orbits with a place, that the theorem would leave out: a place
+    that is the last one of no selection, or an orbit (1, 1, 0) without a place q with V_1q = 1.
     """
     if not missing.is_empty():
         raise ContradictionError(
@@ -225,8 +227,8 @@ def _stratum(condition: str, bases: list[BaseCase], *, length: str, points: int)
 def _find_base_case(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -> BaseCase:
     """Return a base case with this pattern, up to the order of places, and with the needed ideal.
 
-    ``ideals`` and ``needed`` are those of :func:`_base_cases_of_patterns`. ContradictionError if
-    there is none.
+    ``ideals`` has the fibre ideal of each base case, and ``needed`` gives the ideal that the
+    theorem needs of a base case. ContradictionError if there is no such case.
     """
     # A pattern with its places in another order belongs to the same ideal with unknowns renamed.
     reordered_patterns = set(pattern.reorderings())

@@ -275,9 +275,11 @@ def _compare_with_polynomials(
     numbers = {degree: int(number) for degree, number in closure.numbers(model).items()}
     with_values = []
     for statement in statements:
+        # these numbers of generators by degree, or for the statement "generated" their degrees
         value = VALUE_CLASSES[statement.key].of(numbers)
         with_values.append(replace(statement, predict=partial(_constant_prediction, value)))
     comparison = cross_check(model, statements=with_values)
+    # only a limit, which ``unfinished`` names, leaves a case with t ≥ 2 without observations
     if comparison.observations is None:
         raise TimeLimitError(comparison.unfinished)
     return comparison

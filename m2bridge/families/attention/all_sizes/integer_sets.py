@@ -189,16 +189,18 @@ def codimensions_exceed_kernels() -> bool:
     """Whether codimension less kernel, on the desingularization, is a sum of squares and products.
 
     The codimension is that of the points over an orbit (r, s, m), and the kernel that of the
-    differential of φ there. The dimension of the one less that of the other has to be (α − r)² +
+    differential of φ there. The codimension less the dimension of the kernel has to be (α − r)² +
     (d − s)(d' − s) + m(m + d − r − s), where no product is negative. The points of the
     desingularization over a point of the orbit are a Grassmannian of dimension (α − r)(d − α),
     whose tangent vectors are the kernel where the fibre is reduced. At (1, 1, 1) the kernel has
     d − 1 dimensions more, and (α − 1)² + (d − 1)(d' − 1) is left.
     """
     d, dp, alpha, r, s, m = variables("d", "dp", "alpha", "r", "s", "m")
+    # dimensions: of the orbit, of the Grassmannian, and of the desingularization less that of the
+    # points over the orbit
     orbit = r * (2 * d - r) + s * (d + dp - s) - m * (m + d - r - s) - 1
     grassmannian = (alpha - r) * (d - alpha)
-    codimension = source_dimension(d, dp, alpha) - 1 - orbit - grassmannian
+    codimension = (source_dimension(d, dp, alpha) - 1) - (orbit + grassmannian)
     excess = codimension - grassmannian
     if excess != (alpha - r) ** 2 + (d - s) * (dp - s) + m * (m + d - r - s):
         return False

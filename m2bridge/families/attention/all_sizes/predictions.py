@@ -25,7 +25,7 @@ from m2bridge.families.attention.all_sizes.base_ideals import (
     SizeFormula,
     SizeOrbitSets,
     compared_polar_degrees,
-    with_polar_theorem,
+    sizes_with_polar_theorem,
 )
 from m2bridge.families.attention.all_sizes.integer_sets import (
     NAMES,
@@ -161,8 +161,8 @@ class FormulaPrediction:
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the observed number, one set of sizes after the other.
 
-        On each of the sets both numbers are polynomials: the sizes where an observed formula
-        holds, those where a condition of the statement does, and those where α is a, or d.
+        One of the sets consists of the sizes with one observed formula, one condition of the
+        statement, and α = a, or α = d. On it both numbers are polynomials.
         """
         d, dp, a, D = variables(*NAMES)
         # the sizes where both numbers are known to be equal, and to be different
@@ -201,7 +201,8 @@ class NumbersPrediction:
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the numbers of some sizes.
 
-        The theorem gives those of all sizes where its conditions hold; the other sizes are open.
+        The theorem gives those of all sizes where its conditions hold. The other sizes are open, as
+        there the numbers that are compared need not be the polar degrees.
         """
         differ = NONE
         for same_functions, shape, observed in compared_polar_degrees(facts):
@@ -210,7 +211,7 @@ class NumbersPrediction:
             decision, _ = observed.against(predicted)
             if decision is Decision.REFUTED:
                 differ = differ.union(same_functions)
-        known = with_polar_theorem(facts)
+        known = sizes_with_polar_theorem(facts)
         return Conclusion(false=differ.intersect(known), unknown=ALL.subtract(known), vacuous=NONE)
 
 

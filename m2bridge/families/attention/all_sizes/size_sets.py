@@ -155,7 +155,8 @@ class SizeSets(VerdictScope):
         outside = []
         for exclusion in data["not_applicable"]:
             renamed = {"reason": exclusion.pop("hypothesis"), "sizes": exclusion.pop("sizes")}
-            # ``holds_for``, ``fails_for`` and ``undecided_for`` are left
+            # ``holds_for``, ``fails_for`` and ``undecided_for`` are left in the entry, which
+            # ``data`` has made for this call alone
             renamed |= {f"conclusion_{name}": value for name, value in exclusion.items()}
             outside.append(renamed)
         return data | {"not_applicable": outside}
@@ -200,7 +201,8 @@ def reasons(data: Json, in_words: Callable[[Any], str]) -> list[str]:
 def _sizes_by_answer(data: Json, in_words: Callable[[Any], str]) -> dict[str, str]:
     """The answers ``true``, ``false``, … that occur for some size, each with its sizes in words.
 
-    ``data`` has sets of sizes by their names, and ``in_words`` is that of :func:`reasons`.
+    ``data`` has sets of sizes by their names, such as "holds_for"; ``in_words`` gives the words for
+    such a set.
     """
     found = {}
     for name, answer in ANSWER_ON_SET.items():
@@ -215,8 +217,9 @@ def _sizes_by_answer(data: Json, in_words: Callable[[Any], str]) -> dict[str, st
 def counterexample_text(witness: Json | None) -> str:
     """Return the first size for which a statement is false in words, with orbit and weights.
 
-    ``witness`` is that of :class:`SizeSets`. The text is empty if there is none, and only the size
-    if the statement is not about orbits.
+    ``witness`` has the size as "d", "d_out" and "a", the "orbit", weights "A" and "V", and
+    "numbers" by name (:class:`SizeSets`). The text is empty if there is no witness, and only the
+    size if the statement is not about orbits.
     """
     if witness is None:
         return ""

@@ -255,7 +255,9 @@ def _has_counted_points(answer: Json) -> bool:
 def _global_verdict(words: Words, case: Case, evidence: Json, *, with_slices: bool) -> Json:
     """The verdict on a statement about the whole case: whether prediction and observation agree.
 
-    ``evidence`` is what ``observe`` finds, and ``with_slices`` is that of ``_polar_degrees``.
+    ``evidence`` is what ``observe`` of evidence.py finds: the dimension, the generic fibre and the
+    facts about each orbit. ``with_slices`` says that points in slices are counted even where that
+    is expensive, because the certificate has their numbers.
     """
     key = (words.key, words.part)
     # former words have a prediction of their own; all others have that of GLOBAL
@@ -269,8 +271,10 @@ def _observed_in_case(
 ) -> Observed:
     """The observed value of an observable that belongs to the whole case, not to an orbit.
 
-    It follows from the evidence, or stands there under the name of the observable, such as
-    "dimension". None if it is not known. ``with_slices`` is that of ``_polar_degrees``.
+    It follows from the evidence, or stands there under the name of the observable, as "dimension"
+    and "degree" do. None if it is not known. ``with_slices`` matters for "polar_degrees" alone: it
+    says that points in slices are counted even where that is expensive, because the certificate has
+    their numbers.
     """
     map_is_defined_everywhere = bool(evidence["base_locus_empty"])
     generic_fibre = evidence["generic_fibre"]
@@ -287,9 +291,11 @@ def _observed_in_case(
     if observable == "special_fibre_points":
         return _points_of_special_fibres(evidence)
     if observable == "smooth_manifold":
+        # whether the neuromanifold, which is a cone, is a C¹ manifold near zero, its vertex
         return _decide_manifold(case, evidence)
     if observable == "polar_degrees":
         return _polar_degrees(case, evidence, with_slices=with_slices)
+    # the observable of former words: whether polar degrees are the stated ones, not these numbers
     if observable == "polar_integrals":
         return _decide_stated_polar_degrees(case, evidence)
     in_evidence: int | None = evidence[observable]

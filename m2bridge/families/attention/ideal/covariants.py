@@ -161,9 +161,9 @@ class SourcePoints:
         table = numpy.zeros((number**r, self.count), dtype=numpy.int64)
         # the determinants of r − 1 vectors, with an index for each vector, and one for the point
         minors = self.determinants(r - 1).table.reshape((number,) * (r - 1) + (self.count,))
-        # Laplace's rule for the last of the r coordinates: the sum over the vector whose coordinate
-        # it is, the one at ``place`` among the r, times the minor of the other vectors. The sign of
-        # a term depends on the number of vectors after this one.
+        # Laplace's rule for the last of the r coordinates. A term is this coordinate of one of the
+        # r vectors, that at ``place``, times the minor of the other vectors. The sign of a term is
+        # + or − as the number of vectors after that at ``place`` is even or odd.
         for place in range(r):
             after = r - 1 - place
             # the last coordinate of the vector at this place, the same for all vectors after it
@@ -437,8 +437,9 @@ def _values_with_same_orders(
     if bound >= MAX_INT64_VALUE or term_count * summands_per_term > MAX_COVARIANT_TERMS:
         raise TooLargeError(f"a covariant of degree {degree} has too many terms")
     covariant = numpy.arange(covariant_count)[:, None]
-    # The places of the boxes of ν in each order: 2s and 2s + 1, which differ in the last binary
-    # digit only, are exchanged where the order says so.
+    # The places of the boxes of ν in each order; the indices are covariant, box, order. A box with
+    # the place 2s or 2s + 1 belongs to the factor s of W. These places, which differ in the last
+    # binary digit only, are exchanged where the order has 1 for s.
     boxes = y[:, :, None] ^ orders[covariant, y // 2]
     total = numpy.zeros((covariant_count, points.count), dtype=numpy.int64)
     step = max(1, TERMS_PER_BLOCK // (covariant_count * summands_per_term))
@@ -475,7 +476,8 @@ def _sum_over_terms(vectors: Any, scalars: Any, shape: PartitionTuple, points: S
     rows_by_column = []
     first_box = 0
     for r in columns(shape):
-        # the row of the r vectors of this column in the table of all determinants of size r
+        # the row of the r vectors of this column in the table of all determinants of size r: their
+        # numbers are its digits, in base the number of all vectors
         row = vectors[:, first_box]
         for box in range(first_box + 1, first_box + r):
             row = row * len(points.vectors) + vectors[:, box]
@@ -524,7 +526,8 @@ def _vectors_and_scalars(
     scalars: Any = numpy.ones((covariant_count, term_count, 1), dtype=numpy.int64)
     for s, element in enumerate(elements):
         if element != GENERIC:
-            # the number of y of this element; y' has the next one
+            # FIRST is 1 and SECOND is 2, and each has two vectors: the number of y of this element;
+            # y' has the next one
             number_of_y = points.columns + points.rows + 2 * (element - 1)
             vectors[:, s, 0] = number_of_y
             vectors[:, s, 1] = number_of_y + 1

@@ -406,8 +406,9 @@ def _lowered_coordinate(factor: Index, space: int, j: int) -> Iterator[tuple[Ind
         yield (k + 1, i, p, q), 1
     if space == 2 and j in (p, q):
         other = q if p == j else p
-        # The tensor with these entries has 2 c_k_i_p_p on the diagonal. So c_k_i_j_(j+1) has the
-        # image 2 c_k_i_(j+1)_(j+1), and 2 c_k_i_j_j has 2 c_k_i_j_(j+1).
+        # The operator replaces the indices of a symmetric tensor. Its entry at (p, q) is c_k_i_p_q
+        # for p ≠ q, and 2 c_k_i_p_p for p = q. So c_k_i_j_(j+1) has the image 2 c_k_i_(j+1)_(j+1);
+        # and 2 c_k_i_j_j has the image 2 c_k_i_j_(j+1), as either index can be replaced.
         multiple = 2 if other == j + 1 else 1
         yield _coordinate(k, i, j + 1, other), multiple
 
@@ -443,8 +444,10 @@ def vectors_by_type(
 
     Raises
     ------
-    MethodUnavailableError, TimeLimitError
-        As :func:`.representations.generators`.
+    MethodUnavailableError
+        If too few covariants, or too few vectors, were found.
+    TimeLimitError
+        If the limit was reached.
     """
     for n, shapes, number in types:
         # Minors beyond the core have more rows than its spaces have dimensions: the spaces are
@@ -484,8 +487,13 @@ def generators(
 
     Raises
     ------
-    MethodUnavailableError, TimeLimitError
-        As :func:`m2bridge.families.attention.ideal.representations.generators`.
+    MethodUnavailableError
+        If there is no bound on the degrees of generators, or too few covariants or vectors were
+        found.
+    TooLargeError
+        If there are too many types of representations up to this bound.
+    TimeLimitError
+        If the limit was reached.
 
     Examples
     --------

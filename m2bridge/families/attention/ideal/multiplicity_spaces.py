@@ -274,6 +274,7 @@ class MultiplicitySpaces:
                 if mirrored in exact:
                     exact[shapes] = exact[mirrored]
                     continue
+                # at enough points for as many independent values as the type may have
                 evaluate = partial(self._evaluate_at_few_points, covariant_values, in_sections)
                 number = len(self._independent_covariants(shapes, evaluate, in_sections))
                 # The rank modulo the prime is a lower bound, the multiplicity in the sections an
@@ -290,8 +291,8 @@ class MultiplicitySpaces:
     def generators(self, n: int) -> dict[PartitionTriple, int]:
         """Return the types of minimal generators of degree n ≥ 1, with their multiplicities.
 
-        It raises as :meth:`ring`. If the spaces are larger than those of the core, only types with
-        more rows than the core has are looked at.
+        If the spaces are larger than those of the core, only types with more rows than the core has
+        are looked at. Raises MethodUnavailableError and TimeLimitError, as :meth:`ring` does.
         """
         if n in self._generators:
             return self._generators[n]
@@ -386,8 +387,9 @@ class MultiplicitySpaces:
         if not spanning:
             # the type does not occur in W ⊗ C_{n−1}
             return 0
-        # As many covariants as functions of this type on the source have independent values. So
-        # the points separate these functions, and the rank of values is that of the functions.
+        # If as many covariants as there are functions of this type on the source have independent
+        # values, the points separate these functions, and the rank of values is that of functions.
+        # The covariants are not used: it is enough that no error is raised.
         on_source = littlewood_richardson(shapes[0], shapes[1], self.sizes[2])[shapes[2]]
         self._spanning_covariants(
             shapes, on_source, partial(covariant_values, points=points, symmetric=False)
@@ -409,8 +411,8 @@ class MultiplicitySpaces:
     ) -> list[EvaluatedCovariant]:
         """Return a basis of all boundaries of a type; that it spans them is proved over QQ.
 
-        Covariants that span all functionals on Λ²W ⊗ C_{n−2} are found; the boundaries are their
-        images (docs/representations.md, Multiplicities from ranks, item 4).
+        The boundaries are the images of covariants that span all functionals on Λ²W ⊗ C_{n−2}
+        (docs/representations.md, Multiplicities from ranks, item 4).
 
         Parameters
         ----------
@@ -427,8 +429,8 @@ class MultiplicitySpaces:
             If too few covariants were found, or unlucky points do not separate them.
         """
         points = self._draw_points(max(square, space))
-        # As many covariants as the space of functionals on W ⊗ C_{n−1} has dimensions have
-        # independent values. So the points separate these functionals, boundaries among them.
+        # These covariants are not used. If as many as the functionals on W ⊗ C_{n−1} have
+        # independent values, the points separate these functionals, boundaries among them.
         self._spanning_covariants(
             shapes, space, partial(covariant_values, points=points, elements=(FIRST,))
         )
@@ -439,7 +441,7 @@ class MultiplicitySpaces:
         if spanning:
             images = self._evaluate_at_few_points(boundary_values, kernel, spanning) % LARGE_PRIME
             basis = _drop_dependent([*basis, *zip(spanning, images, strict=True)], kernel)
-        # the basis was chosen by values modulo the prime, at few points
+        # the basis is chosen by values modulo the prime, at few points, and may be too small
         if len(basis) != exact_rank:
             raise MethodUnavailableError(
                 f"the points do not separate the covariants of type {shapes}; try again"
@@ -459,7 +461,9 @@ class MultiplicitySpaces:
         MethodUnavailableError
             If fewer were found.
         """
-        found = self._independent_covariants(shapes, evaluate, dimension, MAX_RANK_TRIES)
+        found = self._independent_covariants(
+            shapes, evaluate, largest_rank=dimension, max_useless=MAX_RANK_TRIES
+        )
         if len(found) < dimension:
             raise MethodUnavailableError(
                 f"{len(found)} of {dimension} covariants of type {shapes} were found"
@@ -481,7 +485,8 @@ class MultiplicitySpaces:
         evaluate : CovariantEvaluation
             Maps covariants to their values, a row for each.
         largest_rank : int
-            The largest number of independent ones, at which the search ends.
+            The largest number of independent ones, at which the search ends. It also ends where
+            all covariants drawn at random are zero.
         max_useless : int
             The search also ends after this many covariants that do not raise the rank of values.
 
@@ -542,7 +547,7 @@ def _values_less_exchanged(
 ) -> Any:
     """Return the values of each covariant, less those with its first two arguments exchanged.
 
-    ``elements`` are the first arguments, as in :func:`covariant_values`.
+    ``elements`` are GENERIC, FIRST or SECOND for the first arguments; all further ones are c.
     """
     exchanged = [T.exchange_first_factors() for T in covariants]
     values = covariant_values([*covariants, *exchanged], points, elements)
@@ -588,6 +593,7 @@ def multiplicity_spaces(size: CoreSize, sizes: Sizes) -> MultiplicitySpaces:
     """
     if sizes == size.dimensions:
         return MultiplicitySpaces(size, sizes)
-    # The multiplicities in the coordinate ring do not depend on the dimensions, and are shared.
+    # The multiplicities in the coordinate ring do not depend on the dimensions: both objects share
+    # the list of them, and the source of random numbers.
     core = multiplicity_spaces(size, size.dimensions)
     return MultiplicitySpaces(size, sizes, core.random, core.multiplicities)

@@ -178,12 +178,16 @@ def generators(size: CoreSize) -> tuple[Type, ...]:
 
 @lru_cache(maxsize=64)
 def core_types(size: CoreSize) -> tuple[Type, ...]:
-    """Return the minimal generators of a core; raises as :func:`generators`."""
+    """Return the minimal generators of a core, for spaces X, H and Y of its own dimensions.
+
+    Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
+    """
     if size.variables == 1:
         # d = 1: every point of W is a function, so there are no equations
         return ()
     bound = coordinate_ring(size).bound
-    # those of W ⊗ C_{bound−1}, as all sections of degree bound − 1 are in the coordinate ring
+    # The types of W ⊗ C_{bound−1}. In degree bound − 1 the coordinate ring has all sections, whose
+    # multiplicities are known without it.
     types_at_bound = pieri(section_multiplicities(size, bound - 1), size.dimensions)
     if len(types_at_bound) > MAX_REPRESENTATION_TYPES:
         raise TooLargeError(
@@ -243,17 +247,21 @@ def _generator_types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...
 def generators_up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
     """Return the minimal generators of degree ≤ last, for all sizes with a core.
 
-    It raises as :func:`generators`.
+    Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
     """
     if last > size.decisive_degree:
-        # The coordinate ring is computed up to the decisive degree in any case, and mostly proves
-        # that there are no generators after the degree that follows. A type begins with its degree.
+        # A bound on all degrees needs the coordinate ring up to the decisive degree s, mostly no
+        # further, and is then s + 1 ≤ last; so all generators are as little work. A type begins
+        # with its degree.
         return tuple(found for found in generators(size) if found[0] <= last)
     return tuple(sorted([*_generator_types(size, size.dimensions, last), *minors(size, last)]))
 
 
 def hilbert_function(shape: LayerSizes, last: int) -> list[int]:
-    """Return the values H(0), …, H(last) of a closure, t ≥ 2; raises as :func:`coordinate_ring`."""
+    """Return the values H(0), …, H(last) of the Hilbert function of a closure, t ≥ 2.
+
+    Raises MethodUnavailableError and TimeLimitError, as :func:`coordinate_ring` does.
+    """
     size = CoreSize.of(shape)
     if last > size.decisive_degree:
         # the coordinate ring is known in all degrees, mostly by the number of sections
@@ -269,14 +277,16 @@ def values_and_generators(
 ) -> tuple[list[int], tuple[Representation, ...]]:
     """Return H(0), …, H(last) of a closure, t ≥ 2, and its minimal generators of degree ≤ last.
 
-    It raises as :func:`generators`.
+    Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
     """
     types = generators_up_to(CoreSize.of(shape), last)
     return hilbert_function(shape, last), representations_of_size(types, shape)
 
 
 def hilbert_series(shape: LayerSizes) -> HilbertSeries:
-    """Return the Hilbert series of a closure, t ≥ 2; raises as :func:`coordinate_ring`.
+    """Return the Hilbert series of a closure, t ≥ 2.
+
+    Raises MethodUnavailableError and TimeLimitError, as :func:`coordinate_ring` does.
 
     If a polynomial gives the values from degree n on, the numerator of the series has degree less
     than n plus the dimension; so as many values as n plus the dimension determine the series.
@@ -291,7 +301,9 @@ def hilbert_series(shape: LayerSizes) -> HilbertSeries:
 
 
 def representations(shape: LayerSizes) -> tuple[Representation, ...]:
-    """Return all minimal generators of a closure, t ≥ 2; raises as :func:`generators`.
+    """Return all minimal generators of a closure, t ≥ 2, as representations that are not zero.
+
+    Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
 
     Examples
     --------

@@ -42,7 +42,9 @@ The numbers were seen in computed cases.
 def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
     """Return the predicted dimension of the part of degree n of the coordinate ring; t ≥ 2.
 
-    It is the number of sections, with the correction :data:`FEWER_FORMS`.
+    It is the number of sections h(n), less the few representations S_(n−1,1) X ⊗ S_(n−1,1) H that
+    were seen to be missing for d = 3, α ≥ 2 and d' ≥ 2 (:data:`FEWER_FORMS`: 3 for n = 2, 8 for
+    n = 3).
 
     Examples
     --------
@@ -52,8 +54,8 @@ def predicted_hilbert_function(model: LayerSizes, n: int) -> int:
     value = sections_of(model, n)
     if model.d == 3 and model.alpha >= 2 and model.d_out >= 2:
         # dim S_(n−1,1) X · dim S_(n−1,1) H
-        missing = _hook_dimension(model.d, n, 1) * _hook_dimension(model.d_out, n, 1)
-        value -= FEWER_FORMS.get(n, 0) * missing
+        dimension = _hook_dimension(model.d, n, 1) * _hook_dimension(model.d_out, n, 1)
+        value -= FEWER_FORMS.get(n, 0) * dimension
     return value
 
 

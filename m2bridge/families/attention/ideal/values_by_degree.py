@@ -81,7 +81,7 @@ def predicted_hilbert_values(shape: LayerSizes) -> HilbertValues | None:
         return None
     dimension = dimension_formula(shape)
     series = predicted_series(shape, dimension)
-    # as many values as determine the series: see predicted_series
+    # as many values as determine the series, whose numerator has at most so many coefficients
     values = tuple(series.value(n) for n in range(dimension + 4))
     return HilbertValues(values, series)
 

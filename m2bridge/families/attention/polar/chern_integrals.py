@@ -140,10 +140,11 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
 def polar_sums(a: Sequence[int], coordinates: int) -> tuple[int, ...]:
     """Return the polar degrees δ_n, …, δ_0 from integrals over both factors of Y.
 
-    Let a_j be the integrals of c_j(T) h_1^{n_1−j} over the first factor, and b_j those of c_j(T)
-    h_2^{n_2−j} over the second, the projective space of V. The integral I_j of c_j(T_Y) H^{n−j} is
-    Σ C(n − j, n_1 − j_1) a_{j_1} b_{j_2} over j_1 + j_2 = j. Then δ_i is the coefficient of T^{i+1}
-    in Σ_j (−1)^j I_j (1 + T)^{n+1−j}.
+    Let a_j be the integrals of c_j h_1^{n_1−j} over the first factor, and b_j those of c_j
+    h_2^{n_2−j} over the second, the projective space of V, with the Chern classes c_j of the
+    tangent bundle of the factor (or of N). The integral I_j of c_j(T_Y) H^{n−j} is Σ C(n − j, n_1 −
+    j_1) a_{j_1} b_{j_2} over j_1 + j_2 = j. Then δ_i is the coefficient of T^{i+1} in Σ_j (−1)^j
+    I_j (1 + T)^{n+1−j}, a polynomial in the variable T.
 
     Parameters
     ----------
@@ -289,8 +290,8 @@ def integrals_at_fixed_points(d: int, alpha: int) -> list[int]:
     integrals = [0] * (rank + dimension)
     for (k, m), value in _integrals_on_grassmannian(d, alpha).items():
         # A term of c_j(T) is c_k(E) · c_{dimension−k−m}(T_Gr) · C(αd − k, power) h^power, so
-        # j = dimension − m + power; the power of h with h^{n_1−j} is αd − 1 + m, and leaves s_m(E).
-        # There is no c_j for j > n_1.
+        # j = dimension − m + power. As n_1 = dimension + αd − 1, its product with h^{n_1−j} has
+        # h to the power αd − 1 + m, which leaves s_m(E). There is no c_j for j > n_1.
         for power in range(rank - k + 1):
             j = dimension - m + power
             if j < len(integrals):
@@ -321,6 +322,7 @@ def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]
         tangent = _chern_class(tangent_weights)
         # E has each of the weights of W as often as K^d has dimensions
         bundle = _chern_class(inside) ** d
+        # s(E) = 1/c(E)
         segre = _inverse_coefficients(bundle, dimension)
         euler = prod(tangent_weights)
         for k, m in pairs:

@@ -81,6 +81,7 @@ def are_loci_observed(shape: LayerSizes) -> bool:
 
     This depends on the case alone, not on a limit on time.
     """
+    # the entries of the differential at one orbit: coordinates times parameters (A, V)
     steps_of_an_orbit = shape.independent_count * shape.d * (shape.d + shape.d_out)
     if steps_of_an_orbit > MAX_ORBIT_STEPS:
         # Orbits are not counted here, because counting raises an error for the largest cases.
@@ -125,7 +126,7 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
         If the two methods of integration disagree, or the observed loci violate a hypothesis of the
         theorem.
     TooLargeError
-        As :func:`predicted_polar_degrees`.
+        If the dimension of the closure is too large.
     """
     if no_theorem(shape):
         return None
@@ -136,6 +137,7 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
             f"{shape}: the polar degrees are {localized} by localization, but different in the"
             " Chow ring"
         )
+    # how the degrees are known, in words
     methods = "Segre classes"
     if localized is not None:
         methods = "Segre classes and by localization, which agree"

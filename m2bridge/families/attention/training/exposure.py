@@ -74,7 +74,7 @@ class TypeFacts:
     saddle: bool | None
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``, and for certificates."""
+        """A dictionary for certificates: "type" has the ranks of the type, the others the facts."""
         return {
             "type": list(self.kind.cells),
             "functions": self.functions,
@@ -99,24 +99,24 @@ def facts_of(
 
 
 def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None) -> TypeFacts:
-    """Decide whether one type is exposed, by ranks; ``head_dim`` is that of :func:`facts_of`."""
+    """Decide by ranks whether a type is exposed; factorized values have O with head_dim columns."""
     at_representative = Differentials(representative(kind, shape, head_dim), shape)
     rank = sparse_rank(at_representative.image)
-    functions = sparse_rank(at_representative.along_type)
-    with_spaces = sparse_rank(_images_with_moved_spaces(at_representative, kind))
+    functions_dimension = sparse_rank(at_representative.along_type)
+    dimension_with_spaces = sparse_rank(_images_with_moved_spaces(at_representative, kind))
     # each type has random numbers of its own, which are the same in every run
     random = Random(f"{shape.key} {kind}")
     critical = CriticalWeights.random(kind, shape, random, head_dim)
     form_rank = critical.form_rank
     exposed: bool | None = None  # not decided
     if form_rank == rank:
-        exposed = True  # Lemma 1
-    elif with_spaces < rank or _is_excluded_by_factors(kind, shape, head_dim, random):
-        exposed = False  # Lemma 2, Lemma 4
+        exposed = True  # Lemma 1: a rank modulo a prime is a lower bound, and B has at most this
+    elif dimension_with_spaces < rank or _is_excluded_by_lemma_4(kind, shape, head_dim, random):
+        exposed = False  # by Lemma 2, or by Lemma 4
     return TypeFacts(
         kind=kind,
-        functions=functions,
-        functions_with_spaces=with_spaces,
+        functions=functions_dimension,
+        functions_with_spaces=dimension_with_spaces,
         rank=rank,
         form_rank=form_rank,
         exposed=exposed,
@@ -125,7 +125,7 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
     )
 
 
-def _is_excluded_by_factors(
+def _is_excluded_by_lemma_4(
     kind: WeightType, shape: LayerSizes, head_dim: int | None, random: Random
 ) -> bool:
     """Whether Lemma 4 proves that a type with factorized values is not exposed; else False.
@@ -145,13 +145,13 @@ def _is_excluded_by_factors(
     if balanced == kind:
         return False  # the lemma compares a type with another one
     at_representative = Differentials(representative(balanced, shape, head_dim), shape)
-    functions = sparse_rank(at_representative.along_type)
+    functions_dimension = sparse_rank(at_representative.along_type)
     rank = sparse_rank(at_representative.image)
-    if functions < rank:
-        return True  # whatever the ranks of ν are
-    if functions > rank:
-        return False
+    delta = functions_dimension - rank
+    if delta != 0:
+        return delta < 0
     critical = CriticalWeights.random(balanced, shape, random, head_dim)
+    # the bounds for ranks of ν where weights of the type itself are critical
     largest_on_a = shape.d - max(kind.k, kind.q)
     largest_on_w = min(shape.d_out - kind.o, shape.d - kind.v)
     return critical.rank_on_a > largest_on_a or critical.rank_on_w > largest_on_w
@@ -194,7 +194,8 @@ class Differentials:
             for i in range(d):
                 for p, q in combinations_with_replacement(range(d), 2):
                     row = [0] * (d * d + d_out * d)
-                    # the coefficient of y_p y_q in (Σ A_pi y_p)(Σ W_kq y_q)
+                    # y_p y_q has in (Σ A_pi y_p)(Σ W_kq y_q) the coefficient A_pi W_kq + A_qi W_kp,
+                    # or A_pi W_kp for p = q: the set has then one element
                     for first, second in {(p, q), (q, p)}:
                         row[first * d + i] += self.W[k][second]
                         row[d * d + k * d + second] += self.A[first][i]
@@ -279,23 +280,23 @@ class Differentials:
         K, Q, O, V = self.weights.K, self.weights.Q, self.weights.O, self.weights.V
         moves = []
         # K ↦ gK, Q ↦ g⁻ᵀQ: for g = 1 + εE_ij they move by E_ij K and −E_ji Q
-        for i, j in _places_of_square(self.shape.a):
-            moves.append(self._direction_as_list(K=_move_row(K, j, i), Q=_move_row(Q, i, j, -1)))
-        for i, j in _places_of_square(self.shape.d):  # bases of the tokens that K and V see
+        for i, j in product(range(self.shape.a), repeat=2):
+            of_K, of_Q = _move_row(K, j, i), _move_row(Q, i, j, factor=-1)
+            moves.append(self._direction_as_list(K=of_K, Q=of_Q))
+        for i, j in product(range(self.shape.d), repeat=2):  # bases of tokens that K and V see
             moves.append(self._direction_as_list(K=_move_column(K, i, j), V=_move_column(V, i, j)))
-        for i, j in _places_of_square(self.shape.d):  # those of the tokens that Q sees
+        for i, j in product(range(self.shape.d), repeat=2):  # bases of the tokens that Q sees
             moves.append(self._direction_as_list(Q=_move_column(Q, i, j)))
-        for i, j in _places_of_square(self.shape.d_out):  # those of outputs
+        for i, j in product(range(self.shape.d_out), repeat=2):  # bases of outputs
             if O is None:
                 moves.append(self._direction_as_list(V=_move_row(V, j, i)))
             else:
                 moves.append(self._direction_as_list(O=_move_row(O, j, i)))
         if O is not None:
             # O ↦ Og, V ↦ g⁻¹V: for g = 1 + εE_ij they move by O E_ij and −E_ij V
-            for i, j in _places_of_square(len(V)):
-                moves.append(
-                    self._direction_as_list(O=_move_column(O, i, j), V=_move_row(V, j, i, -1))
-                )
+            for i, j in product(range(len(V)), repeat=2):
+                of_O, of_V = _move_column(O, i, j), _move_row(V, j, i, factor=-1)
+                moves.append(self._direction_as_list(O=of_O, V=of_V))
         return moves
 
     def _direction_as_list(self, **moved: IntegerEntries) -> list[int]:
@@ -340,7 +341,8 @@ class CriticalWeights:
         """
         weights = _change_bases(representative(kind, shape, head_dim), random)
         differentials = Differentials(weights, shape)
-        # FLINT's matrix has a basis of the kernel in its first columns, and zeros in the others
+        # ν as a column of its values: (F J)ᵀ ν = 0. FLINT's matrix has a basis of this kernel in
+        # its first ``dimension`` columns, and zeros in the others.
         kernel, dimension = differentials.image_modulo.transpose().nullspace()
         # drawn in any case, so that what ``random`` gives next does not depend on the dimension
         factors = [[random.randrange(PRIME)] for _ in range(kernel.ncols())]
@@ -356,9 +358,9 @@ class CriticalWeights:
 
         x are the tangent vectors of the type, and w all directions of weights.
         """
-        image = self.differentials.image_modulo
-        tangents = _matrix_modulo_prime(self.differentials.tangents)
-        gram = image.transpose() * image
+        image = self.differentials.image_modulo  # F J, with a column for each weight
+        tangents = _matrix_modulo_prime(self.differentials.tangents)  # a row for each x
+        gram = image.transpose() * image  # of ⟨FJw', FJw⟩ for all weights w' and w
         form = tangents * (gram - self._second_derivative())
         return int(form.rank())
 
@@ -388,7 +390,7 @@ class CriticalWeights:
         return flint.nmod_mat(rows, PRIME)
 
     def _values_on_products(self) -> Iterator[tuple[tuple[int, int, int, int], int]]:
-        """Yield ((k, i, p, q), value of ν on the only coordinate where A_pi W_kq occurs)."""
+        """Yield ((k, i, p, q), value of ν on c_{k,i,{p,q}}), as A_pi W_kq is in no other one."""
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         position = 0
         for k in range(d_out):
@@ -457,11 +459,11 @@ class CriticalWeights:
     def decide_saddle(self, kind: WeightType) -> bool | None:
         """Whether the Hessian takes both signs, for general ν at these critical weights.
 
-        Where K and Q have the rank of A, below a, there are e and e' in R^a with eᵀQ = 0, e'ᵀK = 0
-        and e·e' ≠ 0. For K + εexᵀ and Q + εe'yᵀ only A moves, by ε² (e·e') xyᵀ, so the loss by
-        −ε² (e·e') ν(f(xyᵀ, W)), whose sign changes with that of x. This is not zero for all x and y
-        exactly if the form of ν on A is not zero. Likewise for O and V. ``None``, never False,
-        where that does not show it.
+        Where K and Q have the rank of A = KᵀQ, below a, no nonzero vector of the column space of Q
+        is orthogonal to that of K. So there are e and e' in R^a with eᵀQ = 0, e'ᵀK = 0, e·e' ≠ 0.
+        For K + εexᵀ and Q + εe'yᵀ A moves by ε² (e·e') xyᵀ, and the loss by −ε² (e·e') ν(f(xyᵀ,
+        W)), whose sign changes with that of x. It is not zero for all x and y exactly if the form
+        of ν on A is not. Likewise for O and V. ``None``, never False, where that shows nothing.
         """
         weights = self.differentials.weights
         K_and_Q_can_move = kind.k == kind.q == kind.r < self.differentials.shape.a
@@ -481,9 +483,10 @@ def _images_with_moved_spaces(
     """For each tangent vector of a type its image, together with how it moves some spaces.
 
     The spaces are the row spaces of K and Q, and for factorized values also the column space of O
-    and the row space of V; the rank of these vectors is the number of Lemma 2. A space moves as its
-    matrix does modulo the space itself. At the representative the spaces are spanned by unit
-    vectors, so only entries in zero columns of K, Q and V, and in zero rows of O, move them.
+    and the row space of V. The rank of the returned vectors is the dimension of Lemma 2, that of
+    the functions of the type with these spaces. A space moves as the rows, or columns, that span it
+    do modulo the space. At the representative the spaces are spanned by unit vectors, so only
+    entries in zero columns of K, Q and V, and in zero rows of O, move them.
 
     A returned vector is {position of a coordinate of functions, or ("space", place): entry}, where
     the place is that of a moving entry among the entries of all weights.
@@ -528,7 +531,7 @@ def _nonzero_entries(entries: Iterable[int]) -> SparseVector:
 
 
 def _combine(coefficients: SparseVector, vectors: Sequence[SparseVector]) -> SparseVector:
-    """The sum of factor · vector, where ``coefficients`` is {position in ``vectors``: factor}."""
+    """The sum of factor · vector; ``coefficients`` has {position in ``vectors``: factor}."""
     total: SparseVector = {}
     for position, coefficient in coefficients.items():
         for place, entry in vectors[position].items():
@@ -547,6 +550,7 @@ def _change_bases(weights: TypedWeights, random: Random) -> TypedWeights:
     keys = _random_invertible(a, random)
     tokens = _random_invertible(d, random)
     K = keys * K * tokens
+    # inverse and transposed, so that the change of queries and keys leaves A = KᵀQ as it is
     Q = keys.inv().transpose() * Q * _random_invertible(d, random)
     if weights.O is None:
         V = _random_invertible(V.nrows(), random) * V * tokens
@@ -577,11 +581,6 @@ def _random_invertible(size: int, random: Random) -> Any:
         candidate = flint.nmod_mat(size, size, entries, PRIME)
         if candidate.rank() == size:
             return candidate
-
-
-def _places_of_square(size: int) -> Iterator[tuple[int, int]]:
-    """Yield the places (row, column) of the entries of a square matrix, row by row."""
-    yield from product(range(size), repeat=2)
 
 
 def _move_row(matrix: IntegerEntries, source: int, target: int, factor: int = 1) -> IntegerEntries:

@@ -95,16 +95,24 @@ class ObservedTypes(Observed):
         return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """How many types there are, and how many are exposed, in words."""
-        # ``exposed`` may also be None, not decided
-        exposed = sum(facts.exposed is True for facts in self.facts_by_type)
+        """How many types there are, and how many are exposed, in words.
+
+        If a limit was reached, also how many types have facts.
+        """
+        # ``facts.exposed`` may also be None, not decided
+        count_of_exposed = sum(facts.exposed is True for facts in self.facts_by_type)
         if self.limit:
-            decided = f"{len(self.facts_by_type)} are decided, and {exposed} of these exposed"
+            count = len(self.facts_by_type)
+            decided = f"{count} are decided, and {count_of_exposed} of these exposed"
             return [("types", f"{len(self.types)}, of which {decided}")]
-        return [("types", f"{len(self.types)}, of which {exposed} are exposed")]
+        return [("types", f"{len(self.types)}, of which {count_of_exposed} are exposed")]
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
-        """A legend, the names of the columns, and a row for each type with facts."""
+        """A legend, the names of the columns, and a row for each of the types with facts.
+
+        A row has the ranks of the type, the dimension of its functions, the rank of the
+        differential, and in words whether the type is exposed, and whether it is a saddle.
+        """
         factored = self.head_dim is not None
         header = FACTORED_HEADER if factored else HEADER
         rows = []

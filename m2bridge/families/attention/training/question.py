@@ -54,7 +54,8 @@ class StatementQuestion(Question[SingleLayerAttention, _Observed]):
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
         """One row, for the only verdict of a certificate.
 
-        ValueError if the verdict does not follow from what was observed.
+        Its reason is derived anew from the observed and predicted values in the certificate.
+        ValueError if the verdict does not follow from them.
         """
         (verdict,) = certificate.answer["verdicts"]
         row = AnswerRow(
@@ -108,9 +109,10 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         return None
 
     def content(self, model: SingleLayerAttention, observed: ObservedTypes | None) -> Content:
-        """The verdict, the ranks of each type, and the lemmas unless it is UNDECIDED.
+        """The content of a certificate: verdict, the ranks of each type as evidence, and lemmas.
 
-        Without an observation there is the verdict alone, NOT_APPLICABLE.
+        An UNDECIDED verdict rests on no lemma. Without an observation, for one token, there is the
+        verdict alone, NOT_APPLICABLE.
         """
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
@@ -124,8 +126,8 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
     def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
         """How observed and predicted types compare, or the hypothesis that fails, in words.
 
-        ``data`` is the verdict as a certificate has it. ValueError if it does not follow from these
-        types.
+        ``data`` is the verdict as a certificate has it: "verdict", "hypothesis", and the types
+        "observed" and "predicted". ValueError if the verdict does not follow from these types.
         """
         failed_hypothesis: str | None = data["hypothesis"]  # null or empty if all of them hold
         if failed_hypothesis:
@@ -187,9 +189,10 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
     def content(
         self, model: SingleLayerAttention, observed: ObservedLearningDegree | None
     ) -> Content:
-        """The verdict; the number of points, the primes and the target; and the lemmas.
+        """The content of a certificate: verdict, evidence and lemmas.
 
-        Without an observation there is the verdict alone, NOT_APPLICABLE.
+        The evidence is the number of points, the primes and the target. Without an observation,
+        where the statement does not apply, there is the verdict alone, NOT_APPLICABLE.
         """
         (verdict,) = verdicts_on((self.statement,), model, observed)
         answer = {"verdicts": [verdict.to_data()]}
@@ -213,11 +216,12 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
         return f"{verdict.reason}, modulo {' and '.join(map(str, evidence['primes']))}"
 
     def script(self, model: SingleLayerAttention) -> Script | None:
-        """The program that counts modulo the first two primes.
+        """The program that counts critical points modulo the first two primes.
 
-        ``None`` where the statement does not apply, so that nothing is counted.
+        The primes are those that the text of the loss, as a seed, gives. ``None`` where the
+        statement does not apply, so that nothing is counted.
         """
-        if self.statement.hypotheses(model):
+        if self.statement.hypotheses(model):  # the reason why it does not apply; empty if it does
             return None
         program: Script = imported(COUNTING).counting_program(model)
         return program

@@ -91,9 +91,9 @@ class WeightType:
         # values that are not factorized are V alone, with O = 1 of rank d'
         rank_of_o = shape.d_out if self.o is None else self.o
         rank_of_v = self.s if self.v is None else self.v
-        values_are_right = rank_of_o - self.s <= max(
-            0, shape.d_out - shape.d
-        ) and rank_of_v - self.s <= max(0, shape.d - shape.d_out)
+        o_is_right = rank_of_o - self.s <= max(0, shape.d_out - shape.d)
+        v_is_right = rank_of_v - self.s <= max(0, shape.d - shape.d_out)
+        values_are_right = o_is_right and v_is_right
         return factors_have_rank_of_A and intersection_is_right and values_are_right
 
     def _is_exposed_at_zero(self, shape: LayerSizes) -> bool:
@@ -105,8 +105,8 @@ class WeightType:
           are max(k, q)² conditions; the type is exposed if they are at most as many as the
           dimension of all W of rank s up to a factor, s(d + d' − s) − 1.
         * W = 0: the matrix of W' ↦ ν(f(A, W')), of size d'×d, has at most the rank ρ = min(d' − o,
-          d − v). These are (d' − ρ)(d − ρ) conditions, and the dimension is that of all A of rank r
-          up to a factor, r(2d − r) − 1.
+          d − v). These are (d' − ρ)(d − ρ) conditions; the type is exposed if they are at most as
+          many as the dimension of all A of rank r up to a factor, r(2d − r) − 1.
         * A = W = 0: none, as all weights are critical.
         """
         d, outputs = shape.d, shape.d_out
@@ -170,8 +170,8 @@ def weight_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[Weight
 def zero_types(shape: LayerSizes, head_dim: int | None = None) -> tuple[WeightType, ...]:
     """All types with the zero function, in increasing order: those with A = 0 or W = 0.
 
-    The intersection of a zero space with another is zero, so m = 0. ``head_dim`` is that of
-    :func:`weight_types`.
+    The column space of A or the row space of W is zero, so their intersection is: m = 0. Where
+    values are factorized, ``head_dim`` is the number of columns of O and of rows of V.
     """
     found = []
     for k, q, r in _ranks_of_factors(shape.d, shape.a, shape.d, least=0):
@@ -245,7 +245,7 @@ class ExposedTypes(PartialValue):
     def of(
         cls, exposed: Iterable[WeightType], undecided: Iterable[WeightType] = ()
     ) -> ExposedTypes:
-        """The value with these types, each given by its ranks ``cells``."""
+        """The value with these types, of which it has the ranks, as tuples of numbers."""
         return cls(
             exposed=frozenset(kind.cells for kind in exposed),
             undecided=frozenset(kind.cells for kind in undecided),
@@ -272,23 +272,17 @@ class ExposedTypes(PartialValue):
         if not_exposed_but_stated or exposed_but_not_stated:
             differences = []
             if exposed_but_not_stated:
-                differences.append(
-                    f"exposed, stated not: {_types_in_words(exposed_but_not_stated)}"
-                )
+                words = _types_in_words(exposed_but_not_stated)
+                differences.append(f"exposed, stated not: {words}")
             if not_exposed_but_stated:
-                differences.append(
-                    f"not exposed, stated exposed: {_types_in_words(not_exposed_but_stated)}"
-                )
+                words = _types_in_words(not_exposed_but_stated)
+                differences.append(f"not exposed, stated exposed: {words}")
             return Decision.REFUTED, "; ".join(differences)
         if self.undecided:
-            return (
-                Decision.UNDECIDED,
-                f"not decided for the types {_types_in_words(self.undecided)}",
-            )
-        return (
-            Decision.CONFIRMED,
-            f"computed and stated are the types {_types_in_words(self.exposed)}",
-        )
+            words = _types_in_words(self.undecided)
+            return Decision.UNDECIDED, f"not decided for the types {words}"
+        words = _types_in_words(self.exposed)
+        return Decision.CONFIRMED, f"computed and stated are the types {words}"
 
     def to_json(self) -> dict[str, list[list[int]]]:
         """Both lists in increasing order, for ``json.dumps``."""
@@ -309,7 +303,8 @@ def _types_in_words(types: Iterable[tuple[int, ...]]) -> str:
 def predicted_types(shape: LayerSizes, head_dim: int | None = None) -> ExposedTypes:
     """The types with nonzero functions that are exposed by the theorem.
 
-    Raises TooLargeError if there are too many types; ``head_dim`` is that of :func:`weight_types`.
+    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V. Raises
+    TooLargeError if there are too many types.
     """
     types = weight_types(shape, head_dim)
     return ExposedTypes.of(kind for kind in types if kind.is_exposed(shape))
@@ -338,10 +333,10 @@ def representative(
 ) -> TypedWeights:
     """Weights with entries 0 and 1 in the orbit that is dense in the type.
 
-    ``head_dim`` is that of :func:`weight_types`. K, Q, O and V have different unit vectors as rows,
-    or columns. The row space of K is spanned by e_1, …, e_k in R^d, and L, the column space of A,
-    by e_1, …, e_r. The row space of W, of dimension s, is spanned by the first s vectors of this
-    list, and that of V, where values are factorized, by the first v of them:
+    The nonzero rows of K, Q, O and V are different unit vectors. The row space of K is spanned by
+    e_1, …, e_k in R^d, and L, the column space of A, by e_1, …, e_r. The row space of W, of
+    dimension s, is spanned by the first s vectors of the list below. Where values are factorized,
+    ``head_dim`` is the number of rows of V, and the row space of V is spanned by the first v:
 
     * e_1, …, e_m, which are in L;
     * those outside the row space of K;
@@ -359,7 +354,8 @@ def representative(
     rest_of_L = range(kind.m, kind.r)
     unit_vectors = [*in_L_and_W, *outside_K, *in_K_outside_L, *rest_of_L]
 
-    # K and Q have a common row of a, with a one in each, for the columns j < r only
+    # K has its ones in the rows 0, …, k − 1. Q has r of its ones in the first of these rows, and
+    # the others in rows where K is zero: so A = KᵀQ has the ones (j, j), j < r, and no others.
     ones_of_K = [(j, j) for j in range(kind.k)]
     ones_of_Q = _ones_of_second_factor(kind.r, kind.k, range(kind.q))
     K = _matrix_with_ones(shape.a, d, ones_of_K)
@@ -381,9 +377,10 @@ def _ones_of_second_factor(
 ) -> list[tuple[int, int]]:
     """The places (row, column) of the ones of a second factor, one in each of the columns.
 
-    The first factor has ones at the first ``rank_of_first`` indices of the dimension that both
-    share. The second one has its first ones at the first ``rank_of_product`` of these indices, and
-    the others at indices where the first factor is zero.
+    In a product XᵀY, or XY, the rows of Y are indexed as the rows, or columns, of X. The first
+    factor X has ones at the first ``rank_of_first`` of these indices. The second factor Y has the
+    ones of the first ``rank_of_product`` columns at the first of these indices, and those of the
+    other columns at indices where X is zero; so the product has the rank ``rank_of_product``.
     """
     ones = []
     for j, column in enumerate(columns):

@@ -174,8 +174,8 @@ def _count_by_orbit(answer: Answer) -> Count:
     return Count(dense=dense_number, elsewhere=elsewhere)
 
 
-def _chart_script(prime: int, loss: Loss, chart: WeightChart, suffix: str = "") -> Script:
-    """The program of :func:`count_in_chart`; ``suffix`` is that of :func:`count_script`."""
+def _chart_script(prime: int, loss: Loss, chart: WeightChart, *, suffix: str = "") -> Script:
+    """The program that counts critical points in a chart; ``suffix`` ends the answers' names."""
     weights = weights_in(loss.shape, chart)
     conditions = dense_orbit(loss.shape, weights)
     equations = gradient(loss, weights)
@@ -185,23 +185,28 @@ def _chart_script(prime: int, loss: Loss, chart: WeightChart, suffix: str = "") 
 def script_for_two_primes(loss: Loss, seed: str) -> Script:
     """The two programs of :func:`count_on_two_primes` for its first two primes, as one program.
 
-    ``seed`` determines the primes. The names of the answers for the second prime end with
-    ``_again``.
+    ``seed`` determines the primes. The answers are ``critical``, and ``dense`` where points at
+    functions of the dense orbit are counted in addition (:func:`count_script`). For the second
+    prime these names end with ``_again``.
     """
     first_prime, second_prime = islice(random_primes(seed), 2)
-    first = _script_for(first_prime, loss, "")
-    second = _script_for(second_prime, loss, "_again")
+    first = _script_for(first_prime, loss, suffix="")
+    second = _script_for(second_prime, loss, suffix="_again")
     return replace(first, body=f"{first.body.rstrip()}\n\n{second.body}")
 
 
-def _script_for(prime: int, loss: Loss, suffix: str) -> Script:
-    """The program by which :func:`count_modulo` counts; ``suffix`` ends the names of answers."""
+def _script_for(prime: int, loss: Loss, *, suffix: str) -> Script:
+    """The program that counts critical points modulo one prime, from V alone where that pays.
+
+    Else it counts in a chart of all weights. ``suffix`` ends the names of its answers.
+    """
     if pays_to_eliminate(loss):
+        # the same random numbers as in count_eliminated, so the same system
         system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
         if system is not None:
             equations, conditions = system
             return count_script(equations, conditions, prime, str(loss.shape), suffix=suffix)
-    return _chart_script(prime, loss, _chart_for(prime, loss), suffix)
+    return _chart_script(prime, loss, _chart_for(prime, loss), suffix=suffix)
 
 
 def count_script(

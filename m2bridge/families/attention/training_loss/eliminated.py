@@ -348,7 +348,7 @@ class _ChartOfV:
         terms = {}
         in_chart = form.compose(*self.coordinates, ctx=self.context)
         for exponents, coefficient in in_chart.to_dict().items():
-            # z does not occur in the form
+            # x_0 does not occur any more, and has no variable in the ring; z does not occur yet
             terms[(*map(int, exponents[1:]), 0)] = int(coefficient)
         return self.ring.from_dict(terms)
 

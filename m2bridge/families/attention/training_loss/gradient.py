@@ -86,8 +86,8 @@ def random_chart(shape: LayerSizes, largest: int, random: Random) -> WeightChart
     """A chart with random integers from 1 to ``largest``.
 
     For a < d its matrix R is lower triangular with ones on the diagonal, so invertible modulo all
-    primes. Below the diagonal there are random numbers: the first a columns of K R⁻¹ mix all
-    columns of K.
+    primes. A matrix K is in the chart, up to GL(a), if the first a columns of K R⁻¹ are
+    independent. By the random numbers below the diagonal of R these mix all columns of K.
     """
 
     def random_number() -> int:
@@ -175,7 +175,8 @@ def gradient(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
         along_V[k][q] += error * A[p][i]
     blocks = [along_A, along_V]
     if weights.K is not None and weights.Q is not None:
-        # A = KᵀQ: the derivatives along K and Q, by the chain rule
+        # A_pi = Σ_e K_ep Q_ei: with the matrix D of derivatives along A, those along K are Q Dᵀ,
+        # and those along Q are K D
         blocks = [multiply(weights.Q, transpose(along_A)), multiply(weights.K, along_A), along_V]
     return [entry for block in blocks for row in block for entry in row if entry]
 

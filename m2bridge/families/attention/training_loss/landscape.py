@@ -135,7 +135,7 @@ class RealPoint:
         if self.ranks is not None:
             return self.ranks.orbit is None
         if self.least_ranks.orbit is not None:
-            return False
+            return False  # the lower bounds for the ranks of A and V are not zero
         return None
 
     def may_be(self, other: RealPoint) -> bool:
@@ -144,7 +144,7 @@ class RealPoint:
         return all(x.overlaps(y) for x, y in pairs)
 
     def to_json(self) -> dict[str, Any]:
-        """The fields, for ``json.dumps``."""
+        """The fields, for ``json.dumps``: "orbit" is None also for the zero function."""
         return {
             "kind": self.kind,
             "index": self.index,
@@ -518,7 +518,7 @@ def least_rank(matrix: flint.arb_mat) -> int:
             factor = row[j] / pivot_row[j]
             for column in range(matrix.ncols()):
                 row[column] -= factor * pivot_row[column]
-            row[j] = flint.arb(0)
+            row[j] = flint.arb(0)  # exactly, as intervals only show that it contains zero
         rank += 1
 
 
@@ -555,6 +555,7 @@ def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
 def interval(value: flint.arb) -> FloatInterval:
     """Floating-point numbers below and above all of an interval."""
     lower, upper = float(value.lower()), float(value.upper())
+    # ``float`` may round into the interval, by less than the distance to the next number
     return nextafter(lower, -inf), nextafter(upper, inf)
 
 

@@ -76,7 +76,10 @@ class Quadratic:
     data: str
 
     def towards(self, function: Sequence[Fraction], target: str) -> Loss:
-        """The loss ½ (c − u)ᵀ G (c − u) of a target function u."""
+        """The loss ½ (c − u)ᵀ G (c − u) of the target u = ``function``, named ``target`` in words.
+
+        So b = G u, and the constant is ½ uᵀ G u.
+        """
         u = column(function)
         linear = self.gram * u
         constant = (u.transpose() * linear)[0, 0] / 2
@@ -149,6 +152,7 @@ def normal_moment(exponents: Iterable[int]) -> int:
 def random_quadratic(shape: LayerSizes, seed: int) -> Quadratic:
     """A general form: G = RᵀR with a random integer matrix R of twice as many rows as columns.
 
+    With so many rows R has full column rank, but for rare seeds, and then G is positive definite.
     Raises TooLargeError if there are too many coordinates.
     """
     count = _count_coordinates(shape)
@@ -209,10 +213,9 @@ def quadratic_of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Q
     tokens_in_all = sum(len(sequence[0]) for sequence in tokens)
     block = block / tokens_in_all
     _check_definite(block, shape, tokens)
-    rows = [[block[m, n] for n in range(size)] for m in range(size)]
     lengths = sorted({len(sequence[0]) for sequence in tokens})
     data = f"{plural(len(tokens), 'sequence')} of {'/'.join(map(str, lengths))} tokens"
-    return Quadratic(shape, _block_diagonal(rows, shape), data)
+    return Quadratic(shape, _block_diagonal(block.tolist(), shape), data)
 
 
 def loss_on_outputs(
@@ -241,7 +244,7 @@ def loss_on_outputs(
         Y = rational_matrix(output)
         S = X * X.transpose()
         YX = Y * X.transpose()
-        # the sum over the tokens x, with output y, of y_k S_pq x_i
+        # an entry of b: the sum over the tokens x, with output y, of y_k S_pq x_i
         for position, (k, i, p, q) in enumerate(indices(shape)):
             linear[position] += S[p, q] * YX[k, i]
         constant += sum((entry * entry for entry in Y.entries()), start=flint.fmpq(0)) / 2
@@ -261,8 +264,8 @@ def _check_definite(
 ) -> None:
     """Raise InvalidCaseError if some function other than zero vanishes on all data.
 
-    ``block`` is that of G for one output: it is positive definite unless there is such a function.
-    ``tokens`` are the sequences.
+    ``block`` is the part of G for one output, with a row and a column for each feature: it is
+    positive definite unless there is such a function. ``tokens`` are the sequences.
     """
     missing = block.nrows() - block.rank()
     if missing == 0:

@@ -105,6 +105,7 @@ class Isolation:
             raise MethodUnavailableError(
                 "critical points of the dense orbit come in families: real ones cannot be listed"
             )
+        # points elsewhere are left out if they come in families, or were not counted
         points = count.dense + (count.elsewhere or 0)
         if not msolve and points > MOST_POINTS_OF_REALROOTS:
             raise MethodUnavailableError(
@@ -147,16 +148,16 @@ class Isolation:
         """The same points, with the ranks of those where lower and upper bounds agree.
 
         ``points`` are all that :meth:`real_points` returns. Lower bounds are ``least_ranks``; upper
-        bounds come from counting points of smaller ranks (:meth:`_upper_bounds`), and rest on the
-        list of points being complete. A point whose index is ``None``, as it is for one that is not
-        proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
+        bounds come from counting points of smaller ranks (:meth:`_upper_rank_bounds`), and rest on
+        the list of points being complete. A point whose index is ``None``, as it is for one that is
+        not proved to be critical, keeps undecided ranks. Where points of the dense orbit alone are
         listed nothing is counted.
         """
         only_dense_orbit = len(self.conditions) > 0  # ``conditions`` leave out all other points
         if only_dense_orbit or all(point.ranks is not None for point in points):
             return tuple(points)
         # a list over points for each of A, V and span
-        bounds_by_field = [self._upper_bounds(name, points) for name in FunctionRanks._fields]
+        bounds_by_field = [self._upper_rank_bounds(name, points) for name in FunctionRanks._fields]
         # for each point a FunctionRanks, from the first entries of the three lists, the second, …
         upper_bounds = list(map(FunctionRanks, *bounds_by_field))
         decided = []
@@ -168,7 +169,7 @@ class Isolation:
             decided.append(replace(point, ranks=ranks))
         return tuple(decided)
 
-    def _upper_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
+    def _upper_rank_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
         """For each real point an upper bound for one of its ranks, the field ``name``.
 
         ``points`` are all real critical points. The bound is the smaller of the numbers of rows and
@@ -177,7 +178,7 @@ class Isolation:
         are among them. If Macaulay2 counts as many real critical points of rank at most ρ as there
         are candidates, all candidates have this rank at most.
         """
-        matrix = self._matrix(name)
+        matrix = self._matrix_of_rank(name)
         full_rank = min(len(matrix), len(matrix[0]))
         lower_bounds = [getattr(point.least_ranks, name) for point in points]
         upper_bounds = [full_rank] * len(points)
@@ -195,10 +196,14 @@ class Isolation:
                     upper_bounds[j] = rank
         return upper_bounds
 
-    def _matrix(self, name: str) -> Entries:
-        """The matrix whose rank is the field ``name`` of :class:`.FunctionRanks`."""
+    def _matrix_of_rank(self, name: str) -> Entries:
+        """The matrix, in the coordinates of the chart, whose rank is "A", "V" or "span".
+
+        ``name`` is this field of :class:`.FunctionRanks`.
+        """
         weights = self.weights
         if name == "span":
+            # the columns of A and the rows of V, both as rows
             return [*transpose(weights.A), *weights.V]
         if name == "V":
             return weights.V
@@ -215,8 +220,13 @@ class Isolation:
     def script(self, vanishing: RankCondition | None = None, title: str = "") -> Script:
         """The Macaulay2 program that isolates the real points.
 
+        Its answer is ``boxes``, a list of isolating boxes, with msolve. Without it the answers are
+        ``trace_form``, whose signature is the number of real points, and ``multiplication``, the
+        matrices of multiplication by the unknowns.
+
         With ``vanishing`` these are the points alone where the matrix of this condition has at most
-        its rank: larger minors vanish. ``title`` is a comment, by default the shape of the layer.
+        its rank: larger minors vanish; then there is no ``multiplication``, as points are counted
+        only. ``title`` is a comment, by default the shape of the layer.
         """
         names = m2_syntax.all_to_macaulay2(tuple(map(str, self.weights.ring.symbols)))
         written = partial(m2_syntax.polynomial, names=names)
@@ -230,6 +240,7 @@ class Isolation:
             "conditions": "",
             "vanishing": "",
         }
+        # texts {matrix, rank} in Macaulay2; the template calls the ring of the unknowns chartRing
         pairs = []
         for condition in self.conditions:
             matrix = matrix_text(condition.matrix, written)
@@ -302,6 +313,7 @@ def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) 
         If they are not all found: where points are not simple.
     """
     matrices = []
+    # the matrices after the first ``unknowns`` belong to further unknowns of the program
     for rows in answer.lists("multiplication")[:unknowns]:
         numbers = [list(map(float, map(Fraction, row))) for row in rows]
         matrices.append(numpy.array(numbers))

@@ -103,7 +103,9 @@ def ideal(base: BaseCase) -> Basis:
 def has_ideal_of_kind(base: BaseCase, kind: str) -> bool:
     """Whether the fibre ideal of a base case is of this kind: POINT, TWO_POINTS or SQUARES.
 
-    Two ideals are the same exactly if their reduced Gröbner bases are.
+    The ideal is for POINT that of the point z_q = V_1q of the representative (A, V), for TWO_POINTS
+    (z_2² − z_2, z_3, …, z_d), and for SQUARES that of all products of two unknowns. Two ideals are
+    the same exactly if their reduced Gröbner bases are.
     """
     orbit, d = base
     context = ring(d - 1)
@@ -141,9 +143,11 @@ def _reduced_basis(polynomials: Iterable[Any], context: Any) -> Basis:
 
 
 def _order_of_leading_term(terms: list[list[Any]]) -> tuple[int, list[int]]:
-    """The key by which polynomials are in order: leading terms, graded reverse lexicographic.
+    """The key that puts polynomials in graded reverse lexicographic order of their leading terms.
 
-    The degree decides, then the last exponents, of which the smaller is larger.
+    ``terms`` has the terms [exponents, coefficient] of a polynomial, the leading one first. A
+    larger degree is a larger key; for equal degrees the last exponent that differs decides, where
+    the smaller exponent is the larger key.
     """
     exponents, _ = terms[0]
     return sum(exponents), [-e for e in reversed(exponents)]
@@ -266,19 +270,21 @@ def fibres() -> Fibres:
 def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
     """The fibre over the orbits of a stratum, as a certificate has it, from its base cases.
 
-    The entry has the length and the number of points of the fibre, with the base cases that are
-    needed; ``bases`` is {base case: the kind of its ideal}. Where some places look like a base
-    case, the fibre ideal contains its ideal, in the unknowns of these places
+    The entry has the length and the number of points of the fibre, the base cases that some places
+    look like ("ideals"), and how many sets of such places there are ("patterns"); ``bases`` is
+    {base case: the kind of its ideal}. Where some places look like a base case, the fibre ideal
+    contains the ideal of the base case, in the unknowns of these places
     (``_orbits_with_places_like``). There are three kinds of strata:
 
     * All base cases have one point. If each place of each orbit is among places like one of them,
-      its unknown is determined, so the fibre is the representative, reduced.
+      the unknown of the place is determined, so the fibre is the representative, reduced.
     * Else r = s = 1. Each equation has the unknowns of two places at most, so the fibre ideal is
       the sum of the ideals of base cases at all single places and pairs of places, all of which
-      have to look like one. If these are all monomials of degree two, so it is, of length d.
-    * If z² = z is among them, there has to be a place with this equation in each orbit. Each other
-      place makes a pair with it, in whose ideal the other unknown is zero; what the other pairs
-      say follows, and there are two points.
+      have to look like a base case. If these ideals have all monomials of degree two, the fibre
+      ideal has all of them, and its length is d: that of 1 and the d − 1 unknowns.
+    * If z² = z is in one of these ideals, there has to be a place with this equation in each orbit.
+      Each other place makes a pair with this place, and the ideal of the pair says that the other
+      unknown is zero. What the other pairs say follows, and there are two points.
 
     ContradictionError if an ideal is different, or a place, or pair, is like no base case.
     """
@@ -400,7 +406,8 @@ def _place_count(places: isl.Set) -> int:
 def _keep_one_place(places: isl.Set, index: int) -> isl.Set:
     """The orbits together with one of their places, that with this index from 0 on.
 
-    The other places are projected away: first those after it, then those before it.
+    A point of the set has ORBIT_LENGTH coordinates for an orbit with its size, and then one for
+    each place. The other places are projected away: first those after it, then those before it.
     """
     first_after = ORBIT_LENGTH + index + 1
     up_to_it = forget_numbers(places, first_after, places.n_dim() - first_after)

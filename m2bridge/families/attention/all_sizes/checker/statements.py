@@ -109,7 +109,8 @@ def where_observed(observable: str) -> Seen:
 def observed_by_fibres() -> Mapping[str, Seen]:
     """For each observable but the polar degrees where it is true, by the fibres over all orbits.
 
-    The fibre over the dense orbit says whether the map is birational or two-to-one.
+    The fibre over the dense orbit says whether the map is birational or two-to-one. An observable
+    is not known for the sizes outside ``known``, where this is given.
 
     * "critical" and "boundary" are true where the fibre is not reduced.
     * "singular": where the map is birational a point is singular if its fibre is not one reduced
@@ -137,13 +138,15 @@ def observed_by_fibres() -> Mapping[str, Seen]:
         "special_fibre_points": Seen(found.two, about=found.two.intersect(orbits_over(birational))),
         "critical": Seen(found.many),
         "boundary": Seen(found.many),
-        # both are true at the same orbits
+        # "boundary" and "critical" are true at the same orbits, so they agree at every orbit
         "boundary_critical": Seen(EVERY_ORBIT),
         "singular": Seen(singular.union(singular_of_rank_one), known=birational.union(symmetric)),
         "singular_birational": Seen(singular, known=birational),
         "birational": Seen(birational),
         "degree": Seen(birational, known=birational.union(two_to_one)),
+        # a cone that is a manifold is a linear space: by an identity this is so for d = 1 only
         "smooth_manifold": Seen(sizes("d = 1")),
+        # the statements that the identities prove for all sizes
         "zero_fibre": Seen(ALL),
         "closed": Seen(ALL),
         "products": Seen(ALL),
@@ -162,12 +165,13 @@ COMPARED = (
 def polar_degrees() -> Seen:
     """The sizes for which the polar degrees are the stated ones.
 
-    They are integrals where the map is birational and the kernel of the differential is small
-    (docs/polar-degrees.md#theorem-polar), and for α = d' = 1, where the map is two-to-one
-    (theorem-polar-symmetric): there they are ``known``. Those of COMPARED are integrated by a
-    second method, localization. For d = 2 and d' = 1 points in general slices are counted, too,
-    which are no more than the polar degree where the same conditions hold (proposition-slices). A
-    size for which one of these methods gives other numbers than stated is not in ``true``.
+    The polar degrees are integrals, those that are stated, where the map is birational and the
+    kernel of the differential is small (docs/polar-degrees.md#theorem-polar), and for α = d' = 1,
+    where the map is two-to-one (theorem-polar-symmetric): these sizes are ``known``. For the sizes
+    of COMPARED the integrals are computed by a second method, localization. Where it is cheap
+    points in general slices are counted, too, which are no more than the polar degree where the
+    same conditions hold (proposition-slices). A size for which one of these methods gives other
+    numbers than stated is not in ``true``.
     """
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
@@ -226,7 +230,7 @@ def _check_identities() -> None:
     twice_tangents_at_rank_one = d * (d + 1) + 2 * (d - 1)
     twice_more_at_rank_one = twice_tangents_at_rank_one - 2 * (3 * d - 2)
     # here the variables d and d' stand for u and w
-    more_coordinates = _twice_codimension(d + 2, dp + 1)
+    twice_more_coordinates = _twice_codimension(d + 2, dp + 1)
     one = 0 * d + 1  # as a polynomial
     all_hold = (
         cases.base_locus_is_empty()
@@ -235,8 +239,8 @@ def _check_identities() -> None:
         and is_as_stated
         and more_tangents == (d - alpha) ** 2
         and twice_more_at_rank_one == (d - 1) * (d - 2)
-        and min(more_coordinates.coeffs()) > 0
-        and more_coordinates(0, 0, 0) > 0
+        and min(twice_more_coordinates.coeffs()) > 0
+        and twice_more_coordinates(0, 0, 0) > 0  # the constant term
         and _twice_codimension(one, dp) == 0
     )
     if not all_hold:
@@ -255,23 +259,28 @@ def _where_kernels_are_small() -> str:
     """The condition for an orbit whose fibre is not reduced to have a kernel below the codimension.
 
     The kernel is that of the differential of the map on the desingularization Y, the set of all
-    (W, A, V) with the columns of A in W, of dimension α. Over A of rank r the W are a Grassmannian
-    of dimension (α − r)(d − α). It is contained in the kernel, and the preimage of the orbit in Y
-    has this much larger dimension than the orbit. The codimension of this in Y, less the dimension
-    of that part of the kernel, is (α − r)² + (d − s)(d' − s) + m(m + d − r − s), with no negative
-    term. Where the fibre is reduced there is no more in the kernel: it is zero for r = α, and for r
-    < α the square is positive. Where it is not, at (1, 1, 1), the fibre adds d − 1 to the kernel,
-    and (α − 1)² + (d − 1)(d' − 1) is left; that is positive unless α = d' = 1
-    (docs/all-sizes.md#proposition-consequences, 10).
+    (W, A, V) with the columns of A in W, of dimension α. The codimension is that of the preimage of
+    the orbit in Y. Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α); so the
+    preimage has this much larger dimension than the orbit, and the kernel contains the tangent
+    vectors of the Grassmannian. The codimension, less the dimension of the Grassmannian, is (α −
+    r)² + (d − s)(d' − s) + m(m + d − r − s), where no term is negative.
 
-    ContradictionError if the polynomials are not equal, or a factor is negative at some orbit.
+    * Where the fibre is reduced the kernel has no other vectors. For r = α it is zero; for r < α
+      the square is positive, and the kernel smaller than the codimension.
+    * At (1, 1, 1), where the fibre is not reduced, the kernel has d − 1 dimensions more. So the
+      difference is (α − 1)² + (d − 1)(d' − 1), which is positive unless α = d' = 1
+      (docs/all-sizes.md#proposition-consequences, 10).
+
+    The condition is a text that isl reads. ContradictionError if the polynomials are not equal, or
+    a factor is negative at some orbit.
     """
     d, dp, alpha, r, s, m = ring(6).gens()
-    # dimensions of weights: those of functions are one less, for the orbit and for the closure
+    # Dimensions of weights, both for the orbit and for the closure; those of functions are one
+    # less, so that the differences are the same.
     orbit = r * d + s * dp + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
     closure = d**2 - (d - alpha) ** 2 + d * dp
     grassmannian = (alpha - r) * (d - alpha)
-    codimension = closure - orbit - grassmannian
+    codimension = closure - (orbit + grassmannian)
     codimension_less_kernel = codimension - grassmannian
     codimension_of_span = m + d - r - s  # of L + U
     stated_difference = (alpha - r) ** 2 + (d - s) * (dp - s) + m * codimension_of_span
@@ -354,9 +363,10 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
     """The content of a certificate on the listed statements: verdicts, and the evidence.
 
     ``symmetric`` says whether singular points are decided for α = d' = 1, too. Lemmas are those of
-    the observables with a verdict other than UNDECIDED.
+    the observables with a verdict other than UNDECIDED, each once.
     """
-    _check_identities()  # the last two entries of the evidence are among these
+    # raises unless the base locus is empty and the family of boundary points is as it should be
+    _check_identities()
     evidence_of_all = {
         "fibres": fibres().evidence,
         "ideals": evidence(),
@@ -376,8 +386,7 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
         verdicts.append(verdict)
         if verdict["verdict"] != "UNDECIDED":
             lemmas += WORDS.trusted[stated.observable]
-    lemmas_once = tuple(dict.fromkeys(lemmas))
-    return Content({"verdicts": verdicts}, evidence_of_all, lemmas_once)
+    return Content({"verdicts": verdicts}, evidence_of_all, tuple(dict.fromkeys(lemmas)))
 
 
 def statement(certificate: Certificate) -> Content:
@@ -510,7 +519,7 @@ def text(size_set: isl.Set) -> str:
     """
     for with_phrase, condition in PHRASES:
         if size_set.is_equal(with_phrase):
-            if condition:
+            if condition:  # the empty one is that of every size
                 return f"{{ [{SIZE}] : {IS_SIZE} and ({condition}) }}"
             return f"{{ [{SIZE}] : {IS_SIZE} }}"
     return str(size_set)
@@ -519,10 +528,10 @@ def text(size_set: isl.Set) -> str:
 def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> Json:
     """The counterexample of a certificate: a size, and one of its orbits if it is about orbits.
 
-    It is the first of the sizes ``false``, and of its orbits in ``wrong`` one of the largest
-    dimension, with weights over it. For the observable "singular" there are two numbers, the
-    dimension of the closure and a lower bound for the tangent dimension. Weights and numbers are
-    those of the checker of single cases, for this case.
+    It is the first of the sizes ``false``, and of its orbits in ``wrong`` the last (r, s, m) of the
+    largest dimension, with weights over it. For the observable "singular" there are two numbers:
+    the dimension of the closure, and a lower bound for the tangent dimension. Weights and numbers
+    are those of the checker of single cases, for this case.
     """
     point = false.lexmin().sample_point()  # ``lexmin`` is a set with one point
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
@@ -530,7 +539,7 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     found: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}
     if wrong is None:
         return found
-    evidence_of_case, _ = observe(d, dp, min(a, d))
+    evidence_of_case, _ = observe(d, dp, min(a, d))  # without the points of the fibres
     failing = []
     for facts in evidence_of_case["orbits"]:
         numbers = ", ".join(map(str, (d, dp, a, *facts["orbit"])))

@@ -61,12 +61,14 @@ def exposed_types() -> isl.Set:
     r = m + delta - n
     k = r + kappa
     q = r + lambda_
+    # the rank of f' on all (K̇ᵀQ + KᵀQ̇, V̇): their dimension less 1, that of the kernel of f'
     rank = dimension_of_images(d, dp, k, q) - 1
     difference = rank - dimension_with_spaces(d, dp, r, s, m, k, q)
     four_times_of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
     if 4 * difference != four_times_of_factors + 4 * delta * epsilon + 4 * m * n:
         raise ContradictionError("the dimensions of types differ by another polynomial")
-    # the types over the orbits whose fibre is not reduced, with any ranks k and q
+    # the types over the orbits whose fibre is not reduced, with any ranks k and q: these are the
+    # coordinates of a type after the six of an orbit with its size
     not_reduced = fibres().many.insert_dims(isl.dim_type.set, 6, 2).intersect(types("0 = 0"))
     square = types("r = 1 and s = 1 and m = 1")
     if not not_reduced.is_subset(square):
