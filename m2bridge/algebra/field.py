@@ -105,7 +105,10 @@ class CoefficientField:
 
 @lru_cache(maxsize=256)
 def _domain(characteristic: int) -> Any:
-    """The domain, made once: SymPy's finite fields are equal, but their hashes differ."""
+    """SymPy's domain QQ or GF(p), by which residues become the integers closest to zero.
+
+    It is made once for each p: SymPy's finite fields are equal, but their hashes differ.
+    """
     from sympy import GF, QQ  # slow to import
 
     if characteristic == 0:

@@ -83,7 +83,7 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
     size = len(vectors[0])
     # The cone of a basis has one facet opposite to each vector: the form that is zero on the facet
     # is a column of the inverse matrix. All other vectors are then added, one by one.
-    basis, _ = pivot_columns(list(zip(*vectors, strict=True)))
+    basis, _ = pivot_columns(list(zip(*vectors, strict=True)))  # numbers of vectors, the columns
     inverse = flint.fmpz_mat([list(vectors[i]) for i in basis]).inv()
     rays: list[_Ray] = []
     for j in range(size):
@@ -150,7 +150,8 @@ def _primitive_vector(form: Sequence[Any]) -> IntegerVector:
 def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
     """Return the dimension of each face of a polytope that is not empty, itself included.
 
-    ``vectors`` are (1, p) for its points p, as in :func:`facets`.
+    ``vectors`` are (1, p) for its points p, and span the whole space. A face is the set of the
+    numbers of the points on it.
 
     Raises
     ------

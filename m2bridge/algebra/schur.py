@@ -20,6 +20,8 @@ PartitionTuple = tuple[int, ...]
 def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[PartitionTuple]:
     """Yield the partitions of n with at most ``rows`` parts, none above ``largest``.
 
+    Those with larger first parts come first (decreasing lexicographic order).
+
     Examples
     --------
     >>> list(partitions(4, 2))
@@ -63,11 +65,14 @@ def dimension(shape: PartitionTuple, size: int) -> int:
 
 
 def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[PartitionTuple]:
-    """Yield the partitions μ with at most ``rows`` parts whose S_μ is in S_λ ⊗ S_size, λ the shape.
+    """Yield the partitions μ with at most ``rows`` parts whose S_μ is in S_λ ⊗ S_(size), λ the
+    shape, where S_(size) is the symmetric power Sym^size.
 
-    By Pieri's rule λ gets ``size`` boxes, no two in one column: μ_(i+1) ≤ λ_i ≤ μ_i.
+    By Pieri's rule they are λ with ``size`` more boxes, no two in one column, and have multiplicity
+    1: μ_(i+1) ≤ λ_i ≤ μ_i.
     """
-    # μ_i is at least λ_i, and at most λ_(i−1); μ_1 is at most λ_1 + size.
+    # μ_i is at least λ_i, and at most λ_(i−1); μ_1 is at most λ_1 + size. μ can have one part more
+    # than λ, for which the lower bound is 0.
     upper = (max(shape, default=0) + size, *shape)
     yield from _partitions_between((*shape, 0), upper, sum(shape) + size, rows)
 
@@ -94,6 +99,7 @@ def _partitions_between(
         greatest = min(upper[0], total - sum(lower[1:]))
         for first in range(least, greatest + 1):
             for rest in _partitions_between(lower[1:], upper[1:], total - first, rows - 1):
+                # The parts decrease weakly: after a part 0 the others are 0 too, and left out.
                 yield (first, *rest) if first else ()
     elif total == 0 and not any(lower):  # all further parts are zero
         yield ()
@@ -129,7 +135,8 @@ def littlewood_richardson(
 def _pieri_product(
     terms: Mapping[PartitionTuple, int], size: int, rows: int
 ) -> Counter[PartitionTuple]:
-    """The coefficients of the product of Σ terms[λ] S_λ with S_size, by Pieri's rule.
+    """The coefficients of the product of Σ terms[λ] S_λ with S_(size), the symmetric power
+    Sym^size, by Pieri's rule.
 
     Partitions with more than ``rows`` parts are left out.
     """

@@ -44,7 +44,8 @@ class Typeset(ABC):
 def element_latex(element: Any) -> str:
     """Return an element of a ring, or the text of one, in LaTeX.
 
-    What is no polynomial and no fraction of polynomials stays text.
+    Polynomials and their fractions are typeset as one formula. Any other text becomes ``\\\\text``
+    of words, in which :func:`m2bridge.results.markup.latex` typesets what looks like a formula.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def element_latex(element: Any) -> str:
     text = entry_text(element)
     try:
         return polynomial_latex(text)
-    except ValueError:
+    except ValueError:  # neither a polynomial nor a fraction of polynomials
         return rf"\text{{{latex(text)}}}"
 
 
@@ -75,7 +76,7 @@ def ring_latex(ring: Any) -> str:
     """
     if isinstance(ring, PolynomialRing):
         field = ring_latex(ring.field)
-        if "/" in field:
+        if "/" in field:  # k[a]/(m) as field of coefficients
             field = f"({field})"
         return f"{field}[{', '.join(map(polynomial_latex, ring.variables))}]"
     if isinstance(ring, ExtensionField):

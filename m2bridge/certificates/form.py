@@ -426,9 +426,9 @@ class Difference:
 def difference(stored: Any, found: Any, place: str) -> Difference | None:
     """Return the first difference between a stored and a found value; None if they are equal.
 
-    Dictionaries are compared key by key in sorted order, lists entry by entry. Values of different
-    types differ: 1, 1.0 and true are three values. ``place`` is the path of both values in the
-    certificate.
+    Dictionaries with the same keys are compared key by key in sorted order, lists of the same
+    length entry by entry; others differ as a whole. Values of different types differ: 1, 1.0 and
+    true are three values. ``place`` is the path of both values in the certificate.
     """
     if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
         for key in sorted(stored):

@@ -112,12 +112,13 @@ class Wording:
     def renewed(self, text: str) -> str:
         """Return the present words of a lemma or hypothesis, if ``text`` is its former words.
 
-        Any other text is returned unchanged.
+        Words can have placeholders such as ``{widths}`` for numbers of the case, which the present
+        words then have too. Any other text is returned unchanged.
         """
         for former, present in self.reworded.items():
             match = _pattern(former).fullmatch(text)
             if match is not None:
-                # the numbers of the case stand in the present words, too
+                # each group of the match is a placeholder, with the numbers in its place
                 renewed_text = present
                 for name, numbers in match.groupdict().items():
                     renewed_text = renewed_text.replace(f"{{{name}}}", numbers)

@@ -123,7 +123,7 @@ def _field_of(
     """The field of an ideal: ``field`` if it was asked for, else the one that its polynomials have.
 
     The fields of polynomials come from what texts say of their ring, from objects with a ring, and
-    from numbers in expressions of SymPy, such as I.
+    from numbers in expressions of SymPy, such as I. Where nothing names a field it is QQ.
 
     Raises
     ------
@@ -137,8 +137,9 @@ def _field_of(
     ]
     # ``None`` stands for a text or polynomial that names no field.
     fields = [*(given.field for given in listings), *map(parsing.own_field, without_constants)]
-    # Numbers such as I can be in a field with a root of SymPy. Where another field was asked for,
-    # they are read, or refused, with the polynomials.
+    # Numbers such as I define a field where none was asked for. Where one with a root of SymPy was,
+    # such as QQ(i), the field of the numbers has to agree with it. Over any other field, numbers
+    # are read, or refused, when the polynomials are.
     has_root = isinstance(field, ExtensionField) and field.root is not None
     if field is None or has_root:
         fields.append(field_of_numbers(map(difference, polynomials)))
@@ -268,7 +269,8 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
     ------
     ConversionError
         If it is not such a file, or holds something other than an ideal of a polynomial ring over
-        QQ or GF(p), or a variable has a name such as ``2`` or ``x-y``; Oscar's ``x[1]`` is one.
+        QQ or GF(p), or a variable has a name such as ``2`` or ``x-y``. Oscar's name ``x[1]`` is
+        taken as it is.
 
     Examples
     --------

@@ -101,12 +101,12 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return str(self).partition("\n")[0]
 
     def to_sheet(self) -> Sheet:
-        """The generators and the ring on one line; if shortened, also a line for each generator."""
+        """Generators and ring on a line, and as a formula; if shortened, a line for each one."""
         title = ideal_text(self)
         is_shortened = title != ideal_text(self, most=None)
         if is_shortened:
-            return Sheet(title, [generator_lines(self)], [])
-        return Sheet(title, [], [ideal_latex(self)])
+            return Sheet(title, blocks=[generator_lines(self)])
+        return Sheet(title, blocks=[], formulas=[ideal_latex(self)])
 
     def _formula(self) -> str:
         """The generators in angle brackets, and the ring; empty if there are many or long ones."""
@@ -153,7 +153,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return self.contains(polynomial)
 
     def equals(self, other: GeneratingSet, **options: Unpack[RunOptions]) -> bool:
-        """Whether both are the same ideal, as ``==``.
+        """Whether both are the same ideal of the same ring, whatever their generators are.
 
         Small ideals over QQ are compared by FLINT, unless an engine is given, which then decides.
 
@@ -167,13 +167,13 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             return True
         if options.get("engine") is None:
             same = are_same_small_ideals(self, other)
-            if same is not None:
+            if same is not None:  # FLINT has decided
                 return same
         return self._ask_within("ideal_equality", other, **options).boolean("equal")
 
     def contains(self, other: object, **options: Unpack[RunOptions]) -> bool:
-        """Whether a polynomial, as :func:`m2bridge.ideal` takes it, or another ideal lies in the
-        ideal, as ``in``.
+        """Whether a polynomial, as :func:`m2bridge.ideal` takes it, or another ideal J lies in this
+        ideal I; ``other in I`` is the same question.
 
         >>> cusp = ideal("y^2 - x^3")
         >>> cusp.contains("x*y^2 - x^4"), cusp.contains("x")
@@ -187,7 +187,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         # J is contained in I if and only if I + J = I.
         if options.get("engine") is None:
             same = are_same_small_ideals(self, self + second)
-            if same is not None:
+            if same is not None:  # FLINT has decided
                 return same
         return self._ask_within("ideal_containment", second, **options).boolean("contains")
 
@@ -274,7 +274,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         elements = tidy(monic).generators
         target = _free_module(self.ring, [0])
         source = _free_module(self.ring, map(total_degree, elements))
-        return GroebnerBasis(Matrix(target, source, (elements,), (0,)))
+        return GroebnerBasis(Matrix(target, source, entries=(elements,), degree=(0,)))  # one row
 
     @computation
     def dimension(self, **options: Unpack[RunOptions]) -> int:
@@ -337,7 +337,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def betti_table(self, **options: Unpack[RunOptions]) -> BettiTable:
         """The graded Betti numbers of the quotient by a homogeneous ideal.
 
-        Raises MethodUnavailableError for others.
+        Raises MethodUnavailableError for an ideal that is not.
         Source: Eisenbud, *The Geometry of Syzygies*, chapter 1.
 
         >>> print(ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").betti_table())
@@ -350,7 +350,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             raise MethodUnavailableError(
                 "Betti numbers are for homogeneous ideals: this one has other generators"
             )
-        # triples: homological degree i, degree j, and the number of generators in these
+        # triples (homological degree i, degree j, number); a table has j as a vector and a weight
         numbers = self._ask("ideal_betti_table").integer_lists("betti_numbers")
         return BettiTable(tuple(((i, (j,), j), count) for i, j, count in sorted(numbers)))
 
@@ -372,11 +372,12 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         # Each module but the first is the source of a differential to the module before.
         neighbours = zip(pairwise(modules), answer.lists("differentials"), strict=True)
         for (target, source), rows in neighbours:
-            differentials.append(Matrix(target, source, tuple(map(tuple, rows)), (0,)))
+            entries = tuple(map(tuple, rows))
+            differentials.append(Matrix(target, source, entries=entries, degree=(0,)))
         return Complex(self.ring, 0, tuple(modules), tuple(differentials))
 
     def jacobian(self) -> Matrix:
-        """The Jacobian matrix: a row for each generator; Macaulay2 has its transpose.
+        """The Jacobian matrix, (generators) × (variables); Macaulay2's ``jacobian`` is transposed.
 
         >>> ideal("x^2 - y^2*z").jacobian().entries
         ((2*x, -2*y*z, -y**2),)
@@ -389,7 +390,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         # By these degrees the matrix of homogeneous generators is homogeneous of degree 0.
         target = _free_module(self.ring, (-total_degree(f) for f in self.generators))
         source = _free_module(self.ring, [-1] * len(variables))
-        return Matrix(target, source, tuple(rows), (0,))
+        return Matrix(target, source, entries=tuple(rows), degree=(0,))
 
     @computation
     def radical(self, **options: Unpack[RunOptions]) -> Ideal:

@@ -385,7 +385,7 @@ def sage_generators(ideal: Any) -> GeneratingSet:
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
-    """A polynomial of Sage as an element of our ring, which has the variables of its ring."""
+    """A polynomial of Sage as an element of ``ring``, whose variables are those of Sage's ring."""
     terms = []
     for monomial, c in polynomial.dict().items():
         if isinstance(monomial, int):  # of one variable Sage gives the exponent alone

@@ -25,10 +25,12 @@ _CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
 
 
 def plain_listing(text: str) -> str:
-    """A list with commas of the polynomials in plain text that has one on each line.
+    """The text of a list, with commas, of the polynomials in a plain text, one on each line.
 
-    A text that is a list already, as commas, the name of an ideal or brackets around it show, is
-    returned unchanged but for its comments.
+    A line goes on the one before if that ends with an operation or an opening bracket, or the line
+    begins with an operation other than a minus sign, or a closing bracket. A text that is a list
+    already, as commas, the name of an ideal or brackets around it show, is returned unchanged but
+    for its comments.
 
     Raises
     ------
@@ -177,6 +179,7 @@ def _listing_of_parts(text: str) -> Listing:
     """The polynomials of all parts of a text that is cut at its commas outside of brackets.
 
     A part is a polynomial, or a list or a polynomial of SymPy, which is read by :func:`listing`.
+    The variables and the field are those that the parts name, the same in each of them.
 
     Raises
     ------
@@ -192,8 +195,8 @@ def _listing_of_parts(text: str) -> Listing:
             " or a blank after the comma"
         )
     parts = [_replace_eq(part.strip()) for part in _split_at_commas(text)]
-    if len(parts) == 1 and not _is_listing(parts[0]):
-        return Listing((parts[0],))
+    if len(parts) == 1 and not _is_listing(parts[0]):  # one polynomial
+        return Listing(polynomials=(parts[0],))
     polynomials: list[Any] = []
     rings = set()
     for part in parts:

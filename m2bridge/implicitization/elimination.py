@@ -168,7 +168,8 @@ class Expansions:
     def of(cls, source: MultigradedMap, max_degree: int, random: Random, prime: int) -> Expansions:
         """Return the images on a random slice, packed for products of degree ≤ max_degree.
 
-        The slice is found modulo the prime; see :func:`dense_slice`.
+        On the slice some parameters are 0 or 1; its image is dense in the whole image, unless the
+        random point or the prime by which the slice is found is unlucky.
         """
         images = source.integral_images
         parameters = len(source.polynomial_map.source.variables)
@@ -289,6 +290,7 @@ def _rank_on_slice(
     """
     point_on_slice = [fixed.get(i, value) for i, value in enumerate(point)]
     matrix = flint.nmod_mat(len(images), len(point), prime)
+    # A gradient maps the numbers of parameters to the partial derivatives that are not zero.
     for row, gradient in enumerate(gradients(images, point_on_slice, prime)):
         for i, derivative in gradient.items():
             if i not in fixed:

@@ -221,7 +221,8 @@ g of its ideal.
 
 
 def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Products:
-    """Return the different products x_j · g at the free monomials, those with few terms first.
+    """Return the different products x_j · g at the free monomials, those with few terms first: a
+    mapping from pairs (place, coefficient), sorted by place, to (neighbour of x_j, g).
 
     For each coordinate x_j, g runs through the basis of the ideal in the piece of its neighbour.
 
@@ -294,11 +295,12 @@ class GeneratedPart:
         return GeneratedPart.of(self.products, len(self.functionals), prime)
 
     def complement(self, columns: Sequence[int], place: Mapping[int, int]) -> list[int]:
-        """Return columns, the first possible ones, whose monomials are independent modulo the span.
+        """Return those of the columns whose monomials do not depend, modulo the span, on the
+        monomials of columns earlier in the sequence.
 
         Monomials are independent modulo the span exactly if their values under the functionals that
-        vanish on it are. If the columns suffice, the chosen ones form a basis modulo the span: as
-        many as there are free monomials less independent products.
+        vanish on it are. If all columns together span the quotient, the returned ones are a basis
+        of it: as many as there are free monomials less independent products.
 
         Parameters
         ----------
@@ -307,7 +309,7 @@ class GeneratedPart:
         place : mapping from int to int
             The position of each of these columns among the free monomials.
         """
-        values = self._values([place[column] for column in columns])
+        values = self._values([place[column] for column in columns])  # a column for each of these
         _, pivots = linear_algebra.reduced_echelon(values)
         return [columns[i] for i in pivots]
 
@@ -420,6 +422,7 @@ class Context:
         lifting_primes = islice(
             primes_from(linear_algebra.LONG_PRIME, coefficients), LIFTING_PRIMES
         )
+        # All are on the slice that the first one finds; each draws its own points.
         first = ModularElimination.of(source, max_degree, random=Random(seed), prime=primes[0])
         others = [first.modulo(prime, Random(seed)) for prime in lifting_primes]
         return cls(
@@ -530,11 +533,14 @@ def _proved_ideal(
     free_monomials = [*space.others, *(space.candidates[j] for j in free)]
     products = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(products), len(free_monomials), prime)
+    # ``products`` maps the coefficients of x_j · g at the free monomials to (neighbour of x_j, g).
     multiples = [products[generated.products[i]] for i in generated.chosen]
     # The dimension of the ideal is at most the number of free monomials, since the others are
     # independent on the image; so these multiples are a basis, and there are no new generators.
     if len(multiples) == len(free_monomials):
         return multiples, ()
+    # Free candidates whose relations complete the multiples to a basis of the ideal: their columns
+    # of the echelon form, and their places among the free monomials.
     columns, places = _new_columns(echelon, free, generated)
     relations = proved_relations(
         echelon, columns, eliminations=context.eliminations, substitution=context.substitution
@@ -542,6 +548,7 @@ def _proved_ideal(
     # too few relations hold over QQ: the caller continues with another prime
     if relations is None or len(multiples) + len(relations) < len(free_monomials):
         return None
+    # Were the rank of the products larger over QQ, a relation could be a combination of products.
     if not has_no_larger_rank(generated, places, context.primes):
         return None
     return multiples, relations

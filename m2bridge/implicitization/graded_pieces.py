@@ -124,7 +124,7 @@ class MultidegreeOrbits:
         steps: dict[int, tuple[int, int]] = {}
         # the first multidegree of an orbit that is met, in decreasing order, is the dominant one
         for multidegree in check_deadline_in(sorted(images, reverse=True)):
-            if multidegree not in steps:
+            if multidegree not in steps:  # it is in none of the orbits that were found
                 members[multidegree] = _orbit(multidegree, images, steps)
         return cls(grading, images, members, steps)
 
@@ -159,8 +159,8 @@ def _orbit(
 ) -> tuple[int, ...]:
     """Return the orbit of a multidegree, ``root``, breadth first.
 
-    ``images`` has for each multidegree those to which the symmetries carry it. The step that leads
-    to each further member is added to ``steps``, as in :class:`MultidegreeOrbits`.
+    ``images`` has for each multidegree those to which the symmetries carry it. For each further
+    member ``steps`` gets the multidegree that it was reached from, and the number of the symmetry.
     """
     orbit = [root]
     for multidegree in check_deadline_in(orbit):  # members that are found are visited too

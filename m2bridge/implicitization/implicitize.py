@@ -89,7 +89,8 @@ class GeneratorOrbit:
 
     @cached_property
     def carried(self) -> tuple[tuple[int, ...], ...]:
-        """For each multidegree of the orbit the numbers to which :attr:`variables` are carried.
+        """For each multidegree of the orbit the numbers to which the :attr:`variables`, the
+        coordinates in the generators of the dominant multidegree, are carried in their order.
 
         They are carried from the dominant multidegree, number 0, along the :attr:`tree`.
         """
@@ -242,7 +243,7 @@ class Implicitization:
         """Yield the gradients of the generators of one degree that are not zero at a point.
 
         Each maps the numbers of coordinates to the partial derivatives, which are zero for others.
-        Generators that are known without multidegrees are left out.
+        The generators in ``higher``, which have no orbits, are left out.
         """
         for orbit in self.orbits:
             if orbit.degree == degree:

@@ -140,6 +140,7 @@ def multigraded(
         coordinate_permutation(polynomial_map, by_image, renaming) for renaming in symmetries
     ]
     grading = finest_grading(polynomial_map, multidegrees)
+    # Symmetries have to carry coordinates to coordinates of the same degree.
     grading = replace(grading, degrees=average_degrees(grading.degrees, permutations))
     return MultigradedMap(
         polynomial_map=polynomial_map, grading=grading, symmetries=tuple(permutations)
@@ -287,8 +288,9 @@ def coordinate_permutation(
     ----------
     polynomial_map : PolynomialMap
         Without relations.
-    by_image : mapping
-        Its coordinates, by :func:`coordinates_by_image`.
+    by_image : mapping from image to list of int
+        The numbers, in ascending order, of the coordinates with this image, which is a frozenset of
+        pairs (exponents, coefficient).
     renaming : mapping from parameter name to parameter name
         The permutation τ; parameters that are not mentioned are fixed.
 

@@ -275,8 +275,8 @@ def sharing_one_observation(statements: Iterable[Statement]) -> tuple[Statement,
 def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statement, ...]:
     """Return the statements with this key or name, and those that follow from them.
 
-    The name of a statement is its key and part, as results and reports write it; ``all`` is
-    :func:`sharing_one_observation`.
+    The name of a statement is its key and part, as results and reports write it; ``all`` names all
+    statements that need no separate computation.
 
     Raises
     ------
