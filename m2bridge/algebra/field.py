@@ -117,7 +117,10 @@ def _domain(characteristic: int) -> Any:
 
 
 def check_is_field(field: object) -> None:
-    """Raise InvalidCaseError unless the value is a field QQ or GF(p); the text ``"QQ"`` is none."""
+    """Raise InvalidCaseError unless the value is QQ or GF(p) as a CoefficientField.
+
+    Extension fields and texts such as ``"QQ"`` are refused.
+    """
     if not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
     if field.names:  # an extension field

@@ -334,6 +334,7 @@ class Quotient:
         result = cls(prime)
         rounds = []  # the forms that each round found
         remaining = [(number, row) for number, row in enumerate(rows) if row]
+        # Each round adds the numbers of its independent rows to ``result.chosen``.
         while remaining and not _is_dense(remaining):
             forms, remaining = result._sparse_round(remaining)
             rounds.append(forms)

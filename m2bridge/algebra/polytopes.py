@@ -192,6 +192,7 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
     volume_of_face: dict[Face, int] = {}
     polytope_dimension = max(dimensions.values())
     polytope_facets = [face for face, dim in dimensions.items() if dim == polytope_dimension - 1]
+    # Faces of small dimension come first, since their volumes are those of the bases of pyramids.
     for face in check_deadline_in(sorted(dimensions, key=dimensions.__getitem__)):
         if dimensions[face] == 0:
             volume_of_face[face] = 1

@@ -286,7 +286,7 @@ def place_of_variant(name: str) -> int | None:
 def check_characters(name: str) -> None:
     """Raise ConversionError for a name with a variant of a letter, such as ℌ for H.
 
-    Names are compared in their normal form, in which it would be another name.
+    Names are compared in the normal form NFKC, which writes such a name in other letters.
     """
     place = place_of_variant(name)
     if place is not None:

@@ -158,7 +158,7 @@ def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
 
 
 @lru_cache(maxsize=100_000)
-def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
+def kostka_number(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
     """The Kostka number: how many semistandard tableaux of the shape have weight[k] entries k.
 
     The largest entries form a horizontal strip, which has no two boxes in one column; without this
@@ -166,12 +166,12 @@ def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
 
     Examples
     --------
-    >>> tableaux((2, 1), (1, 1, 1))
+    >>> kostka_number((2, 1), (1, 1, 1))
     2
     """
     if not weight:  # no entries: there is one tableau if the shape is empty, and else none
         return 1 if not shape else 0
-    return sum(tableaux(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
+    return sum(kostka_number(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
 
 
 Shapes = tuple[PartitionTuple, ...]
@@ -220,7 +220,7 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
                 )
             multiplicities[shapes] = multiplicity
             for weight in remaining:
-                remaining[weight] -= multiplicity * prod(map(tableaux, shapes, weight))
+                remaining[weight] -= multiplicity * prod(map(kostka_number, shapes, weight))
     return multiplicities
 
 

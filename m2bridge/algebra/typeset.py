@@ -86,7 +86,7 @@ def ring_latex(ring: Any) -> str:
             return rf"{base}({names})"
         return rf"{base}[{names}]/({polynomial_latex(str(ring.relation))})"
     name = str(ring)
-    if prime_field := _PRIME_FIELD.fullmatch(name):
+    if prime_field := _PRIME_FIELD.fullmatch(name):  # GF(p), or Macaulay2's ZZ/p
         characteristic = prime_field[1] or prime_field[2]
         return rf"\mathbb{{F}}_{{{characteristic}}}"
     return _BLACKBOARD.get(name) or rf"\text{{{latex(name)}}}"

@@ -444,10 +444,10 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
         return None
     if type(stored) is type(found) and stored == found:
         return None
-    return _shortened(stored, found, place)
+    return _difference_in_excerpts(stored, found, place)
 
 
-def _shortened(stored_value: Any, found_value: Any, place: str) -> Difference:
+def _difference_in_excerpts(stored_value: Any, found_value: Any, place: str) -> Difference:
     """Return the difference of two unequal values, as JSON.
 
     The excerpt of a long text begins before the first character that differs.

@@ -104,7 +104,7 @@ class Wording:
             words = present
             for former in self.former:
                 is_same_statement = (former.key, former.part) == (key, present.part)
-                if is_same_statement and _stands_in(answer, former):
+                if is_same_statement and _has_verdict_on(answer, former):
                     words = former
             listed_words.append(words)
         return tuple(listed_words)
@@ -169,7 +169,7 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(pattern + re.escape(words[end:]))
 
 
-def _stands_in(answer: Mapping[str, Any], words: Words) -> bool:
+def _has_verdict_on(answer: Mapping[str, Any], words: Words) -> bool:
     """Return whether the answer of a certificate has a verdict on a statement in these words."""
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
@@ -199,7 +199,7 @@ def wording(path: Path) -> Wording:
     return Wording(
         statements=tuple(Words(**words) for words in data.get("statements", ())),
         former=tuple(Words(**words) for words in data.get("former", ())),
-        reworded=_reworded(data),
+        reworded=_present_by_former_words(data),
         computed=computed,
         trusted=trusted,
         hypotheses=data.get("hypotheses", {}),
@@ -215,7 +215,7 @@ def _read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _reworded(data: Mapping[str, Any]) -> dict[str, str]:
+def _present_by_former_words(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the present words by former words of lemmas, hypotheses and closures.
 
     ``data`` is the content of a file ``words.toml``. In it ``former-lemmas`` has by the name of a

@@ -103,7 +103,7 @@ def ideal(
     if variables is None:
         variables_in_texts = (given.variables for given in listings if given.variables)
         variables = next(variables_in_texts, None)  # the first, if a text names any
-    names = _variables(polynomials, variables, common_field.names)
+    names = _variable_names(polynomials, variables, common_field.names)
     for name in names:
         check_variable(name)
     ring = PolynomialRing(common_field, names)
@@ -146,7 +146,7 @@ def _field_of(
     return parsing.common_field(fields, field)
 
 
-def _variables(
+def _variable_names(
     polynomials: Sequence[Any],
     variables: str | Sequence[str | Symbol] | None,
     constants: Sequence[str] = (),
@@ -165,7 +165,7 @@ def _variables(
     if isinstance(variables, str):
         variables = variables.replace(",", " ").split()
     if variables is not None:
-        return tuple(map(_variable, variables))
+        return tuple(map(_variable_name, variables))
     for value in polynomials:
         of_ring = parsing.ring_variables(value)
         if of_ring:  # empty for texts and expressions, which have no ring
@@ -182,7 +182,7 @@ def _variables(
     return tuple(sorted(names, key=_natural_key))
 
 
-def _variable(variable: str | Symbol) -> str:
+def _variable_name(variable: str | Symbol) -> str:
     """The name of a variable of an ideal, which may have primes, as x' in Macaulay2.
 
     Raises
@@ -370,6 +370,7 @@ def read_ideal_file(
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
     check_keys(content, "", {"ideal"}, set())  # the required keys, and the optional ones
     table = table_of(content, "ideal", {"variables", "generators"}, {"title", "field"})
+    # Each is empty where the file has none.
     title = line(table, "ideal", "title")
     name_of_field = line(table, "ideal", "field")
     names = tuple(map(variable_name, strings(table["variables"], "[ideal] variables")))
@@ -386,11 +387,11 @@ def read_ideal_file(
     elements = []
     for number, generator_text in enumerate(texts, 1):
         place = f"[ideal] generators {number}"
-        elements.append(_generator(generator_text, place, ring))
+        elements.append(_generator_from_text(generator_text, place, ring))
     return Ideal.without_zeros(ring, elements), title
 
 
-def _generator(text: str, place: str, ring: PolynomialRing) -> PolyElement:
+def _generator_from_text(text: str, place: str, ring: PolynomialRing) -> PolyElement:
     """The element of a ring that the text of a polynomial or equation in a file stands for.
 
     ``place`` says in messages where in the file it is. Over GF(p) the text is read over QQ, so that

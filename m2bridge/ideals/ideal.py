@@ -179,7 +179,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> cusp.contains("x*y^2 - x^4"), cusp.contains("x")
         (True, False)
         """
-        second = self._ideal(other)
+        second = self._as_ideal(other)
         check_one_ring(self, second)
         # All generators of J are, up to factors, generators of I: no computation is needed.
         if _monic_generators(second) <= _monic_generators(self):
@@ -218,7 +218,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> print(ideal("x^2*y").quotient("x"))
         ideal(x*y) of QQ[x, y]
         """
-        return _tidy_ideal(self._ask("ideal_quotient", self._ideal(other)).ideal("quotient"))
+        return _tidy_ideal(self._ask("ideal_quotient", self._as_ideal(other)).ideal("quotient"))
 
     @computation
     def saturate(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
@@ -231,7 +231,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> print(ideal("x^2*y").saturate("x"))
         ideal(y) of QQ[x, y]
         """
-        return _tidy_ideal(self._ask("ideal_saturation", self._ideal(other)).ideal("saturation"))
+        return _tidy_ideal(self._ask("ideal_saturation", self._as_ideal(other)).ideal("saturation"))
 
     @computation
     def eliminate(
@@ -559,7 +559,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             ideals["otherIdeal"] = other
         return ask(question, ideals)
 
-    def _ideal(self, value: object) -> GeneratingSet:
+    def _as_ideal(self, value: object) -> GeneratingSet:
         """The value if it is an ideal; if it is a polynomial, the ideal of this ring it generates.
 
         Raises ConversionError for other values, and polynomials over another field.

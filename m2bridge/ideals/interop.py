@@ -108,7 +108,7 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     ring = _ring_data(ideal.ring, namespace)
     ring_uuid = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     return {
-        "_ns": {namespace: vocabulary.origin},
+        "_ns": {namespace: vocabulary.origin},  # the address and the release of the program
         "_type": {"name": vocabulary.ideal, "params": ring_uuid},
         "data": [_polynomial_data(generator, namespace) for generator in ideal.generators_or_zero],
         "_refs": {ring_uuid: ring},
@@ -132,7 +132,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
     try:
         (namespace,) = data["_ns"]  # a dictionary with one key
-        vocabulary = _VOCABULARIES[namespace]
+        vocabulary = _VOCABULARIES[namespace]  # the namespace's words for types and keys
         if data["_type"]["name"] != vocabulary.ideal:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
         ring_data = _resolve_reference(data, data["_type"]["params"])

@@ -215,7 +215,8 @@ def singular_locus(
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
     with explain_factoring_errors(ideal):
         answer, reached_limit = answer_until_limit(script)
-    # Components proved before a limit are reported only where not all were found.
+    # ``reached_limit`` is a message, or empty: then all components were found, and none is only
+    # proved.
     proved, rest_dimension = proved_before_limit(answer) if reached_limit else ([], None)
     variety = components = radical = None  # ``None`` stays where a limit was reached before
     # The answer has only what the program printed before a limit.

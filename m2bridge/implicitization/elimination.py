@@ -345,14 +345,14 @@ class Substitution:
         """
         terms = list(terms)
         # The value at one point is quick; if it is not zero, neither is the polynomial.
-        if self._value(terms) != 0:
+        if self._value_at_random_point(terms) != 0:
             return False
         total = self.expansions[()] * 0  # the polynomial 0 of FLINT
         for monomial, coefficient in check_deadline_in(terms):
             total += self.expand(monomial) * coefficient
         return bool(total == 0)
 
-    def _value(self, terms: Iterable[tuple[Monomial, int]]) -> int:
+    def _value_at_random_point(self, terms: Iterable[tuple[Monomial, int]]) -> int:
         """Return the value modulo ``TEST_PRIME`` of a polynomial in the coordinates, at the image
         of the random point.
         """

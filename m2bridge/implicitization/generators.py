@@ -309,7 +309,9 @@ class GeneratedPart:
         place : mapping from int to int
             The position of each of these columns among the free monomials.
         """
-        values = self._values([place[column] for column in columns])  # a column for each of these
+        values = self._values_at(
+            [place[column] for column in columns]
+        )  # a column for each of these
         _, pivots = linear_algebra.reduced_echelon(values)
         return [columns[i] for i in pivots]
 
@@ -331,7 +333,7 @@ class GeneratedPart:
         nonzero = {place for place, values in enumerate(self.functionals) if values}
         # with the places as the first columns, the echelon form has a unit matrix there
         order = [*places, *sorted(nonzero.difference(places))]
-        echelon, pivots = linear_algebra.reduced_echelon(self._values(order))
+        echelon, pivots = linear_algebra.reduced_echelon(self._values_at(order))
         duals = []
         for row in check_deadline_in(range(len(pivots))):
             values_of_dual = [0] * len(self.functionals)
@@ -340,7 +342,7 @@ class GeneratedPart:
             duals.append(values_of_dual)
         return duals
 
-    def _values(self, places: Sequence[int]) -> flint.nmod_mat:
+    def _values_at(self, places: Sequence[int]) -> flint.nmod_mat:
         """Return the matrix of the values of the functionals at some free monomials.
 
         Column k belongs to the free monomial at ``places[k]``. There is a row for each functional

@@ -351,6 +351,7 @@ class MonomialSpace:
             dominant, permutation = lower_pieces.orbits.transport(quotient)
             neighbour = Neighbour.of(lower_pieces.pieces[dominant], permutation, j)
             neighbours.append(neighbour)
+            # ``basis`` are positions among the monomials of the piece, and so among the products.
             candidates.update([neighbour.products[i] for i in neighbour.piece.basis])
             others.update(neighbour.products)
         others -= candidates
@@ -385,7 +386,8 @@ def complete_degrees(
     Parameters
     ----------
     compute : function
-        Computes one piece from the pieces of smaller degrees.
+        Takes a dominant multidegree, packed, its degree, and the pieces of all smaller degrees;
+        returns the piece of the multidegree.
     first : bool
         End with the first degree in which there are generators.
     """

@@ -255,7 +255,7 @@ class Implicitization:
         scalar = cache(ring.domain)  # from an integer to a coefficient; the same ones recur
         with collection_paused():  # there can be very many generators
             return tuple(
-                _element(terms, ring, scalar)
+                _ring_element(terms, ring, scalar)
                 for terms in check_deadline_in(self.sparse_generators())
             )
 
@@ -264,7 +264,7 @@ class Implicitization:
         return GeneratingSet(self.ring, self.generators())
 
 
-def _element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) -> PolyElement:
+def _ring_element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) -> PolyElement:
     """Return the polynomial as an element of a ring of SymPy.
 
     ``scalar`` converts an integer to the coefficient field of the ring.
