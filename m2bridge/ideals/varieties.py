@@ -215,8 +215,7 @@ def singular_locus(
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
     with explain_factoring_errors(ideal):
         answer, reached_limit = answer_until_limit(script)
-    # ``reached_limit`` is a message, or empty: then all components were found, and none is only
-    # proved.
+    # ``reached_limit`` is the message of a limit, or empty: then all components were found.
     proved, rest_dimension = proved_before_limit(answer) if reached_limit else ([], None)
     variety = components = radical = None  # ``None`` stays where a limit was reached before
     # The answer has only what the program printed before a limit.
