@@ -136,10 +136,10 @@ class ExtensionField(CoefficientField):
         _, factors = polynomial.factor()  # pairs of an irreducible factor and its exponent
         _, first_exponent = factors[0]
         if len(factors) > 1 or first_exponent > 1:
-            parts = [
-                f"({self._polynomial_of(map(_number_of_flint, f.coeffs()))})**{e}"
-                for f, e in factors
-            ]
+            parts = []  # the factorization in words
+            for factor, exponent in factors:
+                text = self._polynomial_of(map(_number_of_flint, factor.coeffs()))
+                parts.append(f"({text})**{exponent}")
             raise InvalidCaseError(
                 "field",
                 f"the polynomial of {self.names[0]} is reducible over {self.base}:"

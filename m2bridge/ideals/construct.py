@@ -52,7 +52,7 @@ def ideal(
     generators : polynomials, or lists of them
         SymPy expressions (in symbols, or entries such as ``A[1]`` of an ``IndexedBase`` or
         ``M[0, 1]`` of a ``MatrixSymbol``, which are the variables ``A_1`` and ``M_0_1``), ``Poly``
-        or elements of its polynomial rings, multivariate polynomials of
+        or elements of SymPy's polynomial rings, multivariate polynomials of
         python-flint, exact numbers, equations of SymPy (``Eq(f, g)`` is f − g), or text such as
         ``"x^2 - 2/3*y*z"``, ``"[x + -3*y, 2//3*x]"``, ``"x^2 + y^2 = 1"``
         or what Macaulay2, SymPy, Sage and Oscar print for lists and ideals

@@ -517,7 +517,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         check_prime_field(self.ring.field, "images")
         relations = relations_over(polynomial_map, self.ring.field)
         self._check_ring(relations.ring, "the source")
-        values = map_values(polynomial_map, relations)
+        values = map_values(polynomial_map, relations)  # images, target, perhaps a radical to take
         answer = ask("ideal_image", {"givenIdeal": self + relations}, values)
         return _tidy_ideal(answer.ideal("image"))
 

@@ -144,7 +144,7 @@ def listing(text: str) -> Listing:
         If brackets do not match, the text holds several ideals or rings, or m2bridge does not have
         the field of the coefficients.
     """
-    match = _RING.fullmatch(text)
+    match = _RING.fullmatch(text)  # ideal of a ring, with ``names`` by Sage, ``variables`` by us
     if match:
         names_text = match["names"] or match["variables"] or ""
         names = [name.strip() for name in names_text.split(",")]
@@ -166,8 +166,8 @@ def listing(text: str) -> Listing:
         list_text = _text_in_brackets(body)
     if list_text is None:
         return _listing_of_parts(body)
-    if not list_text.strip():
-        return Listing(())
+    if not list_text.strip():  # brackets without a polynomial
+        return Listing(polynomials=())
     return _listing_of_parts(list_text)
 
 

@@ -465,7 +465,8 @@ class Echelon:
         return cls(tuple(monomials), pivots, numerators, coefficients)
 
     def by_support(self, columns: Iterable[int]) -> list[int]:
-        """Return the columns sorted by their numbers of nonzero entries, the smallest first.
+        """Return the columns sorted by their numbers of nonzero entries, the smallest first, and so
+        by the lengths of their relations.
 
         Of columns with equally many the rightmost one is first.
         """

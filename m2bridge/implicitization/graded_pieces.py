@@ -8,7 +8,8 @@ integers do; its leading part is the degree. How a piece is computed stands in `
 
 A monomial lists the numbers of its coordinates in ascending order, with repetition: x_0² x_3 is
 (0, 0, 3). A permutation π, given by π(0), π(1), …, carries it to x_π(0)² x_π(3). ``lower`` maps
-each smaller degree, from 0 on, to its pieces.
+each smaller degree, from 0 on, to its pieces. Positions in the ``monomials`` of a piece are its
+``basis``, the basis of the coordinate ring, ``rank`` in number.
 """
 
 from __future__ import annotations

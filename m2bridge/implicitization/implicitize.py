@@ -292,7 +292,8 @@ def implicitize(
     max_degree : int
         The last degree of the grading; for most maps the total degree in the coordinates.
     seed : int
-        Choice of random points. It can change the running time, not dimensions or numbers.
+        Choice of random points. It can change the running time, but neither dimensions nor the
+        numbers of generators.
     first : bool
         End with the first degree that has generators other than linear relations.
 
