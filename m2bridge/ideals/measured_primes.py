@@ -28,9 +28,10 @@ def measured_primes_in(
 def proved_before_limit(answer: Answer) -> tuple[list[MeasuredPrime], int | None]:
     """Components that were proved before a limit, and an upper bound for the dimension of others.
 
-    The bound is −1 if there are no others. After step n Macaulay2 prints the bound as ``bound_n``, and the components proved so far as
+    After step n Macaulay2 prints the bound as ``bound_n``, and the components proved so far as
     ``proved_n``, ``proved_dimensions_n`` and ``proved_degrees_n`` if the step proved new ones: the
-    last values count. The bound is ``None`` if the limit was reached before the first step.
+    last values count. The bound is −1 if there are no other components, and ``None`` if the limit
+    was reached before the first step.
     """
     proved: list[MeasuredPrime] = []
     rest_dimension = None
