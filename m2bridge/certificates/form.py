@@ -386,7 +386,8 @@ def read(path: Path) -> Certificate:
     Raises
     ------
     CertificateError
-        If the file differs from the text that :func:`write` writes for its certificate.
+        If the file is no JSON, or has too many brackets inside one another, or no certificate, or
+        differs from the text that :func:`write` writes for its certificate.
     OtherReleaseError
         If another release wrote it in another schema.
     TooExpensiveError

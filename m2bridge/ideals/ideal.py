@@ -101,7 +101,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return str(self).partition("\n")[0]
 
     def to_sheet(self) -> Sheet:
-        """Generators and ring on a line, and as a formula; if shortened, a line for each one."""
+        """The generators and the ring on one line, and as a formula; if they are shortened there, a
+        line for each generator in place of the formula.
+        """
         title = ideal_text(self)
         is_shortened = title != ideal_text(self, most=None)
         if is_shortened:
@@ -383,11 +385,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         ((2*x, -2*y*z, -y**2),)
         """
         variables = self.ring.sympy_ring.gens
-        rows = [
-            tuple(map(generator.diff, variables))
-            for generator in check_deadline_in(self.generators)
-        ]
-        # By these degrees the matrix of homogeneous generators is homogeneous of degree 0.
+        rows = [tuple(map(f.diff, variables)) for f in check_deadline_in(self.generators)]
+        # By these degrees the matrix of homogeneous generators is homogeneous of degree 0: the
+        # derivative of f by a variable, in row f, has degree deg f − 1.
         target = _free_module(self.ring, (-total_degree(f) for f in self.generators))
         source = _free_module(self.ring, [-1] * len(variables))
         return Matrix(target, source, entries=tuple(rows), degree=(0,))

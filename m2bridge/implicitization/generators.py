@@ -221,8 +221,9 @@ g of its ideal.
 
 
 def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Products:
-    """Return the different products x_j · g at the free monomials, those with few terms first: a
-    mapping from pairs (place, coefficient), sorted by place, to (neighbour of x_j, g).
+    """Return the different products x_j · g at the free monomials, those with few terms first, as
+    keys of a mapping: the pairs (place, coefficient), sorted by place. Values are pairs (neighbour
+    of x_j, g).
 
     For each coordinate x_j, g runs through the basis of the ideal in the piece of its neighbour.
 
@@ -309,9 +310,8 @@ class GeneratedPart:
         place : mapping from int to int
             The position of each of these columns among the free monomials.
         """
-        values = self._values_at(
-            [place[column] for column in columns]
-        )  # a column for each of these
+        # Column i of the matrix has the values of all functionals at the monomial of columns[i].
+        values = self._values_at([place[column] for column in columns])
         _, pivots = linear_algebra.reduced_echelon(values)
         return [columns[i] for i in pivots]
 

@@ -228,12 +228,12 @@ def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) 
     degrees = polynomial_map.image_degrees  # None unless all are homogeneous, none constant
     if degrees is not None:
         return tuple(degree // gcd(*degrees) for degree in degrees)
-    return _smallest_positive(rows, polynomial_map)
+    return _smallest_positive_degrees(rows)
 
 
-def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
+def _smallest_positive_degrees(rows: list[IntegerVector]) -> IntegerVector:
     """Return positive integers, proportional to the combination of the rows that has entries ≥ 1
-    and the smallest sum.
+    and the smallest sum: a degree for each coordinate, where a row is a grading by ZZ.
 
     The rational combination is found by linear programming, and multiplied by its denominators.
 
