@@ -172,11 +172,12 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
                 waiting.append(smaller)
         if len(all_faces) > MAX_FACES:
             raise TooLargeError(f"a polytope with more than {MAX_FACES} faces")
-    dimensions = {}
-    for face in check_deadline_in(all_faces):
-        matrix = flint.fmpz_mat([list(vectors[i]) for i in sorted(face)])
-        dimensions[face] = int(matrix.rank()) - 1  # less than that of the cone over the face
-    return dimensions
+    return {face: _dimension_of(vectors, face) for face in check_deadline_in(all_faces)}
+
+
+def _dimension_of(vectors: Sequence[IntegerVector], face: Face) -> int:
+    """The dimension of a face, one less than that of the cone over it, which the vectors span."""
+    return int(flint.fmpz_mat([list(vectors[i]) for i in sorted(face)]).rank()) - 1
 
 
 def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> dict[Face, int]:

@@ -400,6 +400,12 @@ def _exact_expression(expression: Any) -> Any:
             modulus = f"has coefficients modulo {domain.mod}"
             raise ConversionError(f"'{expression}' {modulus}: give a polynomial over ZZ or QQ")
         expression = expression.as_expr()
+    _check_is_exact(expression)
+    return in_plain_symbols(expression) if isinstance(expression, Expr) else expression
+
+
+def _check_is_exact(expression: Any) -> None:
+    """Raise ConversionError unless a value is an exact expression of SymPy or a rational number."""
     if isinstance(expression, str):
         raise ConversionError(
             f"{expression!r} is text, which SymPy would run as a program: give an expression, or"
@@ -411,7 +417,6 @@ def _exact_expression(expression: Any) -> Any:
         raise ConversionError(
             f"a {type(expression).__name__} is not a polynomial: give a SymPy expression"
         )
-    return in_plain_symbols(expression) if isinstance(expression, Expr) else expression
 
 
 @lru_cache(maxsize=256)

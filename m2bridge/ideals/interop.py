@@ -87,11 +87,7 @@ _VOCABULARIES = {
 def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     """The ideal in the format ``.mrdi``, as a dictionary; equal rings have equal UUIDs.
 
-    Parameters
-    ----------
-    ideal : GeneratingSet
-    namespace : str
-        Whose words are used, ``Macaulay2`` or ``Oscar``.
+    ``namespace`` says whose words are used, ``Macaulay2`` or ``Oscar``.
 
     Raises
     ------
@@ -101,10 +97,10 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
         For an extension field.
     """
     check_prime_field(ideal.ring.field, "files .mrdi")
-    if namespace not in _VOCABULARIES:
-        known_namespaces = " or ".join(_VOCABULARIES)
-        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known_namespaces}")
-    vocabulary = _VOCABULARIES[namespace]
+    vocabulary = _VOCABULARIES.get(namespace)
+    if vocabulary is None:
+        known = " or ".join(_VOCABULARIES)
+        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known}")
     ring = _ring_data(ideal.ring, namespace)
     ring_uuid = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     return {

@@ -361,8 +361,7 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     degree = max(map(total_degree, ideal.generators), default=0)
     if sum(map(len, ideal.generators)) > MAX_FLINT_GENERATOR_TERMS:
         return None
-    # FLINT cannot limit the length of a reduction: it is estimated by the number of monomials up to
-    # twice the degree of the generators.
+    # FLINT cannot limit the length of a reduction: monomials up to twice the degree estimate it.
     number_of_monomials = comb(variables + 2 * degree, variables)
     if number_of_monomials > MAX_REDUCTION_MONOMIALS:
         return None
