@@ -22,7 +22,7 @@ def matrices_of_rank(size: int, rank: int) -> int:
     return determinantal_dimension(size, size, rank)
 
 
-def symmetric_matrices_of_rank(size: int, rank: int) -> int:
+def dimension_of_symmetric_rank(size: int, rank: int) -> int:
     """The dimension of the variety of symmetric n × n matrices of rank at most r, n the size.
 
     It has codimension (n − r)(n − r + 1)/2 in the space of dimension n(n + 1)/2, for r ≤ n.

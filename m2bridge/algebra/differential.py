@@ -146,8 +146,9 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
     """
     p = field.characteristic
     seeds = range(SEED, SEED + POINTS_PER_FIELD)
-    best, field_of_best = -1, ""
+    best, field_of_best = -1, ""  # −1 is less than every rank
     for seed in seeds:
+        # Over GF(p) the numbers 1, …, p are all elements of the field.
         point = random_point(free, p or MIN_FIELD_ELEMENTS, seed)
         rank_there = differential_rank(free, point, field=field)
         if rank_there > best:

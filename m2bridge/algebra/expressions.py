@@ -86,7 +86,7 @@ def variables_of(expression: Expr) -> set[Any]:
             variables.add(subexpression)
             subexpressions.skip()  # the name and the indices inside the entry are not visited
         elif isinstance(subexpression, IndexedBase | MatrixExpr):
-            _refuse_whole_object(expression, subexpression)
+            _refuse_whole_object(expression, subexpression)  # raises ConversionError
     return variables
 
 

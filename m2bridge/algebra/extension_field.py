@@ -136,9 +136,10 @@ class ExtensionField(CoefficientField):
         _, factors = polynomial.factor()  # pairs of an irreducible factor and its exponent
         _, first_exponent = factors[0]
         if len(factors) > 1 or first_exponent > 1:
-            parts = [
-                f"({self._univariate(map(_number_of_flint, f.coeffs()))})**{e}" for f, e in factors
-            ]
+            parts = []  # the factorization in words
+            for factor, exponent in factors:
+                text = self._polynomial_of(map(_number_of_flint, factor.coeffs()))
+                parts.append(f"({text})**{exponent}")
             raise InvalidCaseError(
                 "field",
                 f"the polynomial of {self.names[0]} is reducible over {self.base}:"
@@ -194,9 +195,9 @@ class ExtensionField(CoefficientField):
     @property
     def relation(self) -> Any:
         """The minimal polynomial, in :attr:`generator_ring`."""
-        return self._univariate(self.minimal_polynomial)
+        return self._polynomial_of(self.minimal_polynomial)
 
-    def _univariate(self, coefficients: Iterable[Any]) -> Any:
+    def _polynomial_of(self, coefficients: Iterable[Any]) -> Any:
         """The polynomial in :attr:`generator_ring` with these coefficients of 1, a, a², …
 
         A residue becomes the integer that is closest to zero.
@@ -221,16 +222,19 @@ class ExtensionField(CoefficientField):
         ZeroDivisionError
             If the denominator is zero in the field.
         """
-        numerator_element = self._polynomial(numerator)
+        numerator_element = self._element_of_terms(numerator)
         if denominator is None:
             return numerator_element
-        denominator_element = self._polynomial(denominator)
+        denominator_element = self._element_of_terms(denominator)
         if not denominator_element:
             raise ZeroDivisionError("a denominator is zero in the field")
         return numerator_element / denominator_element
 
-    def _polynomial(self, terms: GeneratorTerms) -> Any:
-        """The element of :attr:`domain` that is the polynomial with these terms in generators."""
+    def _element_of_terms(self, terms: GeneratorTerms) -> Any:
+        """The element of :attr:`domain` that is a polynomial in the generators.
+
+        ``terms`` maps the exponents of the generators to rational coefficients.
+        """
         domain = self.domain
         if not self.minimal_polynomial:
             ring = domain.field.ring
@@ -351,7 +355,7 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         self.mod = DMP(descending, self.dom)
         self.ngens = 1
         self.symbols = self.gens = (Symbol(described.names[0]),)
-        self.unit = self.new([self.dom(1), self.dom(0)])
+        self.unit = self.new([self.dom(1), self.dom(0)])  # 1·a + 0: the highest power comes first
         self.zero = self.dtype.zero(self.mod.to_list(), self.dom)
         self.one = self.dtype.one(self.mod.to_list(), self.dom)
 

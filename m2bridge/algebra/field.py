@@ -105,7 +105,10 @@ class CoefficientField:
 
 @lru_cache(maxsize=256)
 def _domain(characteristic: int) -> Any:
-    """The domain, made once: SymPy's finite fields are equal, but their hashes differ."""
+    """SymPy's domain QQ or GF(p), by which residues become the integers closest to zero.
+
+    It is made once for each p: SymPy's finite fields are equal, but their hashes differ.
+    """
     from sympy import GF, QQ  # slow to import
 
     if characteristic == 0:
@@ -114,7 +117,10 @@ def _domain(characteristic: int) -> Any:
 
 
 def check_is_field(field: object) -> None:
-    """Raise InvalidCaseError unless the value is a field QQ or GF(p); the text ``"QQ"`` is none."""
+    """Raise InvalidCaseError unless the value is QQ or GF(p) as a CoefficientField.
+
+    Extension fields and texts such as ``"QQ"`` are refused.
+    """
     if not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
     if field.names:  # an extension field

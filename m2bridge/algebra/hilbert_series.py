@@ -93,8 +93,8 @@ class HilbertSeries:
     def polynomial(self) -> Expr:
         """The Hilbert polynomial in n, as a SymPy expression.
 
-        It is the sum of (−1)^i e_i C(n + k, k) with k = D − i − 1 over the e_i, see
-        :attr:`hilbert_coefficients`.
+        It is the sum of (−1)^i e_i C(n + k, k) with k = D − i − 1 over 0 ≤ i < D, where D is the
+        dimension, and e_i is the value at 1 of the i-th derivative of h, over i!.
         """
         total = Poly(0, n, domain=QQ)
         binomial = Poly(1, n, domain=QQ)  # C(n + k, k)

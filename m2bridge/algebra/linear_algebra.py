@@ -126,8 +126,8 @@ def _minor_bits(matrix: Any, size: int) -> int:
 
     By Hadamard's inequality the absolute value of a minor is at most the product of the norms of
     its rows, and also of its columns. The rows of a minor are parts of rows of the matrix, whose
-    norms are at least as large. The bounds of :func:`_squared_norm_bits` are halved, because they
-    are for squares.
+    norms are at least as large. :func:`_squared_norm_bits` bounds the bits of the square of such a
+    product, whatever rows or columns the minor has; half of them are for the product itself.
     """
     rows = matrix.tolist()
     columns = zip(*rows, strict=True)
@@ -259,6 +259,7 @@ def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[li
         matrix, pivots = reduced_echelon(flint.nmod_mat(rows, prime))
         denominator = 1
     else:
+        # An elimination over QQ costs about as much as this many modulo primes.
         check(PRIMES_PER_RATIONAL_ECHELON * _elimination_price_of(rows))
         matrix, denominator, height = flint.fmpz_mat(rows).rref()
         pivots = leading_columns(matrix, height)
@@ -333,6 +334,7 @@ class Quotient:
         result = cls(prime)
         rounds = []  # the forms that each round found
         remaining = [(number, row) for number, row in enumerate(rows) if row]
+        # Each round adds the numbers of its independent rows to ``result.chosen``.
         while remaining and not _is_dense(remaining):
             forms, remaining = result._sparse_round(remaining)
             rounds.append(forms)

@@ -129,8 +129,8 @@ class BettiTable(Typeset):
 
     def __str__(self) -> str:
         """The table of the example: a column for each degree, lines for totals and rows."""
-        table = self.rows
-        totals = self._totals
+        table = self.rows  # (i, j) → the number of weight i + j in homological degree i
+        totals = self._totals  # i → the sum of column i
         if not table:
             return "total:"
         row_numbers = [j for _, j in table]
@@ -341,7 +341,7 @@ class Matrix(Named, Typeset):
             return len(self.entries), len(self.entries[0])
         # Without rows, the source says how many columns there are: one for each of its generators.
         generators = self.source.generators
-        if generators is None:
+        if generators is None:  # the basis of its free module generates the source
             return 0, len(self.source.degrees)
         return 0, generators.shape[1]
 

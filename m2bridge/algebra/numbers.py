@@ -77,12 +77,14 @@ def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int,
     """Rational numbers congruent to residues: a common denominator, and the numerators.
 
     The residues are from 0 to modulus − 1, and the modulus is odd. Each numerator is the integer
-    closest to zero that is congruent to denominator · residue.
+    closest to zero that is congruent to denominator · residue. They are the rational numbers that
+    are sought if numerators and the common denominator are small against the modulus.
     """
     denominator = 1
     for residue in residues:
         if residue > 1:  # 0 and 1 are integers
-            # The factor that this number lacks in the denominator of those before it.
+            # Times the denominator of the numbers before it, this number is a fraction with a
+            # smaller denominator: the factor that the common one lacks.
             denominator *= rational_denominator(residue * denominator % modulus, modulus)
     half = modulus // 2
     # Adding half before the reduction, and taking it away after, gives numbers from −half to half.

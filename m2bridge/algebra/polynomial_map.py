@@ -143,7 +143,7 @@ class PolynomialMap:
                 f'images: a dictionary is needed, such as {{"x": s**2}}, not {images!r:.60}'
             )
         source = PolynomialRing(QQ, tuple(map(variable_name, parameters)))
-        fractions = {}
+        fractions = {}  # coordinate → (numerator, denominator)
         for name, image in images.items():
             numerator, denominator = numerator_and_denominator(image)
             try:
@@ -153,6 +153,7 @@ class PolynomialMap:
                 advice = UNDECLARED if symbols_used - set(source.variables) else ""
                 raise ConversionError(f"{reason}{advice}") from None
             fractions[variable_name(name)] = image_fraction
+        # Of an equation f = g the difference f − g vanishes on the source.
         equations = [source.polynomial(difference(relation)) for relation in relations]
         nonzero_equations = tuple(filter(None, equations))
         return cls.from_fractions(source, fractions, nonzero_equations, prime)

@@ -83,7 +83,7 @@ def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
     size = len(vectors[0])
     # The cone of a basis has one facet opposite to each vector: the form that is zero on the facet
     # is a column of the inverse matrix. All other vectors are then added, one by one.
-    basis, _ = pivot_columns(list(zip(*vectors, strict=True)))
+    basis, _ = pivot_columns(list(zip(*vectors, strict=True)))  # numbers of vectors, the columns
     inverse = flint.fmpz_mat([list(vectors[i]) for i in basis]).inv()
     rays: list[_Ray] = []
     for j in range(size):
@@ -150,7 +150,8 @@ def _primitive_vector(form: Sequence[Any]) -> IntegerVector:
 def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
     """Return the dimension of each face of a polytope that is not empty, itself included.
 
-    ``vectors`` are (1, p) for its points p, as in :func:`facets`.
+    ``vectors`` are (1, p) for its points p, and span the whole space. A face is the set of the
+    numbers of the points on it.
 
     Raises
     ------
@@ -171,11 +172,12 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
                 waiting.append(smaller)
         if len(all_faces) > MAX_FACES:
             raise TooLargeError(f"a polytope with more than {MAX_FACES} faces")
-    dimensions = {}
-    for face in check_deadline_in(all_faces):
-        matrix = flint.fmpz_mat([list(vectors[i]) for i in sorted(face)])
-        dimensions[face] = int(matrix.rank()) - 1  # less than that of the cone over the face
-    return dimensions
+    return {face: _dimension_of(vectors, face) for face in check_deadline_in(all_faces)}
+
+
+def _dimension_of(vectors: Sequence[IntegerVector], face: Face) -> int:
+    """The dimension of a face, one less than that of the cone over it, which the vectors span."""
+    return int(flint.fmpz_mat([list(vectors[i]) for i in sorted(face)]).rank()) - 1
 
 
 def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> dict[Face, int]:
@@ -191,6 +193,7 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
     volume_of_face: dict[Face, int] = {}
     polytope_dimension = max(dimensions.values())
     polytope_facets = [face for face, dim in dimensions.items() if dim == polytope_dimension - 1]
+    # Faces of small dimension come first, since their volumes are those of the bases of pyramids.
     for face in check_deadline_in(sorted(dimensions, key=dimensions.__getitem__)):
         if dimensions[face] == 0:
             volume_of_face[face] = 1

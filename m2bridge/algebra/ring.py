@@ -41,7 +41,7 @@ class PolyElement(rings.PolyElement):  # type: ignore[misc]
     """
 
     def str(self, *style: Any) -> str:
-        """Return the text as SymPy writes it, with residues from 0 to p − 1."""
+        """Return the text as SymPy writes it, but residues as the integers closest to zero."""
         domain = self.ring.domain
         if isinstance(domain, ExtensionDomain | FractionField):
             return _text_over(extension_field_of(domain), self)
@@ -286,7 +286,7 @@ def place_of_variant(name: str) -> int | None:
 def check_characters(name: str) -> None:
     """Raise ConversionError for a name with a variant of a letter, such as ℌ for H.
 
-    Names are compared in their normal form, in which it would be another name.
+    Names are compared in the normal form NFKC, which writes such a name in other letters.
     """
     place = place_of_variant(name)
     if place is not None:
@@ -343,12 +343,12 @@ def _check_letters(names: Iterable[str]) -> None:
 
 
 def _check_names_of_field(field: CoefficientField, variables: Iterable[str]) -> None:
-    """Raise ConversionError if a variable is a generator of the field, but for indices.
+    """Raise ConversionError if a variable has the letter of a generator of the field.
 
     With the generator a of the field, neither a nor a_1 may be a variable: Macaulay2 cannot have
     both a and the indexed a_1.
     """
-    bases = {name.partition("_")[0] for name in field.names}
+    bases = {name.partition("_")[0] for name in field.names}  # without indices
     for name in variables:
         if name.partition("_")[0] in bases:
             raise ConversionError(
@@ -400,6 +400,12 @@ def _exact_expression(expression: Any) -> Any:
             modulus = f"has coefficients modulo {domain.mod}"
             raise ConversionError(f"'{expression}' {modulus}: give a polynomial over ZZ or QQ")
         expression = expression.as_expr()
+    _check_is_exact(expression)
+    return in_plain_symbols(expression) if isinstance(expression, Expr) else expression
+
+
+def _check_is_exact(expression: Any) -> None:
+    """Raise ConversionError unless a value is an exact expression of SymPy or a rational number."""
     if isinstance(expression, str):
         raise ConversionError(
             f"{expression!r} is text, which SymPy would run as a program: give an expression, or"
@@ -411,7 +417,6 @@ def _exact_expression(expression: Any) -> Any:
         raise ConversionError(
             f"a {type(expression).__name__} is not a polynomial: give a SymPy expression"
         )
-    return in_plain_symbols(expression) if isinstance(expression, Expr) else expression
 
 
 @lru_cache(maxsize=256)
@@ -481,7 +486,8 @@ class GeneratingSet:
     def __pow__(self, exponent: int) -> Self:
         """A power of the ideal; the unit ideal for the exponent 0.
 
-        Its generators are the products of ``exponent`` generators, with repetition.
+        Its generators are the products of ``exponent`` generators, with repetition. Raises
+        TooLargeError if these are too many, and Python a TypeError for a negative exponent.
 
         >>> print(ideal("x", "y") ** 2)
         ideal(x**2, x*y, y**2) of QQ[x, y]

@@ -20,6 +20,8 @@ PartitionTuple = tuple[int, ...]
 def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[PartitionTuple]:
     """Yield the partitions of n with at most ``rows`` parts, none above ``largest``.
 
+    Those with larger first parts come first (decreasing lexicographic order).
+
     Examples
     --------
     >>> list(partitions(4, 2))
@@ -63,11 +65,14 @@ def dimension(shape: PartitionTuple, size: int) -> int:
 
 
 def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[PartitionTuple]:
-    """Yield the partitions μ with at most ``rows`` parts whose S_μ is in S_λ ⊗ S_size, λ the shape.
+    """Yield the partitions μ with at most ``rows`` parts whose S_μ is in S_λ ⊗ S_(size), λ the
+    shape, where S_(size) is the symmetric power Sym^size.
 
-    By Pieri's rule λ gets ``size`` boxes, no two in one column: μ_(i+1) ≤ λ_i ≤ μ_i.
+    By Pieri's rule they are λ with ``size`` more boxes, no two in one column, and have multiplicity
+    1: μ_(i+1) ≤ λ_i ≤ μ_i.
     """
-    # μ_i is at least λ_i, and at most λ_(i−1); μ_1 is at most λ_1 + size.
+    # μ_i is at least λ_i, and at most λ_(i−1); μ_1 is at most λ_1 + size. μ can have one part more
+    # than λ, for which the lower bound is 0.
     upper = (max(shape, default=0) + size, *shape)
     yield from _partitions_between((*shape, 0), upper, sum(shape) + size, rows)
 
@@ -94,6 +99,7 @@ def _partitions_between(
         greatest = min(upper[0], total - sum(lower[1:]))
         for first in range(least, greatest + 1):
             for rest in _partitions_between(lower[1:], upper[1:], total - first, rows - 1):
+                # The parts decrease weakly: after a part 0 the others are 0 too, and left out.
                 yield (first, *rest) if first else ()
     elif total == 0 and not any(lower):  # all further parts are zero
         yield ()
@@ -129,7 +135,8 @@ def littlewood_richardson(
 def _pieri_product(
     terms: Mapping[PartitionTuple, int], size: int, rows: int
 ) -> Counter[PartitionTuple]:
-    """The coefficients of the product of Σ terms[λ] S_λ with S_size, by Pieri's rule.
+    """The coefficients of the product of Σ terms[λ] S_λ with S_(size), the symmetric power
+    Sym^size, by Pieri's rule.
 
     Partitions with more than ``rows`` parts are left out.
     """
@@ -151,7 +158,7 @@ def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
 
 
 @lru_cache(maxsize=100_000)
-def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
+def kostka_number(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
     """The Kostka number: how many semistandard tableaux of the shape have weight[k] entries k.
 
     The largest entries form a horizontal strip, which has no two boxes in one column; without this
@@ -159,12 +166,12 @@ def tableaux(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
 
     Examples
     --------
-    >>> tableaux((2, 1), (1, 1, 1))
+    >>> kostka_number((2, 1), (1, 1, 1))
     2
     """
     if not weight:  # no entries: there is one tableau if the shape is empty, and else none
         return 1 if not shape else 0
-    return sum(tableaux(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
+    return sum(kostka_number(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
 
 
 Shapes = tuple[PartitionTuple, ...]
@@ -213,7 +220,7 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
                 )
             multiplicities[shapes] = multiplicity
             for weight in remaining:
-                remaining[weight] -= multiplicity * prod(map(tableaux, shapes, weight))
+                remaining[weight] -= multiplicity * prod(map(kostka_number, shapes, weight))
     return multiplicities
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.ring import PolynomialRing, entry_text
-from m2bridge.results.markup import latex, polynomial_latex
+from m2bridge.results.markup import latex as words_latex, polynomial_latex
 
 MAX_LATEX_CHARACTERS = 6000
 """Characters of a formula that a notebook sets; a longer value is shown as text."""
@@ -44,7 +44,8 @@ class Typeset(ABC):
 def element_latex(element: Any) -> str:
     """Return an element of a ring, or the text of one, in LaTeX.
 
-    What is no polynomial and no fraction of polynomials stays text.
+    A polynomial or a fraction of polynomials is one formula. Any other text is set as words, among
+    which only those that look like formulas, as f(x), are formulas.
 
     Examples
     --------
@@ -58,8 +59,8 @@ def element_latex(element: Any) -> str:
     text = entry_text(element)
     try:
         return polynomial_latex(text)
-    except ValueError:
-        return rf"\text{{{latex(text)}}}"
+    except ValueError:  # neither a polynomial nor a fraction of polynomials
+        return rf"\text{{{words_latex(text)}}}"
 
 
 def ring_latex(ring: Any) -> str:
@@ -75,7 +76,7 @@ def ring_latex(ring: Any) -> str:
     """
     if isinstance(ring, PolynomialRing):
         field = ring_latex(ring.field)
-        if "/" in field:
+        if "/" in field:  # k[a]/(m) as field of coefficients
             field = f"({field})"
         return f"{field}[{', '.join(map(polynomial_latex, ring.variables))}]"
     if isinstance(ring, ExtensionField):
@@ -85,10 +86,10 @@ def ring_latex(ring: Any) -> str:
             return rf"{base}({names})"
         return rf"{base}[{names}]/({polynomial_latex(str(ring.relation))})"
     name = str(ring)
-    if prime_field := _PRIME_FIELD.fullmatch(name):
+    if prime_field := _PRIME_FIELD.fullmatch(name):  # GF(p), or Macaulay2's ZZ/p
         characteristic = prime_field[1] or prime_field[2]
         return rf"\mathbb{{F}}_{{{characteristic}}}"
-    return _BLACKBOARD.get(name) or rf"\text{{{latex(name)}}}"
+    return _BLACKBOARD.get(name) or rf"\text{{{words_latex(name)}}}"
 
 
 def ideal_latex(generators: Iterable[Any], ring: Any) -> str:

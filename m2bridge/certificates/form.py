@@ -386,7 +386,8 @@ def read(path: Path) -> Certificate:
     Raises
     ------
     CertificateError
-        If the file differs from the text that :func:`write` writes for its certificate.
+        If the file is no JSON, or has too many brackets inside one another, or no certificate, or
+        differs from the text that :func:`write` writes for its certificate.
     OtherReleaseError
         If another release wrote it in another schema.
     TooExpensiveError
@@ -426,9 +427,9 @@ class Difference:
 def difference(stored: Any, found: Any, place: str) -> Difference | None:
     """Return the first difference between a stored and a found value; None if they are equal.
 
-    Dictionaries are compared key by key in sorted order, lists entry by entry. Values of different
-    types differ: 1, 1.0 and true are three values. ``place`` is the path of both values in the
-    certificate.
+    Dictionaries with the same keys are compared key by key in sorted order, lists of the same
+    length entry by entry; others differ as a whole. Values of different types differ: 1, 1.0 and
+    true are three values. ``place`` is the path of both values in the certificate.
     """
     if isinstance(stored, dict) and isinstance(found, dict) and stored.keys() == found.keys():
         for key in sorted(stored):
@@ -444,10 +445,10 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
         return None
     if type(stored) is type(found) and stored == found:
         return None
-    return _shortened(stored, found, place)
+    return _difference_in_excerpts(stored, found, place)
 
 
-def _shortened(stored_value: Any, found_value: Any, place: str) -> Difference:
+def _difference_in_excerpts(stored_value: Any, found_value: Any, place: str) -> Difference:
     """Return the difference of two unequal values, as JSON.
 
     The excerpt of a long text begins before the first character that differs.

@@ -104,7 +104,7 @@ class Wording:
             words = present
             for former in self.former:
                 is_same_statement = (former.key, former.part) == (key, present.part)
-                if is_same_statement and _stands_in(answer, former):
+                if is_same_statement and _has_verdict_on(answer, former):
                     words = former
             listed_words.append(words)
         return tuple(listed_words)
@@ -112,12 +112,13 @@ class Wording:
     def renewed(self, text: str) -> str:
         """Return the present words of a lemma or hypothesis, if ``text`` is its former words.
 
-        Any other text is returned unchanged.
+        Words can have placeholders such as ``{widths}`` for numbers of the case, which the present
+        words then have too. Any other text is returned unchanged.
         """
         for former, present in self.reworded.items():
             match = _pattern(former).fullmatch(text)
             if match is not None:
-                # the numbers of the case stand in the present words, too
+                # each group of the match is a placeholder, with the numbers in its place
                 renewed_text = present
                 for name, numbers in match.groupdict().items():
                     renewed_text = renewed_text.replace(f"{{{name}}}", numbers)
@@ -168,7 +169,7 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(pattern + re.escape(words[end:]))
 
 
-def _stands_in(answer: Mapping[str, Any], words: Words) -> bool:
+def _has_verdict_on(answer: Mapping[str, Any], words: Words) -> bool:
     """Return whether the answer of a certificate has a verdict on a statement in these words."""
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):
@@ -198,7 +199,7 @@ def wording(path: Path) -> Wording:
     return Wording(
         statements=tuple(Words(**words) for words in data.get("statements", ())),
         former=tuple(Words(**words) for words in data.get("former", ())),
-        reworded=_reworded(data),
+        reworded=_present_by_former_words(data),
         computed=computed,
         trusted=trusted,
         hypotheses=data.get("hypotheses", {}),
@@ -214,7 +215,7 @@ def _read(path: Path) -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def _reworded(data: Mapping[str, Any]) -> dict[str, str]:
+def _present_by_former_words(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the present words by former words of lemmas, hypotheses and closures.
 
     ``data`` is the content of a file ``words.toml``. In it ``former-lemmas`` has by the name of a

@@ -52,7 +52,7 @@ def ideal(
     generators : polynomials, or lists of them
         SymPy expressions (in symbols, or entries such as ``A[1]`` of an ``IndexedBase`` or
         ``M[0, 1]`` of a ``MatrixSymbol``, which are the variables ``A_1`` and ``M_0_1``), ``Poly``
-        or elements of its polynomial rings, multivariate polynomials of
+        or elements of SymPy's polynomial rings, multivariate polynomials of
         python-flint, exact numbers, equations of SymPy (``Eq(f, g)`` is f − g), or text such as
         ``"x^2 - 2/3*y*z"``, ``"[x + -3*y, 2//3*x]"``, ``"x^2 + y^2 = 1"``
         or what Macaulay2, SymPy, Sage and Oscar print for lists and ideals
@@ -103,7 +103,7 @@ def ideal(
     if variables is None:
         variables_in_texts = (given.variables for given in listings if given.variables)
         variables = next(variables_in_texts, None)  # the first, if a text names any
-    names = _variables(polynomials, variables, common_field.names)
+    names = _variable_names(polynomials, variables, common_field.names)
     for name in names:
         check_variable(name)
     ring = PolynomialRing(common_field, names)
@@ -123,7 +123,7 @@ def _field_of(
     """The field of an ideal: ``field`` if it was asked for, else the one that its polynomials have.
 
     The fields of polynomials come from what texts say of their ring, from objects with a ring, and
-    from numbers in expressions of SymPy, such as I.
+    from numbers in expressions of SymPy, such as I. Where nothing names a field it is QQ.
 
     Raises
     ------
@@ -137,15 +137,16 @@ def _field_of(
     ]
     # ``None`` stands for a text or polynomial that names no field.
     fields = [*(given.field for given in listings), *map(parsing.own_field, without_constants)]
-    # Numbers such as I can be in a field with a root of SymPy. Where another field was asked for,
-    # they are read, or refused, with the polynomials.
+    # Numbers such as I define a field where none was asked for. Where one with a root of SymPy was,
+    # such as QQ(i), the field of the numbers has to agree with it. Over any other field, numbers
+    # are read, or refused, when the polynomials are.
     has_root = isinstance(field, ExtensionField) and field.root is not None
     if field is None or has_root:
         fields.append(field_of_numbers(map(difference, polynomials)))
     return parsing.common_field(fields, field)
 
 
-def _variables(
+def _variable_names(
     polynomials: Sequence[Any],
     variables: str | Sequence[str | Symbol] | None,
     constants: Sequence[str] = (),
@@ -164,7 +165,7 @@ def _variables(
     if isinstance(variables, str):
         variables = variables.replace(",", " ").split()
     if variables is not None:
-        return tuple(map(_variable, variables))
+        return tuple(map(_variable_name, variables))
     for value in polynomials:
         of_ring = parsing.ring_variables(value)
         if of_ring:  # empty for texts and expressions, which have no ring
@@ -181,7 +182,7 @@ def _variables(
     return tuple(sorted(names, key=_natural_key))
 
 
-def _variable(variable: str | Symbol) -> str:
+def _variable_name(variable: str | Symbol) -> str:
     """The name of a variable of an ideal, which may have primes, as x' in Macaulay2.
 
     Raises
@@ -268,7 +269,8 @@ def read_mrdi(source: Path | str | Mapping[str, Any]) -> Ideal:
     ------
     ConversionError
         If it is not such a file, or holds something other than an ideal of a polynomial ring over
-        QQ or GF(p), or a variable has a name such as ``2`` or ``x-y``; Oscar's ``x[1]`` is one.
+        QQ or GF(p), or a variable has a name such as ``2`` or ``x-y``. Oscar's name ``x[1]`` is
+        taken as it is.
 
     Examples
     --------
@@ -337,8 +339,8 @@ def read_ideal_file(
     text : str
         The content of the file: TOML with a table ``[ideal]``, or plain text: polynomials with
         commas between them, a polynomial or equation on each line, or one of the forms of
-        :func:`m2bridge.ideals.listings.listing`. A line may end with a sign, and continue on the
-        next; in plain text lines that begin with ``#`` are comments.
+        :func:`m2bridge.ideals.listings.listing`. A line that ends with an operation goes on in the
+        next one; in plain text lines that begin with ``#`` are comments.
     field : CoefficientField, optional
         Where the file names none; QQ when left out.
     plain : bool, optional
@@ -368,6 +370,7 @@ def read_ideal_file(
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
     check_keys(content, "", {"ideal"}, set())  # the required keys, and the optional ones
     table = table_of(content, "ideal", {"variables", "generators"}, {"title", "field"})
+    # Each is empty where the file has none.
     title = line_of_text(table, "ideal", "title")
     name_of_field = line_of_text(table, "ideal", "field")
     names = tuple(map(variable_name, strings(table["variables"], "[ideal] variables")))
@@ -384,11 +387,11 @@ def read_ideal_file(
     elements = []
     for number, generator_text in enumerate(texts, 1):
         place = f"[ideal] generators {number}"
-        elements.append(_generator(generator_text, place, ring))
+        elements.append(_generator_from_text(generator_text, place, ring))
     return Ideal.without_zeros(ring, elements), title
 
 
-def _generator(text: str, place: str, ring: PolynomialRing) -> PolyElement:
+def _generator_from_text(text: str, place: str, ring: PolynomialRing) -> PolyElement:
     """The element of a ring that the text of a polynomial or equation in a file stands for.
 
     ``place`` says in messages where in the file it is. Over GF(p) the text is read over QQ, so that

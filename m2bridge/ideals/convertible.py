@@ -92,7 +92,10 @@ class ConvertibleIdeal(GeneratingSet):
         return mrdi(self, namespace)
 
     def write_mrdi(self, path: Path | str, namespace: str = "Macaulay2") -> None:
-        """Write what :meth:`to_mrdi` gives to a file; :func:`m2bridge.read_mrdi` reads it.
+        """Write the ideal in the interchange format ``.mrdi``; :func:`m2bridge.read_mrdi` reads it.
+
+        ``namespace``, ``"Macaulay2"`` or ``"Oscar"``, says which program's words are used. Raises
+        ConversionError if it is another one, or has no words for the field.
 
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:

@@ -101,12 +101,14 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return str(self).partition("\n")[0]
 
     def to_sheet(self) -> Sheet:
-        """The generators and the ring on one line; if shortened, also a line for each generator."""
+        """The generators and the ring on one line, and as a formula; if they are shortened there, a
+        line for each generator in place of the formula.
+        """
         title = ideal_text(self)
         is_shortened = title != ideal_text(self, most=None)
         if is_shortened:
-            return Sheet(title, [generator_lines(self)], [])
-        return Sheet(title, [], [ideal_latex(self)])
+            return Sheet(title, blocks=[generator_lines(self)])
+        return Sheet(title, blocks=[], formulas=[ideal_latex(self)])
 
     def _formula(self) -> str:
         """The generators in angle brackets, and the ring; empty if there are many or long ones."""
@@ -153,7 +155,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return self.contains(polynomial)
 
     def equals(self, other: GeneratingSet, **options: Unpack[RunOptions]) -> bool:
-        """Whether both are the same ideal, as ``==``.
+        """Whether both are the same ideal of the same ring, whatever their generators are.
 
         Small ideals over QQ are compared by FLINT, unless an engine is given, which then decides.
 
@@ -167,19 +169,19 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             return True
         if options.get("engine") is None:
             same = are_same_small_ideals(self, other)
-            if same is not None:
+            if same is not None:  # FLINT has decided
                 return same
         return self._ask_within("ideal_equality", other, **options).boolean("equal")
 
     def contains(self, other: object, **options: Unpack[RunOptions]) -> bool:
-        """Whether a polynomial, as :func:`m2bridge.ideal` takes it, or another ideal lies in the
-        ideal, as ``in``.
+        """Whether a polynomial, as :func:`m2bridge.ideal` takes it, or another ideal J lies in this
+        ideal I; ``other in I`` is the same question.
 
         >>> cusp = ideal("y^2 - x^3")
         >>> cusp.contains("x*y^2 - x^4"), cusp.contains("x")
         (True, False)
         """
-        second = self._ideal(other)
+        second = self._as_ideal(other)
         check_one_ring(self, second)
         # All generators of J are, up to factors, generators of I: no computation is needed.
         if _monic_generators(second) <= _monic_generators(self):
@@ -187,7 +189,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         # J is contained in I if and only if I + J = I.
         if options.get("engine") is None:
             same = are_same_small_ideals(self, self + second)
-            if same is not None:
+            if same is not None:  # FLINT has decided
                 return same
         return self._ask_within("ideal_containment", second, **options).boolean("contains")
 
@@ -218,7 +220,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> print(ideal("x^2*y").quotient("x"))
         ideal(x*y) of QQ[x, y]
         """
-        return _tidy_ideal(self._ask("ideal_quotient", self._ideal(other)).ideal("quotient"))
+        return _tidy_ideal(self._ask("ideal_quotient", self._as_ideal(other)).ideal("quotient"))
 
     @computation
     def saturate(self, other: object, **options: Unpack[RunOptions]) -> Ideal:
@@ -231,7 +233,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> print(ideal("x^2*y").saturate("x"))
         ideal(y) of QQ[x, y]
         """
-        return _tidy_ideal(self._ask("ideal_saturation", self._ideal(other)).ideal("saturation"))
+        return _tidy_ideal(self._ask("ideal_saturation", self._as_ideal(other)).ideal("saturation"))
 
     @computation
     def eliminate(
@@ -274,7 +276,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         elements = tidy(monic).generators
         target = _free_module(self.ring, [0])
         source = _free_module(self.ring, map(total_degree, elements))
-        return GroebnerBasis(Matrix(target, source, (elements,), (0,)))
+        return GroebnerBasis(Matrix(target, source, entries=(elements,), degree=(0,)))  # one row
 
     @computation
     def dimension(self, **options: Unpack[RunOptions]) -> int:
@@ -337,7 +339,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def betti_table(self, **options: Unpack[RunOptions]) -> BettiTable:
         """The graded Betti numbers of the quotient by a homogeneous ideal.
 
-        Raises MethodUnavailableError for others.
+        Raises MethodUnavailableError for an ideal that is not.
         Source: Eisenbud, *The Geometry of Syzygies*, chapter 1.
 
         >>> print(ideal("x*z - y^2", "y*w - z^2", "x*w - y*z").betti_table())
@@ -350,7 +352,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             raise MethodUnavailableError(
                 "Betti numbers are for homogeneous ideals: this one has other generators"
             )
-        # triples: homological degree i, degree j, and the number of generators in these
+        # triples (homological degree i, degree j, number); a table has j as a vector and a weight
         numbers = self._ask("ideal_betti_table").integer_lists("betti_numbers")
         return BettiTable(tuple(((i, (j,), j), count) for i, j, count in sorted(numbers)))
 
@@ -372,24 +374,23 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         # Each module but the first is the source of a differential to the module before.
         neighbours = zip(pairwise(modules), answer.lists("differentials"), strict=True)
         for (target, source), rows in neighbours:
-            differentials.append(Matrix(target, source, tuple(map(tuple, rows)), (0,)))
+            entries = tuple(map(tuple, rows))
+            differentials.append(Matrix(target, source, entries=entries, degree=(0,)))
         return Complex(self.ring, 0, tuple(modules), tuple(differentials))
 
     def jacobian(self) -> Matrix:
-        """The Jacobian matrix: a row for each generator; Macaulay2 has its transpose.
+        """The Jacobian matrix, (generators) × (variables); Macaulay2's ``jacobian`` is transposed.
 
         >>> ideal("x^2 - y^2*z").jacobian().entries
         ((2*x, -2*y*z, -y**2),)
         """
         variables = self.ring.sympy_ring.gens
-        rows = [
-            tuple(map(generator.diff, variables))
-            for generator in check_deadline_in(self.generators)
-        ]
-        # By these degrees the matrix of homogeneous generators is homogeneous of degree 0.
+        rows = [tuple(map(f.diff, variables)) for f in check_deadline_in(self.generators)]
+        # By these degrees the matrix of homogeneous generators is homogeneous of degree 0: the
+        # derivative of f by a variable, in row f, has degree deg f − 1.
         target = _free_module(self.ring, (-total_degree(f) for f in self.generators))
         source = _free_module(self.ring, [-1] * len(variables))
-        return Matrix(target, source, tuple(rows), (0,))
+        return Matrix(target, source, entries=tuple(rows), degree=(0,))
 
     @computation
     def radical(self, **options: Unpack[RunOptions]) -> Ideal:
@@ -516,7 +517,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         check_prime_field(self.ring.field, "images")
         relations = relations_over(polynomial_map, self.ring.field)
         self._check_ring(relations.ring, "the source")
-        values = map_values(polynomial_map, relations)
+        values = map_values(polynomial_map, relations)  # images, target, perhaps a radical to take
         answer = ask("ideal_image", {"givenIdeal": self + relations}, values)
         return _tidy_ideal(answer.ideal("image"))
 
@@ -558,7 +559,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
             ideals["otherIdeal"] = other
         return ask(question, ideals)
 
-    def _ideal(self, value: object) -> GeneratingSet:
+    def _as_ideal(self, value: object) -> GeneratingSet:
         """The value if it is an ideal; if it is a polynomial, the ideal of this ring it generates.
 
         Raises ConversionError for other values, and polynomials over another field.

@@ -87,11 +87,7 @@ _VOCABULARIES = {
 def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
     """The ideal in the format ``.mrdi``, as a dictionary; equal rings have equal UUIDs.
 
-    Parameters
-    ----------
-    ideal : GeneratingSet
-    namespace : str
-        Whose words are used, ``Macaulay2`` or ``Oscar``.
+    ``namespace`` says whose words are used, ``Macaulay2`` or ``Oscar``.
 
     Raises
     ------
@@ -101,14 +97,14 @@ def mrdi(ideal: GeneratingSet, namespace: str) -> dict[str, Any]:
         For an extension field.
     """
     check_prime_field(ideal.ring.field, "files .mrdi")
-    if namespace not in _VOCABULARIES:
-        known_namespaces = " or ".join(_VOCABULARIES)
-        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known_namespaces}")
-    vocabulary = _VOCABULARIES[namespace]
+    vocabulary = _VOCABULARIES.get(namespace)
+    if vocabulary is None:
+        known = " or ".join(_VOCABULARIES)
+        raise ConversionError(f"there is no namespace '{namespace:.40}': take {known}")
     ring = _ring_data(ideal.ring, namespace)
     ring_uuid = str(uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(ring)))
     return {
-        "_ns": {namespace: vocabulary.origin},
+        "_ns": {namespace: vocabulary.origin},  # the address and the release of the program
         "_type": {"name": vocabulary.ideal, "params": ring_uuid},
         "data": [_polynomial_data(generator, namespace) for generator in ideal.generators_or_zero],
         "_refs": {ring_uuid: ring},
@@ -132,7 +128,7 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
     try:
         (namespace,) = data["_ns"]  # a dictionary with one key
-        vocabulary = _VOCABULARIES[namespace]
+        vocabulary = _VOCABULARIES[namespace]  # the namespace's words for types and keys
         if data["_type"]["name"] != vocabulary.ideal:
             raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
         ring_data = _resolve_reference(data, data["_type"]["params"])
@@ -385,7 +381,7 @@ def sage_generators(ideal: Any) -> GeneratingSet:
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
-    """A polynomial of Sage as an element of our ring, which has the variables of its ring."""
+    """A polynomial of Sage as an element of ``ring``, whose variables are those of Sage's ring."""
     terms = []
     for monomial, c in polynomial.dict().items():
         if isinstance(monomial, int):  # of one variable Sage gives the exponent alone

@@ -25,10 +25,12 @@ _CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
 
 
 def plain_listing(text: str) -> str:
-    """A list with commas of the polynomials in plain text that has one on each line.
+    """The text of a list, with commas, of the polynomials in a plain text, one on each line.
 
-    A text that is a list already, as commas, the name of an ideal or brackets around it show, is
-    returned unchanged but for its comments.
+    A line goes on the one before if that ends with an operation or an opening bracket, or the line
+    begins with an operation other than a minus sign, or a closing bracket. A text that is a list
+    already, as commas, the name of an ideal or brackets around it show, is returned unchanged but
+    for its comments.
 
     Raises
     ------
@@ -142,7 +144,7 @@ def listing(text: str) -> Listing:
         If brackets do not match, the text holds several ideals or rings, or m2bridge does not have
         the field of the coefficients.
     """
-    match = _RING.fullmatch(text)
+    match = _RING.fullmatch(text)  # ideal of a ring, with ``names`` by Sage, ``variables`` by us
     if match:
         names_text = match["names"] or match["variables"] or ""
         names = [name.strip() for name in names_text.split(",")]
@@ -164,8 +166,8 @@ def listing(text: str) -> Listing:
         list_text = _text_in_brackets(body)
     if list_text is None:
         return _listing_of_parts(body)
-    if not list_text.strip():
-        return Listing(())
+    if not list_text.strip():  # brackets without a polynomial
+        return Listing(polynomials=())
     return _listing_of_parts(list_text)
 
 
@@ -177,6 +179,7 @@ def _listing_of_parts(text: str) -> Listing:
     """The polynomials of all parts of a text that is cut at its commas outside of brackets.
 
     A part is a polynomial, or a list or a polynomial of SymPy, which is read by :func:`listing`.
+    The variables and the field are those that the parts name, the same in each of them.
 
     Raises
     ------
@@ -192,8 +195,8 @@ def _listing_of_parts(text: str) -> Listing:
             " or a blank after the comma"
         )
     parts = [_replace_eq(part.strip()) for part in _split_at_commas(text)]
-    if len(parts) == 1 and not _is_listing(parts[0]):
-        return Listing((parts[0],))
+    if len(parts) == 1 and not _is_listing(parts[0]):  # one polynomial
+        return Listing(polynomials=(parts[0],))
     polynomials: list[Any] = []
     rings = set()
     for part in parts:

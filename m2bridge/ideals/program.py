@@ -65,6 +65,7 @@ def ask(
     """
     ring = next(iter(ideals.values())).ring  # the same for all of them
     is_extension = isinstance(ring.field, ExtensionField)
+    # Radicals, decompositions and saturations are computed over the prime field, and carried back.
     if is_extension and name in _OVER_PRIME_FIELD:
         return _ask_over_prime_field(name, ideals, ring)
     script = question(name, ideals, values)
@@ -90,14 +91,15 @@ _OVER_PRIME_FIELD = frozenset(
 def _ask_over_prime_field(
     name: str, ideals: Mapping[str, GeneratingSet], ring: PolynomialRing
 ) -> Answer:
-    """The answer to a question whose answers commute with localization, over an extension field.
+    """The answer over an extension field to a question whose answers commute with localization.
 
-    Let k be the prime field, and K = k[a]/(m) the field, or K = k(a), the fractions of k[a]. Then
-    K[x] is k[a, x]/(m), or a ring of fractions of k[a, x]. The question is asked about ideals of
-    k[a, x] that generate the given ones in K[x], and the ideals of the answer generate those of the
-    answer in K[x]. Prime and primary ideals that contain a polynomial in a which is not zero in K
-    generate the unit ideal there: they are left out of lists. Source: Atiyah, Macdonald,
-    *Introduction to Commutative Algebra*, Propositions 3.11, 4.8 and 4.9.
+    ``name`` is that of its program, and ``ring`` the ring K[x] of the ideals, where K is an
+    extension k[a]/(m) of the prime field k, or k(a), the fractions of k[a]. Then K[x] is
+    k[a, x]/(m), or a ring of fractions of k[a, x]. The question is asked about ideals of k[a, x]
+    that generate the given ones in K[x], and the ideals of the answer generate those in K[x]. Prime
+    and primary ideals that contain a polynomial in a which is not zero in K generate the unit ideal
+    there: they are left out of lists. Source: Atiyah, Macdonald, *Introduction to Commutative
+    Algebra*, Propositions 3.11, 4.8 and 4.9.
     """
     over_k = ask(name, {key: over_prime_field(ideal) for key, ideal in ideals.items()})
     over_K = _map_ideals(over_k, partial(from_prime_field, ring=ring))
@@ -162,7 +164,7 @@ def from_prime_field(ideal: GeneratingSet, *, ring: PolynomialRing) -> Generatin
     Parameters
     ----------
     ideal : GeneratingSet
-        In the variables of ``ring`` and the generators of its field, see :func:`over_prime_field`.
+        Over the prime field, in the variables of ``ring`` and then the generators of its field.
     ring : PolynomialRing
 
     Returns
@@ -219,7 +221,9 @@ def _with_given_ring(ring: PolynomialRing, ideal: GeneratingSet) -> GeneratingSe
 
 @contextmanager
 def explain_factoring_errors(*ideals: GeneratingSet) -> Iterator[None]:
-    """A context in which Macaulay2 factors polynomials over the field of the ideals.
+    """A context in which Macaulay2 factors polynomials over the field of the ideals of one ring.
+
+    Errors of Macaulay2 are raised as they are where the field is small enough for factoring.
 
     Raises
     ------
@@ -230,7 +234,7 @@ def explain_factoring_errors(*ideals: GeneratingSet) -> Iterator[None]:
     try:
         yield
     except (ScriptError, EngineDiedError) as reason:  # Macaulay2 1.21 ends at such a prime
-        field = ideals[0].ring.field
+        field = ideals[0].ring.field  # that of all of them
         if field.characteristic < FACTORING_CHARACTERISTIC_BOUND:
             raise
         raise MethodUnavailableError(
@@ -314,8 +318,8 @@ def map_values(polynomial_map: PolynomialMap, relations: GeneratingSet) -> dict[
 def tidy(ideal: GeneratingSet) -> GeneratingSet:
     """The ideal with its generators in an order that does not depend on Macaulay2's version.
 
-    Low degrees come first, and in one degree large monomials. Leading coefficients are positive
-    over QQ, and 1 over extension fields.
+    Low degrees come first, and in one degree large monomials. Leading coefficients are made
+    positive over QQ, and 1 over extension fields; over GF(p) generators are left as they are.
     """
     generators = []
     for generator in ideal.generators:
@@ -357,7 +361,8 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     degree = max(map(total_degree, ideal.generators), default=0)
     if sum(map(len, ideal.generators)) > MAX_FLINT_GENERATOR_TERMS:
         return None
-    number_of_monomials = comb(variables + 2 * degree, variables)  # up to twice the degree
+    # FLINT cannot limit the length of a reduction: monomials up to twice the degree estimate it.
+    number_of_monomials = comb(variables + 2 * degree, variables)
     if number_of_monomials > MAX_REDUCTION_MONOMIALS:
         return None
     # The names of variables do not matter: FLINT calls them x0, x1, …
@@ -375,7 +380,10 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
 
 
 def are_same_small_ideals(first: GeneratingSet, second: GeneratingSet) -> bool | None:
-    """Whether both ideals are the same; ``None`` if no Gröbner basis is found within the limits."""
+    """Whether both ideals are the same; ``None`` if that is left to Macaulay2.
+
+    It is if they are not over QQ, have no variables, or a Gröbner basis exceeds the limits.
+    """
     first_basis = small_basis(first)
     if first_basis is None:
         return None

@@ -79,7 +79,7 @@ def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
             # twice the time of its turn before is left for it then; else this turn takes all.
             is_last = remaining is not None and remaining - turn_seconds <= 2 * previous_seconds
             try:
-                with limited(None if is_last else turn_seconds):
+                with limited(None if is_last else turn_seconds):  # None adds no limit
                     return attempt()
             except TimeLimitError:
                 if is_last:

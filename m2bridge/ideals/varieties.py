@@ -134,7 +134,8 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
 
     def to_json(self) -> dict[str, Any]:
         """The given ideal, the components of its variety, and those of the singular locus."""
-        return result_json(None, self.given.ring.field, self.engine_version, self.seconds) | {
+        no_case = None  # an ideal is in no family of models
+        return result_json(no_case, self.given.ring.field, self.engine_version, self.seconds) | {
             "title": self.title or None,
             "projective": self.projective,
             "coordinates": list(self.given.ring.variables),
@@ -214,17 +215,16 @@ def singular_locus(
     script = question("ideal_singular_locus", {"givenIdeal": ideal}, values)
     with explain_factoring_errors(ideal):
         answer, reached_limit = answer_until_limit(script)
-    # Components proved before a limit are reported only where not all were found.
+    # ``reached_limit`` is the message of a limit, or empty: then all components were found.
     proved, rest_dimension = proved_before_limit(answer) if reached_limit else ([], None)
-    variety = components = radical = None
+    variety = components = radical = None  # ``None`` stays where a limit was reached before
     # The answer has only what the program printed before a limit.
     if "component_degrees" in answer:  # of the components of V(I)
         names = ("components", "component_dimensions", "component_degrees")
         variety = _sort_components(ideal, measured_primes_in(answer, *names))
     if "degrees" in answer:  # of the components of the singular locus
-        components = _sort_components(
-            ideal, measured_primes_in(answer, "primes", "dimensions", "degrees")
-        )
+        primes = measured_primes_in(answer, "primes", "dimensions", "degrees")
+        components = _sort_components(ideal, primes)
     if "singular_ideal" in answer:
         radical = _tidy_in_class_of(ideal, answer.ideal("singular_ideal"))
     return IdealSingularLocus(
@@ -244,7 +244,7 @@ def singular_locus(
 def _locus_over_extension(
     ideal: SomeIdeal, *, title: str, minors: Minors
 ) -> IdealSingularLocus[SomeIdeal]:
-    """What :func:`singular_locus` returns, for an ideal over an extension field.
+    """The singular locus of V(I), and the components of both, for I over an extension field.
 
     Let X be the scheme of ``ideal``, and Y that of the ideal of :func:`over_prime_field`, for which
     the locus is computed. Where the extension is algebraic, X is Y. Where the field has parameters,
@@ -282,7 +282,8 @@ def _extended_components(
     """The components over the extension field of ``given`` from those over the prime field.
 
     Components on which parameters are related have no point over the field: they are left out.
-    ``None``, for components that were not found, stays ``None``.
+    ``None``, for components that were not found, stays ``None``. Dimensions and degrees are
+    computed again, since parameters are no coordinates over the field.
     """
     if components is None:
         return None
@@ -311,11 +312,8 @@ def _sort_components(
     """The components with these primes, as ideals of ``given``'s class, large dimensions first."""
     components = []
     for prime, dimension, degree in primes:
-        components.append(
-            IrreducibleComponent(
-                ideal=_tidy_in_class_of(given, prime), dimension=dimension, degree=degree
-            )
-        )
+        ideal = _tidy_in_class_of(given, prime)
+        components.append(IrreducibleComponent(ideal=ideal, dimension=dimension, degree=degree))
     return tuple(sorted(components, key=_sort_key))
 
 
@@ -365,6 +363,7 @@ def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
     """Names and values of facts about a singular locus; a value ``None`` is not shown.
 
     If a limit was reached, ``rest_dimension`` bounds the components that were not found.
+    ``_dimension_and_number`` returns ``None`` for components that are not known.
     """
     meaning_of_irreducible = (
         f"means over {locus.given.ring.field}; over a larger field components can decompose"
@@ -532,7 +531,8 @@ class ProjectiveScheme(Generic[SomeIdeal]):
 
     @computation
     def minimal_primes(self, **options: Unpack[RunOptions]) -> tuple[SomeIdeal, ...]:
-        """The homogeneous prime ideals of the components, irreducible over the field of the ring.
+        """The homogeneous prime ideals of the components, irreducible over the field of the ring;
+        without the irrelevant ideal, of all variables, which has no points in projective space.
 
         >>> ideal("x*y", "x*z", "x*w").projective().minimal_primes()
         (ideal(x) of QQ[w, x, y, z], ideal(w, y, z) of QQ[w, x, y, z])

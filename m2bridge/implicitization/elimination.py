@@ -168,7 +168,8 @@ class Expansions:
     def of(cls, source: MultigradedMap, max_degree: int, random: Random, prime: int) -> Expansions:
         """Return the images on a random slice, packed for products of degree ≤ max_degree.
 
-        The slice is found modulo the prime; see :func:`dense_slice`.
+        On the slice some parameters are 0 or 1; its image is dense in the whole image, unless the
+        random point or the prime by which the slice is found is unlucky.
         """
         images = source.integral_images
         parameters = len(source.polynomial_map.source.variables)
@@ -289,6 +290,7 @@ def _rank_on_slice(
     """
     point_on_slice = [fixed.get(i, value) for i, value in enumerate(point)]
     matrix = flint.nmod_mat(len(images), len(point), prime)
+    # A gradient maps the numbers of parameters to the partial derivatives that are not zero.
     for row, gradient in enumerate(gradients(images, point_on_slice, prime)):
         for i, derivative in gradient.items():
             if i not in fixed:
@@ -343,14 +345,14 @@ class Substitution:
         """
         terms = list(terms)
         # The value at one point is quick; if it is not zero, neither is the polynomial.
-        if self._value(terms) != 0:
+        if self._value_at_random_point(terms) != 0:
             return False
         total = self.expansions[()] * 0  # the polynomial 0 of FLINT
         for monomial, coefficient in check_deadline_in(terms):
             total += self.expand(monomial) * coefficient
         return bool(total == 0)
 
-    def _value(self, terms: Iterable[tuple[Monomial, int]]) -> int:
+    def _value_at_random_point(self, terms: Iterable[tuple[Monomial, int]]) -> int:
         """Return the value modulo ``TEST_PRIME`` of a polynomial in the coordinates, at the image
         of the random point.
         """
@@ -463,7 +465,8 @@ class Echelon:
         return cls(tuple(monomials), pivots, numerators, coefficients)
 
     def by_support(self, columns: Iterable[int]) -> list[int]:
-        """Return the columns sorted by their numbers of nonzero entries, the smallest first.
+        """Return the columns sorted by their numbers of nonzero entries, the smallest first, and so
+        by the lengths of their relations.
 
         Of columns with equally many the rightmost one is first.
         """

@@ -221,7 +221,9 @@ g of its ideal.
 
 
 def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Products:
-    """Return the different products x_j · g at the free monomials, those with few terms first.
+    """Return the different products x_j · g at the free monomials, those with few terms first, as
+    keys of a mapping: the pairs (place, coefficient), sorted by place. Values are pairs (neighbour
+    of x_j, g).
 
     For each coordinate x_j, g runs through the basis of the ideal in the piece of its neighbour.
 
@@ -294,11 +296,12 @@ class GeneratedPart:
         return GeneratedPart.of(self.products, len(self.functionals), prime)
 
     def complement(self, columns: Sequence[int], place: Mapping[int, int]) -> list[int]:
-        """Return columns, the first possible ones, whose monomials are independent modulo the span.
+        """Return those of the columns whose monomials do not depend, modulo the span, on the
+        monomials of columns earlier in the sequence.
 
         Monomials are independent modulo the span exactly if their values under the functionals that
-        vanish on it are. If the columns suffice, the chosen ones form a basis modulo the span: as
-        many as there are free monomials less independent products.
+        vanish on it are. If all columns together span the quotient, the returned ones are a basis
+        of it: as many as there are free monomials less independent products.
 
         Parameters
         ----------
@@ -307,7 +310,8 @@ class GeneratedPart:
         place : mapping from int to int
             The position of each of these columns among the free monomials.
         """
-        values = self._values([place[column] for column in columns])
+        # Column i of the matrix has the values of all functionals at the monomial of columns[i].
+        values = self._values_at([place[column] for column in columns])
         _, pivots = linear_algebra.reduced_echelon(values)
         return [columns[i] for i in pivots]
 
@@ -329,7 +333,7 @@ class GeneratedPart:
         nonzero = {place for place, values in enumerate(self.functionals) if values}
         # with the places as the first columns, the echelon form has a unit matrix there
         order = [*places, *sorted(nonzero.difference(places))]
-        echelon, pivots = linear_algebra.reduced_echelon(self._values(order))
+        echelon, pivots = linear_algebra.reduced_echelon(self._values_at(order))
         duals = []
         for row in check_deadline_in(range(len(pivots))):
             values_of_dual = [0] * len(self.functionals)
@@ -338,7 +342,7 @@ class GeneratedPart:
             duals.append(values_of_dual)
         return duals
 
-    def _values(self, places: Sequence[int]) -> flint.nmod_mat:
+    def _values_at(self, places: Sequence[int]) -> flint.nmod_mat:
         """Return the matrix of the values of the functionals at some free monomials.
 
         Column k belongs to the free monomial at ``places[k]``. There is a row for each functional
@@ -420,6 +424,7 @@ class Context:
         lifting_primes = islice(
             primes_from(linear_algebra.LONG_PRIME, coefficients), LIFTING_PRIMES
         )
+        # All are on the slice that the first one finds; each draws its own points.
         first = ModularElimination.of(source, max_degree, random=Random(seed), prime=primes[0])
         others = [first.modulo(prime, Random(seed)) for prime in lifting_primes]
         return cls(
@@ -530,11 +535,14 @@ def _proved_ideal(
     free_monomials = [*space.others, *(space.candidates[j] for j in free)]
     products = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(products), len(free_monomials), prime)
+    # ``products`` maps the coefficients of x_j · g at the free monomials to (neighbour of x_j, g).
     multiples = [products[generated.products[i]] for i in generated.chosen]
     # The dimension of the ideal is at most the number of free monomials, since the others are
     # independent on the image; so these multiples are a basis, and there are no new generators.
     if len(multiples) == len(free_monomials):
         return multiples, ()
+    # Free candidates whose relations complete the multiples to a basis of the ideal: their columns
+    # of the echelon form, and their places among the free monomials.
     columns, places = _new_columns(echelon, free, generated)
     relations = proved_relations(
         echelon, columns, eliminations=context.eliminations, substitution=context.substitution
@@ -542,6 +550,7 @@ def _proved_ideal(
     # too few relations hold over QQ: the caller continues with another prime
     if relations is None or len(multiples) + len(relations) < len(free_monomials):
         return None
+    # Were the rank of the products larger over QQ, a relation could be a combination of products.
     if not has_no_larger_rank(generated, places, context.primes):
         return None
     return multiples, relations

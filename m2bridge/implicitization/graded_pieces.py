@@ -8,7 +8,8 @@ integers do; its leading part is the degree. How a piece is computed stands in `
 
 A monomial lists the numbers of its coordinates in ascending order, with repetition: x_0² x_3 is
 (0, 0, 3). A permutation π, given by π(0), π(1), …, carries it to x_π(0)² x_π(3). ``lower`` maps
-each smaller degree, from 0 on, to its pieces.
+each smaller degree, from 0 on, to its pieces. Positions in the ``monomials`` of a piece are its
+``basis``, the basis of the coordinate ring, ``rank`` in number.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class MultidegreeOrbits:
         steps: dict[int, tuple[int, int]] = {}
         # the first multidegree of an orbit that is met, in decreasing order, is the dominant one
         for multidegree in check_deadline_in(sorted(images, reverse=True)):
-            if multidegree not in steps:
+            if multidegree not in steps:  # it is in none of the orbits that were found
                 members[multidegree] = _orbit(multidegree, images, steps)
         return cls(grading, images, members, steps)
 
@@ -165,8 +166,8 @@ def _orbit(
 ) -> tuple[int, ...]:
     """Return the orbit of a multidegree, ``root``, breadth first.
 
-    ``images`` has for each multidegree those to which the symmetries carry it. The step that leads
-    to each further member is added to ``steps``, as in :class:`MultidegreeOrbits`.
+    ``images`` has for each multidegree those to which the symmetries carry it. For each further
+    member ``steps`` gets the multidegree that it was reached from, and the number of the symmetry.
     """
     orbit = [root]
     for multidegree in check_deadline_in(orbit):  # members that are found are visited too
@@ -357,6 +358,7 @@ class MonomialSpace:
             dominant, permutation = lower_pieces.orbits.transport(quotient)
             neighbour = Neighbour.of(lower_pieces.pieces[dominant], permutation, j)
             neighbours.append(neighbour)
+            # ``basis`` are positions among the monomials of the piece, and so among the products.
             candidates.update([neighbour.products[i] for i in neighbour.piece.basis])
             others.update(neighbour.products)
         others -= candidates
@@ -437,7 +439,8 @@ def complete_degrees(
     Parameters
     ----------
     compute : function
-        Computes one piece from the pieces of smaller degrees.
+        Takes a dominant multidegree, packed, its degree, and the pieces of all smaller degrees;
+        returns the piece of the multidegree.
     first : bool
         End with the first degree in which there are generators.
     """

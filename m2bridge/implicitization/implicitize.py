@@ -195,7 +195,7 @@ class Implicitization:
         scalar = cache(ring.domain)  # from an integer to a coefficient; the same ones recur
         with collection_paused():  # there can be very many generators
             return tuple(
-                _element(terms, ring, scalar)
+                _ring_element(terms, ring, scalar)
                 for terms in check_deadline_in(self.sparse_generators())
             )
 
@@ -204,7 +204,7 @@ class Implicitization:
         return GeneratingSet(self.ring, self.generators())
 
 
-def _element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) -> PolyElement:
+def _ring_element(polynomial: Terms, ring: PolyRing, scalar: Callable[[int], Any]) -> PolyElement:
     """Return the polynomial as an element of a ring of SymPy.
 
     ``scalar`` converts an integer to the coefficient field of the ring.
@@ -232,7 +232,8 @@ def implicitize(
     max_degree : int
         The last degree of the grading; for most maps the total degree in the coordinates.
     seed : int
-        Choice of random points. It can change the running time, not dimensions or numbers.
+        Choice of random points. It can change the running time, but neither dimensions nor the
+        numbers of generators.
     first : bool
         End with the first degree that has generators other than linear relations.
 

@@ -140,6 +140,7 @@ def multigraded(
         coordinate_permutation(polynomial_map, by_image, renaming) for renaming in symmetries
     ]
     grading = finest_grading(polynomial_map, multidegrees)
+    # Symmetries have to carry coordinates to coordinates of the same degree.
     grading = replace(grading, degrees=average_degrees(grading.degrees, permutations))
     return MultigradedMap(
         polynomial_map=polynomial_map, grading=grading, symmetries=tuple(permutations)
@@ -227,12 +228,12 @@ def _positive_degrees(rows: list[IntegerVector], polynomial_map: PolynomialMap) 
     degrees = polynomial_map.image_degrees  # None unless all are homogeneous, none constant
     if degrees is not None:
         return tuple(degree // gcd(*degrees) for degree in degrees)
-    return _smallest_positive(rows, polynomial_map)
+    return _smallest_positive_degrees(rows)
 
 
-def _smallest_positive(rows: list[IntegerVector], polynomial_map: PolynomialMap) -> IntegerVector:
+def _smallest_positive_degrees(rows: list[IntegerVector]) -> IntegerVector:
     """Return positive integers, proportional to the combination of the rows that has entries ≥ 1
-    and the smallest sum.
+    and the smallest sum: a degree for each coordinate, where a row is a grading by ZZ.
 
     The rational combination is found by linear programming, and multiplied by its denominators.
 
@@ -287,8 +288,9 @@ def coordinate_permutation(
     ----------
     polynomial_map : PolynomialMap
         Without relations.
-    by_image : mapping
-        Its coordinates, by :func:`coordinates_by_image`.
+    by_image : mapping from image to list of int
+        The numbers, in ascending order, of the coordinates with this image, which is a frozenset of
+        pairs (exponents, coefficient).
     renaming : mapping from parameter name to parameter name
         The permutation τ; parameters that are not mentioned are fixed.
 

@@ -39,6 +39,13 @@ class RandomPoints:
         The number of parameters.
     random : random.Random
     prime : int
+
+    Attributes
+    ----------
+    count : int
+        The number of points drawn so far.
+    values : list of lists of int
+        ``values[j][k]`` is the value of coordinate j at point k, for all these points.
     """
 
     images: tuple[IntegerPolynomial, ...]
@@ -47,13 +54,15 @@ class RandomPoints:
     prime: int
     count: int = field(init=False, default=0)
     values: list[list[int]] = field(init=False)
-    """``values[j][k]`` is the value of coordinate j at point k, for all ``count`` points so far."""
 
     def __post_init__(self) -> None:
         self.values = [[] for _ in self.images]
 
     def draw_until(self, count: int) -> None:
-        """Draw points until there are at least ``count``, many at a time."""
+        """Draw points until there are at least ``count``, many at a time.
+
+        A point is the image of random parameters.
+        """
         if count <= self.count:
             return
         new_count = max(count - self.count, MIN_POINTS_PER_DRAW)
@@ -110,12 +119,17 @@ class FunctionValues:
     prime : int
     count : int
         The number of points.
+
+    Attributes
+    ----------
+    products : dict
+        From monomials in the functions to the values at all points, as far as they were needed; at
+        ``()`` the values 1 of the empty product.
     """
 
     def __init__(self, values: list[list[int]], prime: int, count: int) -> None:
         self.values = values
         self.prime = prime
-        # from monomials to the values of these products at all points, as far as they were needed
         self.products: dict[Monomial, list[int]] = {(): [1] * count}
 
     def monomial_values(self, monomial: Monomial) -> list[int]:

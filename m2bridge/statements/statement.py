@@ -119,7 +119,7 @@ class NumbersByMethod(PartialValue):
         """
         decisions = [numbers.against(predicted)[0] for _, numbers in self.found]
         if Decision.REFUTED in decisions:
-            # a refutation names the method that found the different number
+            # the numbers of every method, so that one sees which of them are different
             by_method = [f"{numbers} by {self._words(name)}" for name, numbers in self.found]
             return Decision.REFUTED, f"computed {', '.join(by_method)}, stated {predicted}"
         if Decision.CONFIRMED in decisions:
@@ -275,8 +275,8 @@ def sharing_one_observation(statements: Iterable[Statement]) -> tuple[Statement,
 def statements_named(statements: Iterable[Statement], name: str) -> tuple[Statement, ...]:
     """Return the statements with this key or name, and those that follow from them.
 
-    The name of a statement is its key and part, as results and reports write it; ``all`` is
-    :func:`sharing_one_observation`.
+    The name of a statement is its key and part, as results and reports write it; ``all`` names all
+    statements that need no separate computation.
 
     Raises
     ------

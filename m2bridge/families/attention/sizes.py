@@ -10,9 +10,9 @@ from typing import Literal
 
 from m2bridge.algebra.determinantal import (
     determinantal_degree,
+    dimension_of_symmetric_rank,
     matrices_of_rank,
     symmetric_determinantal_degree,
-    symmetric_matrices_of_rank,
 )
 from m2bridge.families.base import positive_integer
 
@@ -126,7 +126,7 @@ def weights_dimension(shape: LayerSizes) -> int:
     entries_of_V = shape.d * shape.d_out
     if shape.t > 1:
         return matrices_of_rank(shape.d, shape.alpha) + entries_of_V
-    return symmetric_matrices_of_rank(shape.d, form_rank(shape)) + entries_of_V
+    return dimension_of_symmetric_rank(shape.d, form_rank(shape)) + entries_of_V
 
 
 def form_rank(shape: LayerSizes) -> int:
@@ -177,7 +177,7 @@ def one_token_degree(shape: LayerSizes) -> int:
     Source: ours (not in the paper), proved in the documentation of m2bridge.
     """
     rank = form_rank(shape)
-    dimension_q = symmetric_matrices_of_rank(shape.d, rank) - 1
+    dimension_q = dimension_of_symmetric_rank(shape.d, rank) - 1
     dimension_v = shape.d * shape.d_out - 1
     source_degree = comb(dimension_q + dimension_v, dimension_v)
     source_degree *= symmetric_determinantal_degree(shape.d, rank)

@@ -22,8 +22,8 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from m2bridge.algebra.determinantal import (
     determinantal_dimension,
+    dimension_of_symmetric_rank,
     matrices_of_rank,
-    symmetric_matrices_of_rank,
 )
 from m2bridge.errors import InvalidCaseError
 from m2bridge.families.base import positive_integer, positive_integers
@@ -363,7 +363,7 @@ def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
             matrices += matrices_of_rank(s, alpha)
         else:
             # The symmetric part of a matrix of rank α has rank at most 2α.
-            matrices += symmetric_matrices_of_rank(s, 2 * alpha)
+            matrices += dimension_of_symmetric_rank(s, 2 * alpha)
     return value_matrix + subspaces + matrices
 
 

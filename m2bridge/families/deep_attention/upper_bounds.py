@@ -19,9 +19,9 @@ from math import comb
 
 from m2bridge.algebra.determinantal import (
     determinantal_dimension,
+    dimension_of_symmetric_rank,
     matrices_of_rank,
     monomial_count,
-    symmetric_matrices_of_rank,
 )
 from m2bridge.families.deep_attention.shape import NetworkSizes, base_changes, determined_dimension
 from m2bridge.results.known import Bounds
@@ -216,7 +216,7 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
             exchanges = comb(heads, 2) * max(0, 2 * alpha - d)
     else:
         # q_h has the symmetric part of A_h as its matrix
-        head_dimension = symmetric_matrices_of_rank(d, 2 * alpha)
+        head_dimension = dimension_of_symmetric_rank(d, 2 * alpha)
         space_dimension = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
     reason = "the heads up to scalings"
@@ -233,7 +233,7 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
         # point of a Grassmannian of dimension h(d − h). Forms that vanish on it have as many
         # dimensions as the forms of rank at most h.
         h = min(heads, d)
-        quadrics = h * (d - h) + d * symmetric_matrices_of_rank(d, h)
+        quadrics = h * (d - h) + d * dimension_of_symmetric_rank(d, h)
         yield Bounds.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
     yield Bounds.at_most(after * coefficients, "the number of coefficients")
 

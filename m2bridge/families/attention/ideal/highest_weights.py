@@ -22,7 +22,7 @@ import numpy
 
 from m2bridge.algebra.linear_algebra import integer_kernel, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.schur import Representation, partitions, tableaux
+from m2bridge.algebra.schur import Representation, kostka_number, partitions
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert.printing import sparse_text
 from m2bridge.errors import ContradictionError, MethodUnavailableError
@@ -334,7 +334,7 @@ class GeneratedRepresentation:
             If the operators give fewer polynomials than the dimension of the weight space.
         """
         # The dimension of a weight space is a product of Kostka's numbers.
-        dimension = prod(map(tableaux, self.shapes, weight))
+        dimension = prod(map(kostka_number, self.shapes, weight))
         if dimension == 0:
             return []
         if weight == self.highest_weight:

@@ -8,8 +8,8 @@ from sympy import symbols
 
 from m2bridge import PolynomialMap, SingleLayerAttention, closure
 from m2bridge.algebra.determinantal import (
+    dimension_of_symmetric_rank,
     symmetric_determinantal_degree,
-    symmetric_matrices_of_rank,
 )
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.schur import dimension, partitions
@@ -49,7 +49,7 @@ def test_degrees_of_symmetric_determinantal_varieties_are_those_of_their_hilbert
 ) -> None:
     """Functions of degree n on the forms of rank at most r are the S_2λ with at most r rows."""
     for rank in range(1, size + 1):
-        variety = symmetric_matrices_of_rank(size, rank)
+        variety = dimension_of_symmetric_rank(size, rank)
         values = []
         for n in range(variety + comb(size + 1, 2)):
             doubled = [tuple(2 * part for part in shape) for shape in partitions(n, rank)]
