@@ -73,7 +73,7 @@ def exposed(certificate: Certificate) -> Content | Difference:
     reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, reason, "") for words in listed]
+        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
         return statements(WORDS, listed, verdicts, {})
     number_of_weights = 2 * case.a * case.d + case.d_out * case.d
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
@@ -116,8 +116,8 @@ def compare_types(
         "predicted": {"exposed": predicted, "undecided": []},
         "observed": {"exposed": observed, "undecided": undecided},
     }
-    no_failing_hypothesis = None
-    verdicts = [verdict(words, no_failing_hypothesis, outcome, **values) for words in listed]
+    # compare_types is called only where all hypotheses hold
+    verdicts = [verdict(words, hypothesis=None, outcome=outcome, **values) for words in listed]
     return statements(WORDS, listed, verdicts, {"types": facts})
 
 
@@ -190,22 +190,25 @@ class Direction:
 def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
     """What a certificate says of a type: dimensions, ranks, and what follows from them.
 
-    Dimensions are ranks of tangent vectors of the type: of the functions, and of the functions
-    together with the row spaces of K and Q. ``exposed`` is None if no lemma decides, and ``saddle``
-    is None unless weights of an exposed type are proved to be saddles of the loss.
+    ``functions`` is the dimension of the functions of the type, and ``functions_with_spaces`` that
+    of the functions with the row spaces of K and Q; both are ranks of images of tangent vectors of
+    the type. ``rank`` is that of the differential of φ at the point of the chart, and ``form_rank``
+    that of B. ``exposed`` is None if no lemma decides, and ``saddle`` is None unless weights of an
+    exposed type are proved to be saddles of the loss.
     """
     k, q, r, _, _ = kind
     chart = Chart(kind, case)
     all_images = [chart.image(w) for w in chart.all_directions]
     images_of_type = [chart.image(x) for x in chart.tangents]
     differential_rank = rank(all_images)
-    functions = rank(images_of_type)
+    function_dimension = rank(images_of_type)
     images_with_spaces = []
     for x, image in zip(chart.tangents, images_of_type, strict=True):
         # an image is {(k, i, p, q): entry}, and moved_spaces has indices of three numbers, so the
         # two have no index in common
         images_with_spaces.append(image | chart.moved_spaces(x))
     with_spaces = rank(images_with_spaces)
+    # it vanishes on the image of the differential: so the point is critical for this ν
     nu = random_functional(all_images, case, Random(f"{case} {kind}"))
     rank_of_form = int(form(chart, all_images, nu).rank())
     is_exposed = None
@@ -213,15 +216,16 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
         is_exposed = True  # Lemma 1
     elif with_spaces < differential_rank:
         is_exposed = False  # Lemma 2
-    # K and Q can move so that only A changes, by multiples of any xyᵀ, and the Hessian changes its
-    # sign where ν(f(xyᵀ, V)) does: docs/training.md#theorem-saddles
+    # For k = q = r < a, K and Q can move so that A changes by ±ε² xyᵀ, for any vectors x and y. The
+    # loss then changes by ∓ε² ν(f(xyᵀ, V)) to second order: to both sides, if ν is not zero on all
+    # f(A', V) (docs/training.md#theorem-saddles).
     K_and_Q_can_move = k == q == r < case.a
     is_saddle = None
     if is_exposed and K_and_Q_can_move and not vanishes_on_a(chart, nu, case):
         is_saddle = True
     return {
         "type": list(kind),
-        "functions": functions,
+        "functions": function_dimension,
         "functions_with_spaces": with_spaces,
         "rank": differential_rank,
         "form_rank": rank_of_form,
@@ -313,9 +317,11 @@ class Chart:
     def _direction(self, **moved: Sparse) -> Direction:
         """The direction (K̇, Q̇, V̇) of weights in which some of the matrices of the chart move.
 
-        ``moved`` has the derivatives of these by their letters; the other matrices do not move. The
-        first m rows of T are those of Y N_1ᵀM R = Y N_1ᵀK, with Y = (1 | 0) at the point: beside
-        what Ṫ says they move by the first m rows of the derivative of N_1ᵀK.
+        The chart is K = M R, Q = N S and V = H T. ``moved`` has the derivatives of those matrices
+        that move, by their letters; the other matrices do not move. The first m rows of T are those
+        of Y N_1ᵀM R = Y N_1ᵀK, where N_1 has the first r columns of N, and Y = (1 | 0) at the
+        point. So these rows move by what ``moved`` has for T, which comes from Y, and by the first
+        m rows of the derivative of N_1ᵀK.
         """
         _, _, r, _, m = self.kind
         # derivatives, by the letters of the matrices themselves
@@ -373,9 +379,9 @@ def random_functional(images: Sequence[Function], case: Case, random: Random) ->
     """
     indices = coordinate_indices(case)
     # FLINT's square matrix has a basis of the kernel in its first columns, and zeros in the others
-    kernel, dimension = matrix_modulo_prime(images, indices).nullspace()
-    factors = [random.randrange(PRIME) for _ in range(dimension)]
-    factors += [0] * (len(indices) - dimension)
+    kernel, kernel_dimension = matrix_modulo_prime(images, indices).nullspace()
+    factors = [random.randrange(PRIME) for _ in range(kernel_dimension)]
+    factors += [0] * (len(indices) - kernel_dimension)
     entries = (kernel * flint.nmod_mat(len(indices), 1, factors, PRIME)).entries()
     return dict(zip(indices, map(int, entries), strict=True))
 
@@ -389,8 +395,9 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
     """The matrix of B, T (D G Dᵀ − H), modulo the prime.
 
     It has a row for each tangent vector of the type, and a column for each entry of weights. G is
-    Σ g c² over the coordinates c, with random g > 0, which are the same for all forms of one type;
-    ``all_images`` are the rows of D.
+    the diagonal matrix of the scalar product Σ g c c' over the coordinates of functions c and c',
+    with random g > 0, which are the same for all forms of one type. H is the Hessian matrix of
+    ν∘φ. ``all_images`` are the rows of D: the images of ``chart.all_directions`` under dφ.
     """
     random = Random(str(chart.kind))
     indices = coordinate_indices(chart.case)

@@ -99,10 +99,11 @@ def degree(case: Case) -> int:
     for i in range(d - alpha):
         numerator *= factorial(d + i) * factorial(i)
         denominator *= factorial(alpha + i) * factorial(d - alpha + i)
-    source = comb(dimension(case) - 1, d * case.d_out - 1) * (numerator // denominator)
+    # δ, the dimension of the source as a projective variety, is one less than that of the cone
+    source_degree = comb(dimension(case) - 1, d * case.d_out - 1) * (numerator // denominator)
     if alpha == case.d_out == 1 < d:
-        return source // 2
-    return source
+        return source_degree // 2
+    return source_degree
 
 
 def is_square(orbit: Orbit, case: Case) -> bool:
@@ -195,18 +196,22 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the statements with this key: evidence and verdicts.
 
     A difference if the certificate does not list as many orbits as there are. For t = 1 there is no
-    evidence.
+    evidence, and each verdict says that several tokens are supposed.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed(key, certificate.answer)
     if case.t == 1:
         # another variety, about which nothing is stated and nothing is computed
         reason = failing_hypothesis(TOKENS, case)
-        return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
+        # with a hypothesis that fails a verdict has no outcome
+        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
+        return statements(WORDS, listed, verdicts, evidence={})
     failure = missing_facts(certificate.evidence, case)
     if failure:
         return failure
+    # points[orbit] = the weights (A, V) that are the points of the fibre over the orbit
     evidence, points = observe(case.d, case.d_out, case.alpha)
+    # polar degrees are counted as points, also where that takes long, if the certificate has them
     with_slices = _has_counted_points(certificate.answer)
     verdicts = []
     for words in listed:
@@ -255,7 +260,8 @@ def _has_counted_points(answer: Json) -> bool:
 def _global_verdict(words: Words, case: Case, evidence: Json, *, with_slices: bool) -> Json:
     """The verdict on a statement about the whole case: whether prediction and observation agree.
 
-    ``evidence`` is what ``observe`` finds, and ``with_slices`` is that of ``_polar_degrees``.
+    ``evidence`` has the numbers of the case and the facts about its orbits. ``with_slices`` says
+    that polar degrees are counted as points in slices also where that takes long.
     """
     key = (words.key, words.part)
     # former words have a prediction of their own; all others have that of GLOBAL
@@ -270,7 +276,8 @@ def _observed_in_case(
     """The observed value of an observable that belongs to the whole case, not to an orbit.
 
     It follows from the evidence, or stands there under the name of the observable, such as
-    "dimension". None if it is not known. ``with_slices`` is that of ``_polar_degrees``.
+    "dimension". None if it is not known. ``with_slices`` says that polar degrees are counted as
+    points in slices also where that takes long.
     """
     map_is_defined_everywhere = bool(evidence["base_locus_empty"])
     generic_fibre = evidence["generic_fibre"]
@@ -421,7 +428,8 @@ def _verdict_at_orbits(
     The verdict has the number of orbits that the statement concerns, the list of those where it
     fails, the list of those where that is not known, and as witness the largest orbit where it
     fails. There is no witness where a hypothesis fails, as the statement then claims nothing.
-    ``points`` has for each orbit the points of its fibre, which Theorem 3.2 is about.
+    ``points`` has for each orbit the points of its fibre, weights (A, V): they are the observed
+    value for Theorem 3.2, and for other statements it is in the facts of ``evidence``.
     """
     hypotheses, predict = AT_ORBITS[words.key, words.part]
     failed_hypothesis = failing_hypothesis(hypotheses, case)
@@ -453,8 +461,8 @@ def _verdict_at_orbits(
         witness = _witness(largest, case, evidence["dimension"])
     return verdict(
         words,
-        failed_hypothesis,
-        outcome,
+        hypothesis=failed_hypothesis,
+        outcome=outcome,
         concerned=len(comparisons),
         failing=[comparison.facts["orbit"] for comparison in failing],
         undecided=[comparison.facts["orbit"] for comparison in undecided],
