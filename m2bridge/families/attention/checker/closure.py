@@ -101,7 +101,8 @@ def closure(certificate: Certificate) -> Content | Difference:
     texts = certificate.evidence.get("generators")
     if not isinstance(stored, list) or len(stored) != count:
         return Difference("evidence.coordinates", f"{stored!r:.200}", f"{count} coordinates")
-    # each coordinate is a polynomial in the weights, and is refused before it is expanded
+    # Each coordinate is a polynomial, and each of its terms has an exponent for every weight. Where
+    # these would be too many they are refused before the coordinates are expanded.
     exponents = count * case.d * (case.d + case.d_out)
     if exponents > algebra.MAX_EXPONENT_ENTRIES:
         raise TooExpensiveError(
@@ -342,11 +343,12 @@ def check_stable(candidate: Candidate, basis: Any) -> Difference | None:
     U is a product of additive groups. In characteristic 0 an ideal is stable under such a group
     exactly if the derivations of its Lie algebra map generators of the ideal into it.
     """
+    # derivation[j] = the image of the variable with number j, a polynomial
     for derivation in _lie_algebra(candidate):
         for g in candidate.generators:
-            image = g * 0  # of g under the derivation, by the chain rule
-            for j, derivative_of_variable in derivation.items():
-                image += g.derivative(j) * derivative_of_variable
+            image = g * 0  # zero at first; the image of g under the derivation by the chain rule
+            for j, image_of_variable in derivation.items():
+                image += g.derivative(j) * image_of_variable
             if not algebra.is_in(image, basis):
                 return Difference(
                     "generators", "an ideal that is not stable under the group U", "a stable ideal"
@@ -393,11 +395,11 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
     the ideal of the image of A = (1 0; −v A″), V = (1 vᵀ; 0 V″) with rk A″ < α
     (docs/computing-closures.md#proposition-chart).
 
-    It is found by elimination. The unknowns are v and the coordinates of Σ, some of which are the
-    entries of A″ and V″. The graph of the map to Σ has as equations c = f(A, V) and the minors of
-    A″ of size α, which generate a prime ideal. The elements without v of a lexicographic Gröbner
-    basis of these, with v first, generate the ideal of the image; each has to be in the restriction
-    of J.
+    This ideal is found by elimination. The unknowns are v and the coordinates of Σ, some of which
+    are the entries of A″ and V″. The graph of the map to Σ has as equations c = f(A, V) and the
+    minors of A″ of size α, which generate a prime ideal. Take a lexicographic Gröbner basis of the
+    equations, with v first. Its elements without v generate the ideal of the image; each of them
+    has to be in the restriction of J.
     """
     case = candidate.case
     from_two = range(1, case.d)
@@ -491,8 +493,8 @@ def _last_degree(candidate: Candidate) -> int:
 def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if in some degree QQ[f]/J may have another dimension than QQ[f]/I, for t = 1.
 
-    None if the dimensions agree in degrees n = 1, …, ``_last_degree``. ``series`` is the Hilbert
-    series of QQ[f]/J.
+    None if the dimensions agree in degrees n = 1, …, ``_last_degree``; TooExpensiveError if there
+    are too many monomials of the last degree. ``series`` is the Hilbert series of QQ[f]/J.
 
     I is homogeneous in the indices k of outputs, and in the indices p, q, r of inputs; so QQ[f]/I
     is a sum of parts by these indices. For one part take the matrix of the values of its monomials

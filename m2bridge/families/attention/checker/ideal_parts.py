@@ -247,7 +247,7 @@ class Products:
                     "answer", f"not decided: the Hilbert function up to degree {s}"
                 )
             s += 1
-            # in degree s + 1 there can be generators; it is refused before there is much to compute
+            # generators are computed up to degree s + 1: ``weights`` raises if that is too large
             self.weights(s + 1)
             values.append(self.hilbert_function(s))
         start = s
@@ -343,7 +343,7 @@ class Products:
     def part(self, weight: Weight) -> Part:
         """The part of a decreasing weight: its monomials, their images, the rank of these."""
         if weight not in self._parts:
-            # monomials with few c_{k,i,p,q}, p < q, become pivots: then relations are short
+            # the first ones become pivots: those with few c_{k,i,p,q}, p < q, for short relations
             monomials = sorted(self.monomials(weight), key=self.count_mixed)
             # {exponents of a monomial in A and V: row}, where a row has the coefficients of this
             # monomial in the images of ``monomials``, by their numbers as columns

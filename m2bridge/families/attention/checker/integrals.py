@@ -75,7 +75,8 @@ def localization_steps(case: Case) -> int:
 def is_affordable(case: Case) -> bool:
     """Whether a verdict compares the polar degrees of a case: where they do not take too long.
 
-    That depends on the Grassmannian of subspaces of K^d of dimension ``rank``.
+    They take one step for each coordinate subspace of K^d of dimension ``rank``, times the square
+    of the dimension of the Grassmannian: at most MAX_LOCALIZATION_STEPS are affordable.
     """
     if case.projective_dimension >= MAX_CONE_DIMENSION:
         return False
@@ -281,11 +282,13 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
     * c(T), the sum of all Chern classes of P(E), is that of the Grassmannian times
       Σ_k c_k(E) (1 + h)^{αd−k}.
     * Integration over the lines in E takes h^{αd−1+m} to the Segre class s_m(E). What is left are
-      the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c is its own Chern class.
-    * They are sums over its fixed points, coordinate subspaces W. There c_k(E) is the elementary
-      symmetric function of the weights of E, and s_m(E) the complete one of those of the dual of E.
-      The tangent space has as weights the differences of a weight outside W and one inside; c is
-      their elementary symmetric function, and their product is the denominator.
+      the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c_j without a bundle is a Chern
+      class of the Grassmannian itself.
+    * These are sums over the fixed points of the Grassmannian, coordinate subspaces W. There c_k(E)
+      is the elementary symmetric function of degree k of the weights of E, and s_m(E) the complete
+      one of degree m of those of the dual of E. The tangent space of the Grassmannian has as
+      weights the differences of a weight outside W and one inside; c_j is their elementary
+      symmetric function of degree j, and their product is the denominator.
 
     ContradictionError if one of these integrals is a fraction.
     """
@@ -332,11 +335,13 @@ def localized_symmetric(d: int) -> list[int]:
     the weights 2a, a + b and 2b, which are different. There
 
     * h has minus the weight of the line;
-    * N has as weights the differences of the other two of these three and that of the line, which
-      are the weights of the projective plane of S²S, and a + c and b + c less that of the line, for
-      the weights c of Q;
-    * the denominator is the product of the tangent weights: of the plane, and of the Grassmannian,
-      with c − a and c − b.
+    * N has two kinds of weights. Of the projective plane of lines in S²S it has the two tangent
+      weights: those of the other two lines, each less that of the line. Of S ⊗ Q(1) it has a + c
+      and b + c, each less the weight of the line, for the weights c of Q;
+    * the denominator is the product of the tangent weights of P(S²S): the two of the projective
+      plane, and c − a and c − b, for all c, of the Grassmannian.
+
+    ContradictionError if one of the integrals is a fraction.
     """
     last = 2 * d - 2
     integrals = [flint.fmpq(0)] * (last + 1)

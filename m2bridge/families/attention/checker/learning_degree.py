@@ -69,7 +69,7 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     reason = failing_hypothesis(HYPOTHESES, case)  # words, or None if all of them hold
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, reason, "") for words in listed]
+        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
         return statements(WORDS, listed, verdicts, {})
     if case.d > LARGEST_DIMENSION:
         raise TooExpensiveError("case", f"points are counted for d ≤ {LARGEST_DIMENSION} only")
@@ -236,11 +236,12 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
         rows.append(-value * pow(q, 3, prime) % prime)
         count += 1
     kernel, nullity = flint.nmod_mat(count, len(exponents) + 1, rows, prime).nullspace()
-    # the last entry of a solution is its x; 0 stands for solutions that are not unique, too
-    scale = int(kernel[len(exponents), 0]) if nullity == 1 else 0
-    if scale == 0:
+    # if solutions are unique up to a factor, the first column of the kernel is one, and x is its
+    # last entry
+    x_of_solution = int(kernel[len(exponents), 0])
+    if nullity != 1 or x_of_solution == 0:
         raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
-    inverse = pow(scale, -1, prime)
+    inverse = pow(x_of_solution, -1, prime)
     N = {}
     for place, exponent in enumerate(exponents):
         coefficient = int(kernel[place, 0]) * inverse % prime
@@ -298,10 +299,11 @@ class Counting:
         self.multiples_by_degree: dict[int, tuple[list[Form], int]] = {}
 
     def dimension(self, degree: int, power: int) -> int:
-        """The number h(degree, power) of ``number_of_points``.
+        """The dimension of the forms of a degree modulo those f with f q^power in I, q = v·v.
 
-        It is by how much the dimension of I, in degree ``degree`` + 2 ``power``, grows if the
-        products of all forms of this degree with q^power are added.
+        The forms f are those of degree ``degree``, so the products f q^power have the degree
+        ``degree`` + 2 ``power``. The dimension is by how much that of I in the latter degree grows
+        if all these products are added to I.
         """
         degree_of_products = degree + 2 * power
         in_ideal, rank_of_ideal = self._ideal(degree_of_products)

@@ -128,13 +128,15 @@ def core(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
 
 @cache
 def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
-    """What ``core`` returns, computed for (m; e, f) itself, degree by degree up to the bound.
+    """H(0), …, H(s) of the core (m; e, f), the degree from which on H = h, and generators.
 
-    There are no generators of degree 1, as the coordinates are independent functions.
+    The last are the representations of minimal generators, found degree by degree up to the bound
+    s + 1, above which there are none. There are none of degree 1 either, as the coordinates are
+    independent functions.
     """
     ideal = products(v_forms=f, l_forms=e, variables=m, alpha=e)
     values, start = ideal.up_to_sections()
-    bound = len(values)
+    bound = len(values)  # s + 1
     kinds = []
     for n in range(2, bound + 1):
         numbers_by_weight = ideal.generator_numbers(n)

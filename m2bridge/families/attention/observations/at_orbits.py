@@ -208,9 +208,9 @@ class Observations(Observed):
         return "" if self.limit is None else self.limit.progress
 
     def value(self, observable: str) -> Value | None:
-        """Return an observable of the closure as a whole, a key of :data:`VALUES_OF_CLOSURE`.
+        """Return an observable of the closure as a whole, such as "degree"; ``None`` if not known.
 
-        ``None`` where it is not known.
+        ``observable`` is a key of :data:`VALUES_OF_CLOSURE`.
         """
         return VALUES_OF_CLOSURE[observable](self)
 
@@ -230,23 +230,28 @@ class Observations(Observed):
         return orbits(self.model)
 
     def at_orbits(self, observable: str) -> dict[Orbit, Value | None]:
-        """Return an observable, a key of :data:`VALUES_AT_ORBITS`, at each observed orbit.
+        """Return an observable, such as "singular", at each observed orbit; ``None`` if undecided.
 
-        ``None`` where it is undecided.
+        ``observable`` is a key of :data:`VALUES_AT_ORBITS`. Those about boundary points are
+        undecided where the observed value is not proved.
         """
         values = {}
         for fact in self.orbits:
             values[fact.orbit] = VALUES_AT_ORBITS[observable](fact)
-            if observable in BOUNDARY_OBSERVABLES and not self._boundary_decided(fact):
+            if observable in BOUNDARY_OBSERVABLES and not self._is_boundary_proved(fact):
                 values[fact.orbit] = None
         return values
 
-    def _boundary_decided(self, fact: OrbitFacts) -> bool:
-        """Return whether ``fact.boundary`` is proved, be it true or false."""
+    def _is_boundary_proved(self, fact: OrbitFacts) -> bool:
+        """Return whether ``fact.boundary`` is proved, be it true or false.
+
+        It is true where the fibre is not reduced.
+        """
         if fact.boundary:
             # the proof is a family of functions outside the neuromanifold that tends to the orbit
             return self.boundary_family and fact.orbit == BOUNDARY_FAMILY_ORBIT
-        # by a lemma no boundary point has a reduced fibre of at most two points
+        # a function with a reduced fibre of at most two points is no boundary point
+        # (docs/mathematics.md#proposition-boundary)
         return fact.fibre.points <= 2
 
     def undecided_reason(self, observable: str, undecided: Sequence[Orbit]) -> str:
@@ -469,6 +474,7 @@ def _applies_to_two_to_one(case: Observations) -> bool:
     at most two. Its conditions are that the base locus is empty, and the generic fibre consists of
     two reduced points.
     """
+    # ``closed`` says that the base locus is empty, and models are birational but for α = d' = 1 < d
     if case.missing_orbits or not case.closed or is_birational(case.model):
         return False
     return case.generic_fibre.points == case.generic_fibre.length == 2
@@ -480,19 +486,25 @@ def _applies_to_birational(case: Observations) -> bool:
     Y is the desingularization of the source: the (S, A, V) where S is a subspace of dimension α
     that contains the columns of A. The condition, for each orbit, is about the part of Y over the
     orbit: there the kernel of the differential has to be zero, or of smaller dimension than the
-    codimension of this part in Y. For rk A = r the S are a Grassmannian of dimension
-    (α − r)(d − α), so the part has as many dimensions more than the orbit. The dimension of the
-    kernel is at most that of the Grassmannian plus l − p, for a fibre of length l with p points.
+    codimension of this part in Y. Two other conditions are that the base locus is empty and the
+    generic fibre is one reduced point.
+
+    For rk A = r the S are a Grassmannian of dimension (α − r)(d − α), so the part has as many
+    dimensions more than the orbit. The tangent vectors of the Grassmannian are in the kernel; the
+    other ones that are in it are tangent to the fibre. The tangent space of a fibre of length l
+    with p points has dimension l − p, so the dimension of the kernel is at most that plus the
+    dimension of the Grassmannian.
     """
     if case.missing_orbits or not case.closed or not case.is_birational:
         return False
     alpha = case.model.alpha
     for fact in case.orbits:
-        subspaces = (alpha - fact.orbit.r) * (case.model.d - alpha)
-        kernel = fact.fibre.length - fact.fibre.points + subspaces
-        codimension = case.dimension - fact.dimension - subspaces
+        grassmannian_dimension = (alpha - fact.orbit.r) * (case.model.d - alpha)
+        kernel_bound = fact.fibre.length - fact.fibre.points + grassmannian_dimension
+        # Y has the dimension of the closure, as the map is birational
+        codimension = case.dimension - (fact.dimension + grassmannian_dimension)
         # over the dense orbit both are zero
-        if kernel > 0 and kernel >= codimension:
+        if kernel_bound > 0 and kernel_bound >= codimension:
             return False
     return True
 

@@ -92,7 +92,8 @@ class ObservedLearningDegree(Observed):
 
     def to_macaulay2(self) -> str:
         """Return a Macaulay2 assignment of the number, or of ``null`` if it is not known."""
-        return f"learningDegree = {self.value('learning_degree') or 'null'}"
+        number = self.value("learning_degree")
+        return f"learningDegree = {'null' if number is None else number}"
 
 
 def observe_learning_degree(model: Any, observables: Collection[str]) -> ObservedLearningDegree:

@@ -245,7 +245,8 @@ def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[
     names = []
     # output k of token j
     for k, j in product(range(shape.d_out), tokens):
-        # A set, as terms with p and q exchanged have the same monomial, for u = j also with i.
+        # A set: terms with p and q exchanged have the same monomial, and for u = j, where all three
+        # factors are entries of one token, those with i, p and q in any order.
         terms = product(tokens, columns, columns, columns)
         monomials = {_monomial(u, p, q, i, j) for u, p, q, i in terms}
         names += [_full_name(k, j, monomial) for monomial in sorted(monomials)]
@@ -467,9 +468,11 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
     least_kernel = 1
     if block.t == 1:
         least_kernel += comb(block.d, 2)
-    largest_rank = block.d**2 + block.d - least_kernel
+    largest_rank = block.d**2 + block.d - least_kernel  # C and m have d² + d entries
     source = parametrization(block, block.default_coordinates, "attention")
-    for C, m in _random_block_weights(block.d, rank, characteristic or _MAX_RANDOM_INTEGER):
+    # entries are all residues modulo a prime, and integers up to a bound over QQ
+    bound_of_entries = characteristic or _MAX_RANDOM_INTEGER
+    for C, m in _random_block_weights(block.d, rank, bound_of_entries):
         if not _has_nonzero_form(C, characteristic):
             continue
         entries_of_C = [entry for row in C for entry in row]

@@ -68,34 +68,35 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
 
     At (A, V) the element (X, Y, Z) of the Lie algebra gl_d × gl_d × gl_d' gives the tangent vector
     (XA + AY, V Xᵀ + ZV), which the differential of the bilinear parametrization f maps to
-    f(XA + AY, V) + f(A, V Xᵀ + ZV). The rank is a sum over weights of a torus
-    (:class:`.WeightSpaces`), for which unit matrices are homogeneous.
+    f(XA + AY, V) + f(A, V Xᵀ + ZV). A torus fixes the representative, and unit matrices are
+    homogeneous for it; so the rank is a sum over weights of the torus (:class:`.WeightSpaces`).
     """
     A, V = map(sparse_matrix, representative(orbit, shape))
     spaces = WeightSpaces.of(orbit, shape)
-    directions = []
-    for summand, (i, j), weight in spaces.unit_matrices():
-        image = partial(_image_of_unit_matrix, summand, i, j, A=A, V=V)
+    directions = []  # pairs of a weight and a function without arguments, which finds the image
+    for factor, (i, j), weight in spaces.unit_matrices():
+        image = partial(_image_of_unit_matrix, factor, i, j, A=A, V=V)
         directions.append((weight, image))
     return spaces.rank(directions)
 
 
 def _image_of_unit_matrix(
-    summand: str, i: int, j: int, *, A: Sparse, V: Sparse
+    factor: str, i: int, j: int, *, A: Sparse, V: Sparse
 ) -> FunctionCoordinates:
     """Return the tangent vector at f(A, V) that a matrix E_ij of the Lie algebra gives.
 
-    E_ij has the entry 1 in row i and column j, and zeros elsewhere. ``summand`` is "X", "Y" or
-    "Z": the factor gl_d, gl_d or gl_d' of the Lie algebra to which E_ij belongs.
+    E_ij has the entry 1 in row i and column j, and zeros elsewhere. ``factor`` is "X", "Y" or "Z":
+    the factor gl_d, gl_d or gl_d' of the Lie algebra to which E_ij belongs. The element (X, Y, Z)
+    gives f(XA + AY, V) + f(A, V Xᵀ + ZV).
     """
-    if summand == "X":
+    if factor == "X":
         # X = E_ij moves A to E_ij A, and V to V E_ijᵀ, whose column i is column j of V
         moved_v = {(k, i): v for (k, q), v in V.items() if q == j}
         image = function_coordinates(_unit_matrix_times(A, i, j), V)
         # a Counter adds the values
         image.update(function_coordinates(A, moved_v))
         return image
-    if summand == "Y":
+    if factor == "Y":
         return function_coordinates(_times_unit_matrix(A, i, j), V)
     return function_coordinates(A, _unit_matrix_times(V, i, j))
 
@@ -130,8 +131,8 @@ def _differential_images(
 ) -> Iterator[FunctionCoordinates]:
     """Yield the images of a spanning set of the Zariski tangent space of the source at (A, V).
 
-    The source is {rk A ≤ α} × {V}, and (A, V) any point of it over the orbit. The differential of f
-    maps the tangent vector (B, W) to f(B, V) + f(A, W).
+    The source is {rk A ≤ α} × {V}, and (A, V) any point of the source whose function is in the
+    orbit. The differential of f maps the tangent vector (B, W) to f(B, V) + f(A, W).
     """
     all_are_tangent = _all_are_tangent(orbit, shape)
     # first the tangent vectors (B, 0), and then all (0, W)
@@ -149,21 +150,21 @@ def _differential_images(
 def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
     """Return the rank at the representative of the differential of the parametrization.
 
-    The differential is that on the Zariski tangent space of the source {rk A ≤ α} × {V}. Its rank
-    is a sum over weights of a torus: a :class:`.WeightSpaces` takes pairs of the weight of a
-    tangent vector and a function without arguments for its image.
+    The differential, (B, W) ↦ f(B, V) + f(A, W), is that on the Zariski tangent space of the source
+    {rk A ≤ α} × {V}. A torus fixes the representative, so the rank of the differential is a sum
+    over weights of the torus (:class:`.WeightSpaces`).
     """
     A, V = map(sparse_matrix, representative(orbit, shape))
     spaces = WeightSpaces.of(orbit, shape)
-    directions = []
+    directions = []  # pairs of a weight and a function without arguments, which finds the image
     if _all_are_tangent(orbit, shape):
         for entry, weight in spaces.entries_of_a():
             directions.append((weight, partial(function_coordinates, {entry: 1}, V)))
     else:
-        # the tangent vectors XA and AY; matrices Z move V only
-        for summand, (i, j), weight in spaces.unit_matrices():
-            if summand != "Z":
-                moved = _unit_matrix_times if summand == "X" else _times_unit_matrix
+        # the tangent vectors XA and AY for unit matrices X and Y; matrices Z move V only
+        for factor, (i, j), weight in spaces.unit_matrices():
+            if factor != "Z":
+                moved = _unit_matrix_times if factor == "X" else _times_unit_matrix
                 directions.append((weight, partial(function_coordinates, moved(A, i, j), V)))
     for entry, weight in spaces.entries_of_v():
         directions.append((weight, partial(function_coordinates, A, {entry: 1})))
@@ -206,11 +207,12 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
 def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
     """Return a lower bound for the tangent dimension of the closure at the representative.
 
-    It is the dimension of the span of the images of the differential at all preimages. For the
-    orbit (1, 1, 1), where two preimages come together, limits of such images are added. All of
-    these are tangent vectors of the closure. The reason where rk A < α < d is that the tangent
-    space of the source is spanned by directions B of rank 1, and the line A + sB stays in the
-    source; elsewhere the source is smooth.
+    It is the dimension of the span of the images of the differential at all preimages (A, V). For
+    the orbit (1, 1, 1), where two preimages come together, limits of such images are added. All of
+    these are tangent vectors of the closure. Where the source is smooth, the differential takes its
+    tangent vectors to such. Where rk A < α < d, the tangent space of the source is spanned by
+    directions that move V, and directions that move A by a B of rank 1; the line A + sB stays in
+    the source, so its image is a curve in the closure.
     """
     vectors: list[FunctionCoordinates] = []
     for A, V in fibre_points(orbit, shape):
@@ -273,7 +275,7 @@ def tangent_upper_bounds(
         # Equations of degree ≤ α are those of all matrices
         # (docs/completeness.md#proposition-low-degree).
         source = replace(shape, a=shape.d)
-    with share(0.75):
+    with share(0.75):  # the time that ``implicitize`` may take, of what is left
         implicitization = implicitize(multigraded_attention(source), degree)
     bounds: dict[Orbit, int] = {}
     # bounds that were found before the limit are kept
@@ -283,6 +285,7 @@ def tangent_upper_bounds(
             for orbit in check_deadline_in(orbits(shape))
         }
         for orbit, point in points.items():
+            # a dimension is at least 0, if no better bound is known
             bounds[orbit] = _upper_bound_at(point, implicitization, lower.get(orbit, 0))
     return bounds
 
@@ -290,12 +293,13 @@ def tangent_upper_bounds(
 def _upper_bound_at(point: Sequence[int], equations: Implicitization, lower: int) -> int:
     """Return the dimension of the common kernel of the differentials of all equations at a point.
 
-    ``point`` has all coordinates, and ``equations`` the generators of the ideal by degree. Those of
-    higher degree are left out where the others attain the proved lower bound ``lower`` of the
-    tangent dimension: they cannot make the kernel smaller.
+    ``point`` has all coordinates, and ``equations`` the generators of the ideal by degree. The
+    kernel contains the tangent space, so its dimension is at least ``lower``, a proved lower bound
+    of the tangent dimension. Where the generators of low degree leave a kernel of this dimension,
+    those of higher degree are left out: they cannot make the kernel smaller.
     """
     gradients: list[dict[int, int]] = []
-    bound = len(point)
+    bound = len(point)  # without equations the kernel is the whole space
     for degree in sorted(equations.generator_counts):
         if bound == lower:
             break
@@ -376,14 +380,16 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
     upper: dict[Orbit, int] = {}
     if equations:
         with share(0.75), suppress(TimeLimitError):
+            # 0, a bound for any dimension, stands for ``None``, which does not occur here
             lower = {orbit: found.known.lower or 0 for orbit, found in own_tangents.items()}
             upper = tangent_upper_bounds(shape, lower=lower)
     tangents = {}
     for orbit, own in check_deadline_in(own_tangents.items()):
         # the orbits whose closures contain this one, with the orbit itself
         larger = [other for other in own_tangents if orbit.in_closure_of(other)]
-        # The witness has the most tangent vectors. Of several with this number it is the orbit
-        # itself, and else the last one, so that it is always the same.
+        # The witness has the most tangent vectors, ``known.value``, which is the lower bound. Of
+        # several with this number it is the orbit itself, and else the last in increasing order, so
+        # that it is always the same.
         witness = max(
             larger, key=lambda other: (own_tangents[other].known.value, other == orbit, other)
         )
@@ -460,13 +466,15 @@ def by_orbits(
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
     """Return a Macaulay2 program that finds the tangent dimension at a point of each orbit.
 
-    It is for people who run it by hand. The program also computes the ideal, by elimination, and
-    then the ranks of its Jacobian matrix at the points, independently of :func:`by_orbits`. The
-    model is one of attention, t ≥ 2.
+    It is for people who run it by hand. The program computes the ideal of the closure by
+    elimination, and then the rank of the Jacobian matrix of its generators at each point,
+    independently of :func:`by_orbits`. Its answers are "dimension", that of the closure, and for
+    each orbit "tangent_dimension r s m". The model is one of attention, t ≥ 2.
     """
     assert isinstance(model, LayerSizes)
+    # only linearly independent coordinates: the others are combinations of them
     independent = reduce_linearly(model.polynomial_map).reduced
-    points = []
+    points = []  # (name of the orbit, coordinates of the representative)
     for orbit in orbits(model):
         point = independent.evaluate(flatten(*representative(orbit, model)))
         points.append((f"{orbit.r} {orbit.s} {orbit.m}", point))
@@ -499,7 +507,7 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
     if first == 0:
         # even quadrics have too many monomials, so there are findings from tangent vectors only
         return findings
-    # equations have all of the time that is left; MAX_BOUND_SECONDS without a limit
+    # equations have all of the time that is left, or MAX_BOUND_SECONDS if there is no limit
     with share(1.0, otherwise=MAX_BOUND_SECONDS):
         for degree in range(first, MAX_SEARCHED_DEGREE + 1):
             try:
@@ -546,7 +554,8 @@ def _findings_by_bounds(
     statuses = []
     for orbit, tangent in sorted(tangents.items()):
         reason = f"the tangent space at {orbit} on a variety of dimension {dimension}"
-        # without an upper bound, None, the second one says nothing
+        # a tangent space is at least as large as the variety; and without an upper bound, None,
+        # the second entry says nothing
         bounds = [Bounds.at_least(dimension, reason), Bounds.at_most(upper.get(orbit), reason)]
         if tangent.dimension == dimension:
             # this is the dense orbit, as all others have smaller dimensions

@@ -150,13 +150,17 @@ class WeightSpaces:
         symbols only.
         """
         variables = self.variables
+        # In each factor the E_ii have weight zero. For i ≠ j a weight zero can occur only where
+        # both have one symbol; it is chosen, as it is the only one of the class "twice".
         for i, j in self._pairs_of_chosen_symbols(variables, variables, _diagonal_pairs(variables)):
+            # E_ij·A moves row j of A to row i, and V·E_ji column j of V to column i: the weight in
+            # "X" is t_i − t_j
             yield "X", (i, j), _sum_of_symbols((variables[i], 1), (variables[j], -1))
         for factor, characters in (("Y", self.inputs), ("Z", self.outputs)):
             symbols = [symbol for symbol, _ in characters]
             for i, j in self._pairs_of_chosen_symbols(symbols, symbols, _diagonal_pairs(symbols)):
-                # A·E_ij moves column i of A to place j: the weight in "Y" is u_j − u_i. But E_ij·V
-                # moves row j of V to place i: the weight in "Z" is v_i − v_j.
+                # A·E_ij moves column i of A to column j: the weight in "Y" is u_j − u_i. But E_ij·V
+                # moves row j of V to row i: the weight in "Z" is v_i − v_j.
                 source, target = (i, j) if factor == "Y" else (j, i)
                 source_symbol, coefficient = characters[source]
                 weight = _sum_of_symbols(characters[target], (source_symbol, -coefficient))
@@ -168,8 +172,9 @@ class WeightSpaces:
         All with weight zero are yielded, and all with a weight of chosen symbols only.
         """
         symbols = [symbol for symbol, _ in self.inputs]
-        # u_p = −t_p for p < r: the weight of A_pp is zero. All others of weight zero have chosen
-        # symbols: that of the class "twice", which has one alone
+        # u_p = −t_p for p < r: the weight of A_pp is zero. (For p ≥ r it is not, and ``rank`` skips
+        # the entry unless its symbols are chosen.) Another entry has weight zero only for m = 0,
+        # where t_0 and t_r are one symbol: the only one of its class, and so a chosen one.
         for p, i in self._pairs_of_chosen_symbols(
             self.variables, symbols, _diagonal_pairs(self.variables)
         ):
@@ -181,7 +186,7 @@ class WeightSpaces:
         All with weight zero are yielded, and all with a weight of chosen symbols only.
         """
         symbols = [symbol for symbol, _ in self.outputs]
-        # v_k = −t_q where V_kq = 1
+        # v_k = −t_q where V_kq = 1: these entries, ``places``, have weight zero
         for k, q in self._pairs_of_chosen_symbols(symbols, self.variables, self.places):
             yield (k, q), _sum_of_symbols(self.outputs[k], (self.variables[q], 1))
 
@@ -191,9 +196,9 @@ class WeightSpaces:
         columns: Iterable[TorusSymbol],
         of_weight_zero: Iterable[IndexPair],
     ) -> list[IndexPair]:
-        """Return all pairs (row, column) with chosen symbols, and the pairs of weight zero, sorted.
+        """Return all pairs (row, column) with chosen symbols, and those ``of_weight_zero``, sorted.
 
-        ``rows`` and ``columns`` have the symbol of each row and column.
+        ``rows`` and ``columns`` have the symbol of each row and column, in their order.
         """
         chosen_rows = [i for i, symbol in enumerate(rows) if symbol in self.chosen_symbols]
         chosen_columns = [j for j, symbol in enumerate(columns) if symbol in self.chosen_symbols]
@@ -212,14 +217,15 @@ class WeightSpaces:
             Directions from a set that those permutations map to itself: all of the set with weight
             zero, and all with a weight of chosen symbols only. Others are skipped.
         """
+        # weight_of_kind[kind] = the first weight of this kind, whose images are images[weight]
         weight_of_kind: dict[tuple[tuple[str, int], ...], TorusWeight] = {}
         images: dict[TorusWeight, list[FunctionCoordinates]] = {}
         for weight, image in directions:
             if not all(symbol in self.chosen_symbols for symbol, _ in weight):
-                continue
+                continue  # some weight of chosen symbols is of the same kind
             # the classes of the symbols, with their coefficients; () for the weight zero
             kind = tuple(sorted((name, c) for (name, _), c in weight))
-            # The first weight of a kind stands for all weights of the kind.
+            # ``setdefault`` takes this weight for the kind if there is none before it
             if weight_of_kind.setdefault(kind, weight) == weight:
                 images.setdefault(weight, []).append(image())
         total = 0
