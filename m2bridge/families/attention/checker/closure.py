@@ -185,6 +185,7 @@ def names_of_coordinates(case: Case) -> list[str]:
     """The names of the coordinates in certificates, where indices begin with 1."""
     form = "c_{}_{}_{}_{}"
     if case.t == 1:
+        # output k of token 1, and the entries of index p, q and r of token 1
         form = "f_{}_1_{}_1_{}_1_{}_1"
     names = []
     for index in _images(case):
@@ -201,9 +202,9 @@ def _is_homogeneous(polynomial: Any) -> bool:
 def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
     """The tangent dimension at each orbit, as certificates have it; none for t = 1.
 
-    It is the number of coordinates less the rank of the Jacobian matrix of generators of I at a
-    point. It is the same at all points of an orbit, and the representative is one. For t = 1 the
-    list is empty, as orbits are not known.
+    The tangent dimension at a point is the number of coordinates less the rank of the Jacobian
+    matrix, (generators of I) × (coordinates), there. At all points of an orbit it is the same, so
+    it is computed at the representative. For t = 1 the list is empty, as orbits are not known.
     """
     found: list[dict[str, Any]] = []
     if candidate.case.t == 1:
@@ -434,10 +435,11 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
 
 
 def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[Any]:
-    """The equations c = f(A, V) and rk A″ < α of the graph of ``check_complete_on_slice``.
+    """The equations c = f(A, V) and rk A″ < α of the graph of the map from weights to the slice Σ.
 
-    ``free`` are the indices of the coordinates of Σ. The variables of ``graph_ring`` are
-    v_2, …, v_d, and then these coordinates; the entries of A″ and V″ are among them.
+    The weights are A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) in blocks. ``free`` are the indices of the
+    coordinates of Σ. The variables of ``graph_ring`` are v_2, …, v_d, and then these coordinates;
+    the entries of A″ and V″ are among them.
     """
     from_two = range(1, case.d)
     unknowns = graph_ring.gens()

@@ -112,7 +112,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         kinds.extend(representations(n, by_weight))
     answer["representations"] = sorted(kinds, key=by_degree)
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
-    return Content(answer, {}, tuple(lemmas))
+    return Content(answer, evidence={}, trusted=tuple(lemmas))
 
 
 @lru_cache(maxsize=64)

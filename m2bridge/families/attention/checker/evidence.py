@@ -117,17 +117,19 @@ def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
 def _length_at(point: Pair, case: Case) -> int:
     """The length at a point (A, V) of the fibre over its function: its multiplicity.
 
-    Near it the fibre has the unknowns z_2, …, z_d. If V_1q grows by z_q, then
-    ``weights_with_first_row`` says that A grows by z_q a_q, where row q of a_q is minus row 1 of A,
-    and V by z_q b_q, where column q of b_q is column 1 of V. So the coordinates grow by Σ z_q L_q +
-    Σ z_p z_q Q_pq, p ≤ q, with the vectors L_q = f(a_q, V) + f(A, b_q), Q_qq = f(a_q, b_q), and for
-    p < q Q_pq = f(a_p, b_q) + f(a_q, b_p). The equations of the fibre say that this sum is zero.
+    Near the point the fibre has the unknowns z_2, …, z_d, by which V_12, …, V_1d grow. If V_1q
+    grows by z_q, then A_qi = c_{1,i,1,q} − V_1q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1 say that A
+    grows by z_q a_q, where row q of a_q is minus row 1 of A, and V by z_q b_q, where column q of
+    b_q is column 1 of V; all other rows and columns are zero. So the coordinates grow by
+    Σ z_q L_q + Σ z_p z_q Q_pq, p ≤ q, with the vectors L_q = f(a_q, V) + f(A, b_q),
+    Q_qq = f(a_q, b_q), and for p < q Q_pq = f(a_p, b_q) + f(a_q, b_p). The equations of the fibre
+    say that this sum is zero.
 
     If the L_q are independent, the fibre is reduced at z = 0, of length 1. Else, if the Q_pq are
     independent modulo the L_q, then all C(d, 2) monomials z_p z_q are equations: the square of the
     maximal ideal vanishes, and functions on the fibre are spanned by 1 and by the z_q, of which
-    there are d − 1, modulo as many equations as the L_q have rank. ContradictionError if they are
-    not: the theorem on fibres says that they are.
+    there are d − 1, modulo as many equations as the L_q have rank. ContradictionError if the Q_pq
+    are dependent modulo the L_q: the theorem on fibres says that they are not.
     """
     A, V = point
     moves = []  # the pairs (a_q, b_q)

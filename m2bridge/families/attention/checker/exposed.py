@@ -74,7 +74,7 @@ def exposed(certificate: Certificate) -> Content | Difference:
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
         verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, {})
+        return statements(WORDS, listed, verdicts, evidence={})
     number_of_weights = 2 * case.a * case.d + case.d_out * case.d
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
@@ -118,7 +118,7 @@ def compare_types(
     }
     # compare_types is called only where all hypotheses hold
     verdicts = [verdict(words, hypothesis=None, outcome=outcome, **values) for words in listed]
-    return statements(WORDS, listed, verdicts, {"types": facts})
+    return statements(WORDS, listed, verdicts, evidence={"types": facts})
 
 
 QUESTIONS = {"exposed": exposed}
@@ -294,13 +294,14 @@ class Chart:
         for i, j in product(range(a), range(k)):  # M moves
             taken_back: dict[tuple[int, int], int] = {}
             if j >= r and k <= i < k + q - r:
-                # Row i of N has its one in column r + i − k. So entry (j, r + i − k) of MᵀN, one of
-                # M_2ᵀN_2, moves; and as row j of M has its one in column j, N_2 takes it back
+                # Column r + i − k of N is e_i. So entry (j, r + i − k) of MᵀN, an entry of M_2ᵀN_2,
+                # moves by one. As column j of M is e_j, the entry with the same place in Ṅ moves it
+                # back
                 taken_back = {(j, r + i - k): -1}
             yield self._direction(M={(i, j): 1}, N=taken_back)
         for i, j in product(range(a), range(q)):  # N moves
             if j >= r and r <= i < k:
-                # this moves entry (i, j) of M_2ᵀN_2: it only takes back the moves of M
+                # this moves entry (i, j) of M_2ᵀN_2: it occurs above only, with a move of M
                 continue
             yield self._direction(N={(i, j): 1})
         for place in product(range(k), range(d)):
@@ -347,9 +348,10 @@ class Chart:
     def moved_spaces(self, x: Direction) -> Function:
         """By how much the row spaces of K and Q move along x: what K̇ and Q̇ are outside of them.
 
-        At the point these spaces are spanned by the first k, and the first q unit vectors, so it is
-        the entries of K̇ in columns from k on, and of Q̇ from q on. They have the indices (−1, row,
-        column) and (−2, row, column), which no coordinate of a function has.
+        At the point these spaces are spanned by the first k, and the first q unit vectors. So they
+        move by the entries of K̇ in columns from k on, and of Q̇ in columns from q on. These entries
+        are returned with the indices (−1, row, column) and (−2, row, column), which no coordinate
+        of a function has.
         """
         k, q, _, _, _ = self.kind
         moves: Function = {}

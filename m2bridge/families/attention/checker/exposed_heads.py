@@ -99,7 +99,7 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
         verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, {})
+        return statements(WORDS, listed, verdicts, evidence={})
     number_of_weights = case.a * (3 * case.d + case.d_out)
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
@@ -241,12 +241,15 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
     """Whether Lemma 4 proves that a type is not exposed; False also where it says nothing.
 
     If weights of the type are critical, so are weights of the balanced type with the same A, W and
-    ν, and ν has rank at most d − max(k, q) on A and min(d' − o, d − v) on W. The pairs (f, ν) of a
-    function f of the balanced type and a ν that is critical there are an irreducible family. Its
-    dimension less that of the space of targets is the dimension of the functions less the rank of
-    the differential.
+    ν, and ν has rank at most d − max(k, q) on A and min(d' − o, d − v) on W. The balanced type has
+    the ranks r of K and Q, and s of O and V.
 
-    * If that is negative, general targets have no such pair: the type is not exposed.
+    The pairs (f, ν) of a function f of the balanced type and a ν for which f is critical are an
+    irreducible family. Targets have N dimensions, and the ν for one f have N less the rank of the
+    differential. So the dimension of the family, less N, is the dimension of the functions less
+    this rank. Call it the excess.
+
+    * If the excess is negative, general targets have no such pair: the type is not exposed.
     * If it is zero, an open set of targets has general pairs, and the type is not exposed if a
       general ν has one of the two ranks larger.
     * If it is positive the lemma says nothing.
@@ -258,9 +261,10 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
     images = [chart.image(w) for w in chart.all_directions]
     function_dimension = dimension_of_functions(balanced, case)
     differential_rank = rank(images)
-    if function_dimension < differential_rank:
+    excess = function_dimension - differential_rank
+    if excess < 0:
         return True  # whatever the ranks of ν are
-    if function_dimension > differential_rank:
+    if excess > 0:
         return False  # the lemma says nothing
     # a general ν that vanishes on the image of the differential
     nu = random_functional(images, case, Random(f"{case} {balanced} {kind}"))
@@ -275,13 +279,17 @@ def has_descending_direction(chart: "HeadChart", nu: Function) -> bool:
     """Whether K and Q, or O and V, can move so that the loss decreases to second order.
 
     True if k = q = r < a and ν is not zero on some f(A', W), or if o = v = s < a and ν is not zero
-    on some f(A, W'), for any matrices A', W' of the sizes of A and W. For as rk KᵀQ is that of K
-    and of Q, R^a is the direct sum of col K and (col Q)^⊥; so there are e ⊥ col Q and e' ⊥ col K
-    with e·e' ≠ 0, and K + εexᵀ with Q + εe'yᵀ changes A by ε²(e·e')xyᵀ only. In the same way for O
-    and V (docs/training.md#theorem-saddles). True is proved; False may come from an unlucky prime.
+    on some f(A, W'), for any matrices A', W' of the sizes of A and W.
+
+    The reason: as rk KᵀQ is that of K and of Q, R^a is the direct sum of col K and (col Q)^⊥. So
+    there are e ⊥ col Q and e' ⊥ col K with e·e' ≠ 0, and K + εexᵀ with Q + εe'yᵀ changes A by
+    ε²(e·e')xyᵀ only. The loss then changes by −ε²(e·e')ν(f(xyᵀ, W)) to second order. If this is not
+    zero it is negative for x or for −x. The same holds for O and V (docs/training.md,
+    theorem-saddles). True is proved; False may come from an unlucky prime.
     """
     kind = chart.kind
     a = chart.case.a
+    # a form is not zero exactly if the rank of its matrix is not
     if kind.k == kind.q == kind.r < a and rank_modulo(matrix_on_a(chart, nu)) > 0:
         return True
     return kind.o == kind.v == kind.s < a and rank_modulo(matrix_on_w(chart, nu)) > 0

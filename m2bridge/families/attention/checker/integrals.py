@@ -67,9 +67,9 @@ def localization_steps(case: Case) -> int:
     says nothing, as large binomial coefficients take long: such a case is refused whatever it is.
     """
     n = case.projective_dimension
-    subspaces = comb(min(case.d, FIRST_REFUSED_D - 1), case.alpha)
-    lines = (case.alpha * case.d) * (case.d * case.d_out)
-    return subspaces * lines * n**2
+    subspace_count = comb(min(case.d, FIRST_REFUSED_D - 1), case.alpha)
+    pairs_of_lines = (case.alpha * case.d) * (case.d * case.d_out)
+    return subspace_count * pairs_of_lines * n**2
 
 
 def is_affordable(case: Case) -> bool:
@@ -80,8 +80,9 @@ def is_affordable(case: Case) -> bool:
     """
     if case.projective_dimension >= MAX_CONE_DIMENSION:
         return False
+    # for α = d' = 1 < d the subspaces are planes: c has rank two
     rank = 2 if case.is_of_symmetric_matrices else case.alpha
-    dimension = rank * (case.d - rank)
+    dimension = rank * (case.d - rank)  # of the Grassmannian
     return comb(case.d, rank) * dimension**2 <= MAX_LOCALIZATION_STEPS
 
 
@@ -101,10 +102,12 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
     if not is_affordable(case):
         return None
     if case.is_of_symmetric_matrices:
-        return polar_degrees_of_symmetric_matrices(case)[::-1]
+        return polar_degrees_of_symmetric_matrices(case)[::-1]  # that list begins with δ_0
     of_A = localized_integrals(case.d, case.alpha)
+    # the integral of c_j h_2^(n_2−j) over P(V), of dimension n_2 = d d' − 1, is C(d d', j)
     of_V = [comb(case.d * case.d_out, j) for j in range(case.d * case.d_out)]
-    return _degrees_from_integrals(_integrals_of_product(of_A, of_V))[::-1]
+    from_zero_to_n = _degrees_from_integrals(_integrals_of_product(of_A, of_V))
+    return from_zero_to_n[::-1]
 
 
 # In the Chow ring.
@@ -120,8 +123,9 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
     * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
 
-    Here u is a number, a power of two above twice the coefficients of e_α(C M); so these are the
-    digits of its value to the base u, from −u/2 to u/2.
+    Here u is a number, a power of two above twice the absolute values of the coefficients. So the
+    coefficients of e_α(C M) are the digits, from −u/2 to u/2, of the value of e_α(C M) to the base
+    u; the lowest α(α − 1) of them are zero.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices
@@ -151,8 +155,9 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
 
     where t = 1 + u, φ(y) = (1 − u·y)^d / (1 − 2t·y), and [y^{d−1} z^{d−1}] is the coefficient of
     this monomial in what follows it (docs/polar-degrees.md#proposition-polar-symmetric).
-    Here u is a power of two, and the coefficients are digits, as in ``integrals_in_chow_ring``. A
-    bound for them is the value with every sign positive, and u = 1.
+    Here u is a number, a power of two above twice the absolute values of the coefficients. So the
+    coefficients are the digits, from −u/2 to u/2, of the value to the base u. A bound for them is
+    the value with every sign positive, and u = 1.
     """
     bits = _symmetric_value(d, u=1, t=2, sign=1).bit_length() + 2
     u = 1 << bits
@@ -161,10 +166,12 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
 
 
 def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
-    """The value of the expression in ``symmetric_in_chow_ring`` for numbers u and t.
+    """−½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k, for numbers.
 
-    ``sign`` is −1 for the value itself. For 1 all terms are added, where the expression subtracts
-    some: with u = 1 that is a bound for its coefficients in u.
+    φ(y) is (1 − u·y)^d / (1 − 2t·y), and [y^{d−1} z^{d−1}] is the coefficient of this monomial in
+    what follows it. ``sign`` is −1 for the value itself. For 1 all terms are added, where the
+    expression subtracts some: with u = 1 and t = 2 that is a bound for its coefficients in u, for
+    t = 1 + u.
     """
     phi = []  # the coefficients of φ, by powers of y
     for m in range(d):
@@ -209,8 +216,10 @@ def _digits(value: int, bits: int, count: int) -> list[int]:
 def _coefficient_bound(d: int, alpha: int) -> int:
     """An upper bound for the sum of the absolute values of the coefficients of e_α(C M) in u.
 
-    Such sums of a product are at most the product of those of the factors, and a minor is at most
-    the product of the sums of its rows.
+    e_α(C M) is the sum of the principal minors of size α of the product of the d × d matrices with
+    C_ij = (−u)^{i+j} (−1)^j C(i + j, i), and M_ij the coefficient φ_{d−1−i−j} of a power series φ.
+    For a product of polynomials the sum of absolute values is at most the product of the sums for
+    the factors; so for a minor it is at most the product, over the rows, of the sums for rows.
     """
     phi = _power_series([2, 1, 1], d)  # with u = 1, and every sign positive
     sum_of_row = 0  # at least that of any row of C M: it is the sum of all entries

@@ -70,7 +70,7 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
         verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, {})
+        return statements(WORDS, listed, verdicts, evidence={})
     if case.d > LARGEST_DIMENSION:
         raise TooExpensiveError("case", f"points are counted for d ≤ {LARGEST_DIMENSION} only")
     primes: Any = certificate.evidence.get("primes")
@@ -218,7 +218,7 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
 
     ``target`` has the coordinates of u. Each value F(v) gives an equation N(v) − x q³F(v) = 0,
     linear in the coefficients of N and in x. If their solutions are unique up to a factor, the one
-    with x = 1 is N. There are more equations than unknowns by SPARE, which have to agree;
+    with x = 1 is N. There are SPARE more equations than N has coefficients, and all have to agree;
     TooExpensiveError if there is no such N.
     """
     quotient = Quotient(case, target, prime)

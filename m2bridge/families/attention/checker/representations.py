@@ -80,7 +80,7 @@ def closures(certificate: Certificate, cores: Sequence[Core] = CORES) -> Content
     """
     answer = {"closures": [closure(m, e, f) for m, e, f in cores]}
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]]
-    return Content(answer, {}, tuple(lemmas))
+    return Content(answer, evidence={}, trusted=tuple(lemmas))
 
 
 def _questions() -> dict[str, Callable[[Certificate], Content | Difference]]:

@@ -274,8 +274,9 @@ class Source:
 
         The section is where the forms ``equations`` are zero. The matrix has a row for each
         monomial, and a column for each element of a basis of the functions on the section, where
-        the multiples of the equations are zero. In the reduced echelon form of these each leading
-        monomial is a combination of the monomials that lead no row: the latter are the basis.
+        the multiples of the equations are zero. Take the reduced echelon form of the matrix of
+        these multiples. Each of its rows expresses the monomial in which it begins by monomials in
+        which no row begins: the latter are the basis.
         """
         degree_of_multiplier = [e - 1 for e in self.degree]
         multiples = []

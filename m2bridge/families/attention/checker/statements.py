@@ -124,9 +124,10 @@ def has_rank_at_most_one(orbit: Orbit, case: Case) -> bool:
 
 
 def singular_locus(orbit: Orbit, case: Case) -> bool:
-    """Whether an orbit is singular by docs/mathematics.md#theorem-singular-locus.
+    """Whether an orbit is singular by the theorem on the singular locus.
 
-    The theorem has three cases: matrices A of any rank (a ≥ d), of rank one (a = 1), and between.
+    Singular orbits are those with rk A = rk V = 1 for a ≥ d, with rk V = 1 for a = 1 < d, and with
+    rk A < a for a between (docs/mathematics.md#theorem-singular-locus).
     """
     r, s, _ = orbit
     if case.a >= case.d:
@@ -267,7 +268,12 @@ def _global_verdict(words: Words, case: Case, evidence: Json, *, with_slices: bo
     # former words have a prediction of their own; all others have that of GLOBAL
     hypotheses, predict = FORMER.get((*key, words.version), GLOBAL[key])
     observed = _observed_in_case(words.observable, case, evidence, with_slices=with_slices)
-    return global_verdict(words, failing_hypothesis(hypotheses, case), predict(case), observed)
+    return global_verdict(
+        words,
+        hypothesis=failing_hypothesis(hypotheses, case),
+        predicted=predict(case),
+        observed=observed,
+    )
 
 
 def _observed_in_case(
@@ -337,7 +343,7 @@ def _polar_degrees(
     integrals = localized_polar_degrees(case)
     if integrals is None:
         return None
-    n = evidence["dimension"] - 1
+    n = evidence["dimension"] - 1  # from the cone to the projective variety
     degree_alone = [evidence["degree"]] + [None] * n
     found = {"integrals": [*integrals], "projection_formula": degree_alone}
     if with_slices or is_counted_always(case):
@@ -387,29 +393,31 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
     than the codimension, in Y, of what lies over the orbit. Y is the set of all (W, A, V) with W a
     subspace of dimension α that contains the columns of A.
 
-    * Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α), ``subspaces``. So what
-      lies over the orbit has as many dimensions more than the orbit; and dim Y is that of the
-      closure, as f is birational. (Dimensions of cones are compared, both one larger.)
+    * Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α). So what lies over the
+      orbit has as many dimensions more than the orbit; and dim Y is that of the closure, as f is
+      birational. (Dimensions of cones are compared, both one larger.)
     * The tangent vectors of the Grassmannian are in the kernel. The others move (A, V), so modulo
-      the Grassmannian the kernel is contained in the tangent space of the fibre of f. Its dimension
-      is the length of the fibre less the number of its points, as the square of the maximal ideal
-      of a point of the fibre is zero, which evidence.py finds. So ``kernel`` is an upper bound.
+      the Grassmannian the kernel is contained in the tangent space of the fibre of f. The dimension
+      of this tangent space is the length of the fibre less the number of its points, because the
+      square of the maximal ideal of a point of the fibre is zero (``_length_at`` in evidence.py).
     """
     for facts in evidence["orbits"]:
         r, _, _ = facts["orbit"]
-        subspaces = (case.alpha - r) * (case.d - case.alpha)
-        kernel = subspaces + facts["fibre_length"] - facts["fibre_points"]
-        codimension = evidence["dimension"] - (facts["dimension"] + subspaces)
-        if kernel > 0 and kernel >= codimension:
+        grassmannian_dimension = (case.alpha - r) * (case.d - case.alpha)
+        fibre_tangent_dimension = facts["fibre_length"] - facts["fibre_points"]
+        kernel_bound = grassmannian_dimension + fibre_tangent_dimension
+        codimension = evidence["dimension"] - (facts["dimension"] + grassmannian_dimension)
+        if kernel_bound > 0 and kernel_bound >= codimension:
             return False
     return bool(evidence["base_locus_empty"] and evidence["generic_fibre"]["length"] == 1)
 
 
 def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
-    """Whether docs/polar-degrees.md#theorem-polar-symmetric applies.
+    """Whether the theorem on polar degrees for symmetric matrices applies.
 
     Its hypotheses are α = d' = 1 < d, where functions are q ⊗ c with symmetric matrices c of rank
-    at most two; that the map is defined everywhere; and that a general function has two weights.
+    at most two; that the map is defined everywhere; and that a general function has two weights
+    (docs/polar-degrees.md#theorem-polar-symmetric).
     """
     generic_fibre = evidence["generic_fibre"]
     is_two_to_one = generic_fibre["points"] == generic_fibre["length"] == 2

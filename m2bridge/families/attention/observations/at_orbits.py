@@ -343,6 +343,7 @@ class Observations(Observed):
 
         The text of the degree is ``None`` where it is not known.
         """
+        # the tangent dimension at zero is the number of independent coordinates
         return [
             ("dimension", f"{self.dimension} affine"),
             ("degree", None if self.degree is None else str(self.degree)),
@@ -534,7 +535,10 @@ where it depends on orbits that were not observed.
 
 
 def _table_row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
-    """Return the row of an orbit in :meth:`Observations.table`, the prediction at its end."""
+    """Return the row of an orbit in the table of :data:`HEADER`, with the prediction at its end.
+
+    That is whether the orbit is singular by Theorem 3.4 (iii).
+    """
     return (
         *fact.orbit.cells,
         fact.dimension,

@@ -96,7 +96,8 @@ class ObservedByDegree(Observed):
         rows = [(n, computed.get(n, 0), predicted.get(n, 0)) for n in degrees]
         if not rows:
             return None
-        return "", ("degree", "computed", "predicted"), rows
+        no_caption = ""
+        return no_caption, ("degree", "computed", "predicted"), rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,7 +322,7 @@ def observe_generators(model: Any) -> ObservedGenerators:
     completeness = variety.completeness
     return ObservedGenerators(
         model=model,
-        computed=variety.generator_degrees or {},
+        computed=variety.generator_degrees or {},  # None if the ideal was not found
         # None: these are all generators
         last=None if completeness.proved else completeness.degree,
         found=bool(variety.equations),

@@ -143,7 +143,7 @@ def loss_of_random_target(model: LayerSizes) -> Loss:
     Each call returns the same target for a case.
     """
     shape = LayerSizes(model.d, model.d_out, model.a, model.t)
-    return gaussian(shape).towards(random_function(shape, SEED), "")
+    return gaussian(shape).towards(random_function(shape, SEED), target="")  # without a name
 
 
 def prime_seed_text(loss: Loss) -> str:

@@ -141,7 +141,8 @@ def _last_weight(lengths: tuple[int, ...]) -> int:
 
 def _indices_by_weight(shape: LayerSizes) -> dict[int, list[Index]]:
     """Return for each weight the indices (k, i, p, q) of the coordinates that have this weight."""
-    # A_pi is the coefficient of T^(p + di), but of T^(p + i) in k(T) q(T)
+    # V_kq is the coefficient of T^(q + dk), and A_pi that of T^(p + di), but for α = 1 of T^(p + i)
+    # in k(T) q(T)
     step = shape.d
     if shape.alpha == 1:
         step = 1

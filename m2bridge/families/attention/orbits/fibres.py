@@ -345,8 +345,8 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
         parts += ("fibres_of_weights",)
     return render(
         "fibres",
-        parts,
-        {
+        libraries=parts,
+        values={
             "many": many,
             "title": str(shape),
             "d": shape.d,

@@ -257,8 +257,7 @@ def _square_root(value: Rational) -> Expr:
     longest = 0
     for part in (value.p, value.q):
         number = abs(int(part))
-        # For an irrational root SymPy looks for factors, which takes minutes for thousands of
-        # digits.
+        # if the root is irrational SymPy looks for factors: minutes for thousands of digits
         if isqrt(number) ** 2 != number:
             longest = max(longest, number.bit_length())
     if longest > MAX_ROOT_BITS:
@@ -535,9 +534,9 @@ def _membership_of_zero(
     """Return the result for the zero function, the apex of the cone, which is in the neuromanifold.
 
     Its weights are those with A = 0 or V = 0, since a product l_i v_k of forms vanishes only if a
-    factor does. The zero function is a limit of boundary points unless d = 1, and singular where
-    the tangent dimension exceeds the dimension of the closure. The result shows one pair of
-    weights: ``weights_of_zero``, or A = V = 0 if these are ``None``.
+    factor does. It is a limit of boundary points unless d = 1, and singular where the tangent
+    dimension, the number of independent coordinates, exceeds the dimension of the closure. The
+    result shows one pair of weights: ``weights_of_zero``, or A = V = 0 if these are ``None``.
     """
     weights = weights_of_zero
     if weights is None:
@@ -557,9 +556,10 @@ def _membership_of_zero(
 
 
 def membership_script(model: LayerSizes, chart: Chart) -> Script:
-    """Return the Macaulay2 program for the fibre in the chart.
+    """Return the Macaulay2 program for the fibre in the chart, in z_2, …, z_d as unknowns.
 
-    Its unknowns z_2, …, z_d are entries of the first row (1, z_2, …, z_d) of V.
+    The first row of V is (1, z_2, …, z_d). The answers are "length" and the number "points" and, if
+    there are any, their "moments": the sums of z_p, and of z_p z_q, with multiplicities.
     """
     rows = []
     for row in chart.forms:

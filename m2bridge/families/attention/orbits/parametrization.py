@@ -161,6 +161,7 @@ def parametrization(
     else:
         A = _transposed_product(matrix["K"], matrix["Q"])
     values = images(shape, A, matrix["V"], coordinates)
+    # minors of a matrix of variables, or no relations, generate a prime ideal
     return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
 
 

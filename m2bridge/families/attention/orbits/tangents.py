@@ -323,7 +323,7 @@ def default_degree(shape: LayerSizes) -> int:
     coordinates = coordinate_count(shape, shape.default_coordinates)
     degree = default_max_degree(coordinates, MAX_BOUND_MONOMIALS)
     if degree == 1:
-        # the reduced coordinates have no linear equation
+        # already N = 2 has more; and for N = 1 there is no equation, as coordinates are independent
         return 0
     return degree
 
@@ -406,7 +406,7 @@ def _tangents_by_own_vectors(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
     The orbit is critical if the kernel of the differential is larger than the line of the rescaling
     (A, −V), which is zero on the projective source. The lower bound is the rank of the differential
     where there is one preimage. For rk A = rk V = 1 there are two preimages, or limits where the
-    two come together, so the bound is :func:`tangent_lower_bound`.
+    two come together; then :func:`tangent_lower_bound` takes all these tangent vectors together.
     """
     rank = differential_rank(orbit, shape)
     bound = rank
@@ -446,6 +446,7 @@ def by_orbits(
     """
     statuses = []
     for orbit in orbits(shape):
+        # the function of the representative, in the coordinates of the ideal
         point = parametrization.evaluate(flatten(*representative(orbit, shape)))
         tangent = tangent_dimension(ideal.generators, point, field=ideal.ring.field)
         if tangent < dimension:
@@ -460,7 +461,13 @@ def by_orbits(
                 singular=tangent > dimension,
             )
         )
-    return orbit_findings("orbits", dimension, tuple(statuses), shape, field=ideal.ring.field)
+    return orbit_findings(
+        method="orbits",
+        dimension=dimension,
+        statuses=tuple(statuses),
+        shape=shape,
+        field=ideal.ring.field,
+    )
 
 
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
@@ -500,9 +507,10 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
         tangents = orbit_tangents(shape, equations=False)
     except TimeLimitError as limit:
         return LocusFindings(
-            "tangent bounds", dimension=None, unfinished=str(limit), uses_engine=False
+            method="tangent bounds", dimension=None, unfinished=str(limit), uses_engine=False
         )
-    findings = _findings_by_bounds("tangent bounds", tangents, {}, shape)
+    # at first without equations
+    findings = _findings_by_bounds("tangent bounds", tangents, upper={}, shape=shape)
     first = default_degree(shape)
     if first == 0:
         # even quadrics have too many monomials, so there are findings from tangent vectors only

@@ -61,8 +61,9 @@ def _symbol_class(p: int, orbit: Orbit) -> str:
     """Return the class of the symbol t_p: the name of the spaces L and U that contain e_p.
 
     At the representative the column space L of A is spanned by the first r unit vectors, and the
-    row space U of V by the first m and those with positions from r to r + s − m − 1, counted from 0
-    (for m = 0 see :class:`WeightSpaces`).
+    row space U of V by the first m and those with positions from r to r + s − m − 1, counted from
+    0. (For m = 0, where e_0 + e_r is in U in place of e_r, ``of`` gives t_0 and t_r a class of
+    their own.)
     """
     r, s, m = orbit.cells
     if p < m:
