@@ -349,9 +349,9 @@ class Chart:
         """By how much the row spaces of K and Q move along x: what K̇ and Q̇ are outside of them.
 
         At the point these spaces are spanned by the first k, and the first q unit vectors. So they
-        move by the entries of K̇ in columns from k on, and of Q̇ in columns from q on. These entries
-        are returned with the indices (−1, row, column) and (−2, row, column), which no coordinate
-        of a function has.
+        move by the entries of K̇ in columns from k on, and of Q̇ in columns from q on. These are
+        returned with the indices (−1, row, column) and (−2, row, column), which no coordinate of a
+        function has.
         """
         k, q, _, _, _ = self.kind
         moves: Function = {}

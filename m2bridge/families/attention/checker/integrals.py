@@ -173,10 +173,7 @@ def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
     expression subtracts some: with u = 1 and t = 2 that is a bound for its coefficients in u, for
     t = 1 + u.
     """
-    phi = []  # the coefficients of φ, by powers of y
-    for m in range(d):
-        terms = [(sign * u) ** i * comb(d, i) * (2 * t) ** (m - i) for i in range(m + 1)]
-        phi.append(sum(terms))
+    phi = _coefficients_of_phi(d, sign * u, 2 * t)
     # −½ (y − z)² is y z − ½ (y² + z²). By the symmetry in y and z both squares contribute equally,
     # so y² stands for the half of both.
     total = 0
@@ -195,6 +192,16 @@ def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
         difference_of_powers = t ** (k + 1) + sign * u ** (k + 1)
         total += difference_of_powers * (from_mixed + sign * from_squares)
     return t**3 * total
+
+
+def _coefficients_of_phi(d: int, x: int, w: int) -> list[int]:
+    """The coefficients of 1, y, …, y^{d−1} in (1 + x y)^d / (1 − w y), for numbers x and w."""
+    coefficients = []
+    for m in range(d):
+        # x^i C(d, i) y^i of the numerator times w^(m−i) y^(m−i) of the geometric series
+        terms = [x**i * comb(d, i) * w ** (m - i) for i in range(m + 1)]
+        coefficients.append(sum(terms))
+    return coefficients
 
 
 def _digits(value: int, bits: int, count: int) -> list[int]:

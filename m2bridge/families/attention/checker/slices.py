@@ -183,12 +183,8 @@ class Source:
             return function_dimension // 2
         relations = self._relations(spanning, restriction)
         powers_on_section = (self._multiples_of_determinant() * restriction).tolist()
-        power_in_an_entry = []
-        for place, power in product(range(len(spanning)), powers_on_section):
-            before = [0] * (place * function_dimension)
-            after = [0] * ((len(spanning) - 1 - place) * function_dimension)
-            power_in_an_entry.append([*before, *map(int, power), *after])
-        rank_with_powers = rank_of([*relations, *power_in_an_entry])
+        powers_in_an_entry = vectors_with_one_entry(powers_on_section, len(spanning))
+        rank_with_powers = rank_of([*relations, *powers_in_an_entry])
         return (rank_with_powers - rank_of(relations)) // 2
 
     def _slice(self, hyperplanes: int) -> tuple[Any, list[Form]]:
@@ -332,6 +328,20 @@ class Source:
                         row[self.column_of[term]] = coefficient
                     rows.append(row)
         return matrix(rows, len(self.column_of))
+
+
+def vectors_with_one_entry(functions: Sequence[Sequence[Any]], entries: int) -> list[list[int]]:
+    """All vectors with one of these functions as an entry, and zero as all other entries.
+
+    A function is given by its coefficients in a basis. A vector has so many ``entries``; its row
+    has the coefficients of the first entry, then those of the second, and so on.
+    """
+    vectors = []
+    for place, function in product(range(entries), functions):
+        before = [0] * (place * len(function))
+        after = [0] * ((entries - 1 - place) * len(function))
+        vectors.append([*before, *map(int, function), *after])
+    return vectors
 
 
 def rank_of(rows: Sequence[Sequence[int]]) -> int:

@@ -279,15 +279,9 @@ class Observations(Observed):
     ) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
         """Return an orbit of largest dimension, as the example where a statement fails.
 
-        ``failing`` are the orbits, at least one, where it fails.
-
-        Returns
-        -------
-        orbit : Orbit
-        weights : mapping from str to matrix of int
-            A and V of a function in the orbit.
-        numbers : dict
-            Dimensions, the fibre and ranks there, by name.
+        ``failing`` are the orbits, at least one, where it fails. Returned are the orbit, the
+        matrices "A" and "V" of weights over it, and by name numbers that show what it is like
+        there: dimensions, the fibre and ranks.
         """
         candidates = [fact for fact in self.orbits if fact.orbit in failing]
         # of several with the largest dimension the last one, so that it is the same each time
