@@ -425,20 +425,15 @@ def hessian(chart: Chart, nu: Function) -> Any:
     case = chart.case
     # {(place (p, i) in A, place (k, q) in V): ν(f(E, E')) for the unit matrices of these entries}
     values = _values_of_products(case, nu)
-    # {place of an entry of A: ν(f(E, V))}, where E is the unit matrix of this entry
-    values_at_v: dict[Place, int] = {}
-    for (place_in_a, place_in_v), y in values.items():
-        if place_in_v in chart.V:  # V has zeros at the other places
-            summand = y * chart.V[place_in_v]
-            values_at_v[place_in_a] = values_at_v.get(place_in_a, 0) + summand
-    # K with Q: ν(f(E, V))
+    # rows[place][other place] = the second derivative by these two entries, if it is not zero
     rows: dict[WeightPlace, dict[WeightPlace, int]] = {}
-    for (p, i), y in values_at_v.items():
+    # K with Q: ν(f(A', V))
+    for (p, i), y in _values_at(chart.V, values).items():
         for j in range(case.a):
             # K' = E_jp and Q' = E_ji give A' = E_pi
             rows.setdefault(("K", j, p), {})["Q", j, i] = y
             rows.setdefault(("Q", j, i), {})["K", j, p] = y
-    # K or Q with V: ν(f(A', E)), where E is the unit matrix of an entry of V
+    # K or Q with V: ν(f(A', V'))
     for w in chart.all_directions:  # one unit entry of K, Q or V each
         (place_of_w,) = w.entries()
         if place_of_w[0] == "V":
@@ -467,6 +462,19 @@ def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], i
     found = {}
     for (p, i), (k, q) in product(places_in_a, places_in_v):
         found[(p, i), (k, q)] = nu[k, i, min(p, q), max(p, q)]
+    return found
+
+
+def _values_at(V: Sparse, values: Mapping[tuple[Place, Place], int]) -> dict[Place, int]:
+    """ν(f(E, V)) by the place of the one of E, a unit matrix of the size of A.
+
+    ``values`` has ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V, by the places
+    of their ones; V is the sum of its entries times the E'.
+    """
+    found: dict[Place, int] = {}
+    for (place_in_a, place_in_v), y in values.items():
+        if place_in_v in V:  # V has zeros at the other places
+            found[place_in_a] = found.get(place_in_a, 0) + y * V[place_in_v]
     return found
 
 

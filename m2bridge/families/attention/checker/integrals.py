@@ -39,6 +39,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate, combinations, product
 from math import comb, prod
+from typing import Any
 
 import flint
 
@@ -300,17 +301,35 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
     * Integration over the lines in E takes h^{αd−1+m} to the Segre class s_m(E). What is left are
       the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c_j without a bundle is a Chern
       class of the Grassmannian itself.
-    * These are sums over the fixed points of the Grassmannian, coordinate subspaces W. There c_k(E)
-      is the elementary symmetric function of degree k of the weights of E, and s_m(E) the complete
-      one of degree m of those of the dual of E. The tangent space of the Grassmannian has as
-      weights the differences of a weight outside W and one inside; c_j is their elementary
-      symmetric function of degree j, and their product is the denominator.
 
-    ContradictionError if one of these integrals is a fraction.
+    ContradictionError if one of the latter integrals is a fraction.
     """
     rank = alpha * d
     dimension = alpha * (d - alpha)  # D
-    # {(k, m): the integral of c_{D−k−m} c_k(E) s_m(E) over the Grassmannian}
+    integrals = [0] * (rank + dimension)
+    for (k, m), total in _integrals_on_grassmannian(d, alpha).items():
+        if total.q != 1:
+            raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
+        # c_k(E) (1 + h)^{αd−k} has h^power with a binomial coefficient, and h^power h^{n_1−j} is
+        # h^{αd−1+m} for j = D − m + power; as j ≤ n_1, the power is at most αd − 1 + m
+        for power in range(min(rank - k, rank - 1 + m) + 1):
+            integrals[dimension - m + power] += comb(rank - k, power) * int(total.p)
+    return integrals
+
+
+def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], Any]:
+    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), of dimension D, by (k, m).
+
+    They are fractions of FLINT. c_j is a Chern class of the Grassmannian, and E = S ⊗ K^d. Each
+    integral is a sum over the fixed points of a torus, coordinate subspaces W.
+
+    * c_k(E) is at W the elementary symmetric function of degree k of the weights of E, and s_m(E)
+      the complete symmetric function of degree m of the weights of the dual of E.
+    * The tangent space of the Grassmannian has as weights all differences of a weight outside W and
+      one inside. c_j is their elementary symmetric function of degree j, and their product is the
+      denominator.
+    """
+    dimension = alpha * (d - alpha)  # D
     degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
     on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
     squares = [j**2 for j in range(d)]  # the weights of the torus on K^d
@@ -325,15 +344,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
         for k, m in degrees:
             value = tangent[dimension - k - m] * chern[k] * segre[m]
             on_grassmannian[k, m] += flint.fmpq(value, denominator)
-    integrals = [0] * (rank + dimension)
-    for (k, m), total in on_grassmannian.items():
-        if total.q != 1:
-            raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
-        # c_k(E) (1 + h)^{αd−k} has h^power with a binomial coefficient, and h^power h^{n_1−j} is
-        # h^{αd−1+m} for j = D − m + power; as j ≤ n_1, the power is at most αd − 1 + m
-        for power in range(min(rank - k, rank - 1 + m) + 1):
-            integrals[dimension - m + power] += comb(rank - k, power) * int(total.p)
-    return integrals
+    return on_grassmannian
 
 
 def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:

@@ -174,10 +174,10 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
     * A closure with this core has more than e forms l_i only if e < m. A minor of size e + 1 needs
       one l_i more than the core has, so its representations are found in the products with e + 1
       forms l_i that span e dimensions.
-    * It has more than f forms v_k only if f = min(d, d') is d. Then m = d, too, because f ≤ m ≤ d.
-      And f = m says already that d = m, because if d > m, then m = e + f > f. As for l_i, one v_k
-      is added.
-    * It has more than m variables only if m = e + f, and one variable is added.
+    * A closure with this core has more than f forms v_k only if f = min(d, d') is d. Then m = d,
+      too, because f ≤ m ≤ d. And f = m says already that d = m, because if d > m, then m = e + f >
+      f. As for the l_i, one v_k is added.
+    * A closure with this core has more than m variables only if m = e + f, and one is added.
     """
     sizes_and_ideals = []  # the size of the minors, and the products in whose ideal they are
     if e < m:

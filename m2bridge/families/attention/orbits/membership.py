@@ -390,7 +390,7 @@ class Membership(Result):
             ("singular point of the closure", ANSWERS[self.singular]),
             ("tangent dimension", self.tangent_dimension),
             ("boundary point", ANSWERS[self.boundary]),
-            ("remark", self.remark or None),
+            ("remark", self.remark or None),  # as everywhere, a line with None is left out
             ("computed by", f"{computed}, {duration(self.seconds)}"),
         ]
         title = f"A function of lightning self-attention, {self.model}"
