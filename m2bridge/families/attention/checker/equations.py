@@ -137,7 +137,8 @@ def all_degrees(case: Case, last: int) -> tuple[int, bool]:
 
     True is proved, and False may also mean that this is not known.
 
-    Both are found from the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f).
+    Both are found from the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f): the case with
+    m variables, e free forms l_i and f forms v_k.
 
     * Where H = h holds for the core it does for the case (docs/completeness.md, corollary-series).
     * If the core has no generators of degree above ``last``, then neither has the case but for

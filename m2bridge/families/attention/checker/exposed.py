@@ -81,10 +81,10 @@ def exposed(certificate: Certificate) -> Content | Difference:
         raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
     facts = list(map(dict, facts_of_types(case)))  # copies, as the dictionaries are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
-    return compare_types(predicted, facts, listed)
+    return content_of_types(predicted, facts, listed)
 
 
-def compare_types(
+def content_of_types(
     predicted: list[list[int]], facts: list[dict[str, Any]], listed: Sequence[Words]
 ) -> Content:
     """The content with the facts about all types, and the verdicts on the listed statements.
@@ -116,7 +116,7 @@ def compare_types(
         "predicted": {"exposed": predicted, "undecided": []},
         "observed": {"exposed": observed, "undecided": undecided},
     }
-    # compare_types is called only where all hypotheses hold
+    # content_of_types is called only where all hypotheses hold
     verdicts = [verdict(words, hypothesis=None, outcome=outcome, **values) for words in listed]
     return statements(WORDS, listed, verdicts, evidence={"types": facts})
 
@@ -237,11 +237,14 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
 class Chart:
     """A chart of a type at a point: its tangent vectors there, and their images.
 
+    The chart is K = M R, Q = N S, V = H T with M, N and H of k, q and s columns. M = (M_1 | M_2)
+    and N = (N_1 | N_2) have r columns first. The first m rows of T are Y N_1ᵀM R, with an m × r
+    matrix Y; they are in L, which the rows of N_1ᵀM R span.
+
     At the point M and N have different unit vectors as columns but for the first r, which are the
     same; R and S have the first unit vectors as rows. So K and Q have ones at (i, i) and at (j, j)
     for j < r, (j + k − r, j) for j ≥ r; and L is spanned by e_1, …, e_r. U is spanned by e_1, …,
-    e_m and by unit vectors that are not in L, those that are not in the row space of K first. All
-    matrices are those of the top of the file, by the same letters.
+    e_m and by unit vectors that are not in L, those that are not in the row space of K first.
     """
 
     def __init__(self, kind: Kind, case: Case) -> None:

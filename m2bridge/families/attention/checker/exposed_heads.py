@@ -52,7 +52,7 @@ from m2bridge.families.attention.checker.case import (
 )
 from m2bridge.families.attention.checker.exposed import (
     add,
-    compare_types,
+    content_of_types,
     coordinate_indices,
     first_columns,
     first_rows,
@@ -106,7 +106,7 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
         raise TooExpensiveError("case", f"ranks of all types of heads take {steps:.0e} steps")
     facts = list(map(dict, facts_of_types(case)))  # copies, as the dictionaries are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
-    return compare_types(predicted, facts, listed)
+    return content_of_types(predicted, facts, listed)
 
 
 QUESTIONS = {"exposed-heads": exposed_heads}
@@ -317,10 +317,15 @@ class Moves:
 class HeadChart:
     """A chart of a type at a point: its tangent vectors there, and their images.
 
+    The chart is K = M R, Q = N S, Oᵀ = P H, V = J T with M, N, P, J of k, q, o, v columns. N =
+    (N_1 | N_2) and M = (M_1 | M_2) have r columns first, and P = (P_1 | P_2) and J = (J_1 | J_2)
+    have s; P_1ᵀJ = (X | Z) with s columns in X. The first m rows of T are Y N_1ᵀM R, with an m × r
+    matrix Y; they are in L, which the rows of N_1ᵀM R span.
+
     At the point M and N have different unit vectors as columns but for the first r, which are the
-    same, and P and J but for the first s; R, S and H have the first unit vectors as rows. T has
-    e_1, …, e_m, then those outside the row space of K, those in it but not in L, the rest of L.
-    All matrices are those of the top of the file, by the same letters.
+    same, and P and J but for the first s; R, S and H have the first unit vectors as rows. T has as
+    rows e_1, …, e_m, then the e_j outside the row space of K, those in it but not in L, and the
+    rest of L: the first v of these.
     """
 
     def __init__(self, kind: HeadType, case: Case) -> None:

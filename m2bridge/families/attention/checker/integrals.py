@@ -118,8 +118,10 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
 def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
-    This is a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant). e_α is the sum
-    of the principal minors of size α, and C and M are d × d matrices with indices from 0 on:
+    S is the tautological bundle on Gr(α, d), T the tangent bundle of P(S ⊗ K^d), of dimension n_1,
+    and h its hyperplane class. The quotient is a polynomial in u (docs/polar-degrees.md,
+    proposition-polar-determinant). e_α is the sum of the principal minors of size α, and C and M
+    are d × d matrices with indices from 0 on:
 
     * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
     * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
@@ -155,7 +157,9 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
         −½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k,
 
     where t = 1 + u, φ(y) = (1 − u·y)^d / (1 − 2t·y), and [y^{d−1} z^{d−1}] is the coefficient of
-    this monomial in what follows it (docs/polar-degrees.md#proposition-polar-symmetric).
+    this monomial in what follows it (docs/polar-degrees.md#proposition-polar-symmetric). S is the
+    tautological bundle of rank 2 on Gr(2, d), h the hyperplane class of P(S²S), of dimension
+    2d − 2, and N the bundle that takes the place of its tangent bundle.
     Here u is a number, a power of two above twice the absolute values of the coefficients. So the
     coefficients are the digits, from −u/2 to u/2, of the value to the base u. A bound for them is
     the value with every sign positive, and u = 1.
@@ -293,8 +297,8 @@ def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
 def localized_integrals(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1.
 
-    E = S ⊗ K^d is a bundle of rank αd on Gr(α, d), whose dimension is D = α(d − α); so n_1 is
-    αd − 1 + D.
+    S is the tautological bundle on Gr(α, d), of dimension D = α(d − α), and E = S ⊗ K^d has rank
+    αd. So P(E) has dimension n_1 = αd − 1 + D; T is its tangent bundle, h its hyperplane class.
 
     * c(T), the sum of all Chern classes of P(E), is that of the Grassmannian times
       Σ_k c_k(E) (1 + h)^{αd−k}.
@@ -357,9 +361,11 @@ def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
 def localized_symmetric(d: int) -> list[int]:
     """∫ c_j(N) h^{2d−2−j} over P(S²S) for j = 0, …, 2d − 2, N = S²S(1) − O + S ⊗ Q(1).
 
-    They are sums over the fixed points of a torus, which has squares as weights on K^d. A fixed
-    point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of those with
-    the weights 2a, a + b and 2b, which are different. There
+    S is the tautological bundle of rank 2 on Gr(2, d), Q = K^d/S, O(1) and h are those of P(S²S),
+    and N takes the place of its tangent bundle. The integrals are sums over the fixed points of a
+    torus, which has squares as weights on K^d. A fixed point is a coordinate plane S of K^d, with
+    weights a and b, and a line in S²S, one of those with the weights 2a, a + b and 2b, which are
+    different. There
 
     * h has minus the weight of the line;
     * N has two kinds of weights. Of the projective plane of lines in S²S it has the two tangent
@@ -416,8 +422,10 @@ def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
 def _integrals_of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
     """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals ``of_A`` and ``of_V`` of both factors.
 
-    Entry j of such a list belongs to c_j. The entries j_1 and j_2 contribute to j = j_1 + j_2 with
-    the binomial coefficient at h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
+    Entry j of such a list belongs to c_j of a tangent bundle; h_1 and h_2 are the hyperplane
+    classes of the factors, of dimensions n_1 and n_2, and H = h_1 + h_2. The entries j_1 and j_2
+    contribute to j = j_1 + j_2 with the binomial coefficient at h_1^{n_1−j_1} h_2^{n_2−j_2} in
+    (h_1 + h_2)^{n−j}.
     """
     n_1 = len(of_A) - 1
     n = n_1 + len(of_V) - 1
@@ -449,12 +457,13 @@ def polar_degrees(case: Case) -> list[int]:
 
 
 def _integrals_over_Y(case: Case) -> list[int]:
-    """The integrals of c_j(T) H^(n−j) over Y, j = 0, …, n.
+    """The integrals of c_j(T) H^(n−j) over Y, j = 0, …, n, for the tangent bundle T of Y.
 
-    Each is the sum over the fixed points of the value of c_j(T) H^(n−j) there, divided by the
-    product of the n tangent weights w. The value of H is its weight; that of c_j(T) is the
-    elementary symmetric function of the w, the coefficient of u^j in Π (1 + w u). The sum does not
-    depend on the torus, and is an integer: ContradictionError if it is a fraction.
+    H is the sum of the hyperplane classes of both factors. Each integral is the sum over the fixed
+    points of the value of c_j(T) H^(n−j) there, divided by the product of the n tangent weights w.
+    The value of H is its weight; that of c_j(T) is the elementary symmetric function of the w, the
+    coefficient of u^j in Π (1 + w u). The sum does not depend on the torus, and is an integer:
+    ContradictionError if it is a fraction.
     """
     n = case.projective_dimension
     integrals = [flint.fmpq(0)] * (n + 1)
@@ -473,10 +482,11 @@ def fixed_points(case: Case) -> Iterator[tuple[int, list[int]]]:
     """Yield for each fixed point the weight of H, and the n weights of the tangent space of Y.
 
     Y is the set of subspaces W of K^d of dimension α, with a line in W ⊗ K^d, that of A, and a line
-    in the space of V. The torus has the weights d i² on the basis of the first K^d, k + 1 on that
-    of the second, and squares on that of the space of V. So the basis vectors of K^d, of W ⊗ K^d
-    and of the space of V have different weights, and the fixed points are those where W and both
-    lines are spanned by basis vectors.
+    in the space of V. H is the sum of the hyperplane classes of the projective spaces of both kinds
+    of lines. The torus has the weights d i² on the basis of the K^d that contains W, k + 1 on that
+    of the second K^d, and squares on that of the space of V. So the basis vectors of K^d, of W ⊗
+    K^d and of the space of V have different weights, and the fixed points are those where W and
+    both lines are spanned by basis vectors.
 
     There the tangent space of the Grassmannian has as weights all differences of a weight outside
     W and one inside. That of a projective space has the differences of the other weights and that

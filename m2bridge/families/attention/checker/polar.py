@@ -53,7 +53,7 @@ def polar(certificate: Certificate) -> Content | Difference:
     if case.t == 1 or case.d == 1:  # theorem-polar supposes two tokens and d ≥ 2
         return Difference("case", str(certificate.case), "a case to which the theorem applies")
     rank_pairs = case.alpha * min(case.d, case.d_out)  # the pairs (r, s) of ranks of A and V
-    # at each orbit ``locus`` takes the rank of a matrix of (coordinates) × (tangent vectors)
+    # at each orbit the rank of a matrix, (coordinates) × (tangent vectors), is taken
     matrix_entries = case.coordinate_count * case.d * (case.d + case.d_out)
     steps = localization_steps(case) + rank_pairs * matrix_entries
     # from FIRST_REFUSED_D on the number of steps is not computed, and says nothing
@@ -68,7 +68,7 @@ def polar(certificate: Certificate) -> Content | Difference:
         lemmas = WORDS.closure["polar-symmetric"]
     else:
         degrees = polar_degrees(case)
-        loci = [locus(orbit, case) for orbit in orbits]
+        loci = [facts_over_orbit(orbit, case) for orbit in orbits]
         points_of_fibre = 1  # the map is birational
         lemmas = WORDS.closure["polar-observed"]
     # the closure is the union of finitely many orbits: the largest is dense, its fibre generic
@@ -88,7 +88,7 @@ def polar(certificate: Certificate) -> Content | Difference:
     return Content(answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in lemmas))
 
 
-def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
+def facts_over_orbit(orbit: Orbit, case: Case) -> dict[str, Any]:
     """The codimension of the points of Y over an orbit, and a bound for the kernel there.
 
     They are ``codimension`` and ``kernel_at_most`` in the answer, beside ``orbit`` itself.

@@ -98,6 +98,9 @@ QUESTIONS = _questions()
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
     """All that a certificate says of the closures with the core (m; e, f), as JSON.
 
+    The core has m variables, e forms l_i, which are free, and f forms v_k. H(n) is the dimension of
+    the forms of degree n on its closure, and h(n) the number of sections of O(n).
+
     That is the Hilbert function H(0), …, H(s) of the core, with H(s) = h(s), which proves that
     there are no generators of degree above s + 1, the bound (docs/completeness.md#theorem-bound);
     from which n on H = h; and the representations of the minimal generators, minors with them.

@@ -114,6 +114,10 @@ def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tup
 class Source:
     """The product Y of projective spaces, and the multidegree of the functions on it.
 
+    A section is the part of Y where some general forms are zero, and functions on it are functions
+    on Y modulo the multiples of these forms. δ_i, the polar degrees, are numbers of points on the
+    sections by i forms.
+
     Parameters
     ----------
     sizes : tuple of int
