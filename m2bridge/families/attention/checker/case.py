@@ -252,7 +252,7 @@ def products_determine_functions() -> bool:
     (docs/mathematics.md#proposition-products).
     """
     d = range(3)
-    unknowns = ring(18).gens()
+    unknowns = ring(18).gens()  # 9 entries of A, and 3 each of the row of V, of x and of y
     A = {(p, i): unknowns[3 * p + i] for p in d for i in d}
     V = {(0, q): unknowns[9 + q] for q in d}
     x, y = unknowns[12:15], unknowns[15:18]

@@ -96,17 +96,19 @@ def closure(certificate: Certificate) -> Content | Difference:
     a case.
     """
     case = Case(**certificate.case).with_fewest_weights()
-    count = case.coordinate_count
+    coordinate_count = case.coordinate_count
     stored = certificate.evidence.get("coordinates")  # compared with the names below by the caller
     texts = certificate.evidence.get("generators")
-    if not isinstance(stored, list) or len(stored) != count:
-        return Difference("evidence.coordinates", f"{stored!r:.200}", f"{count} coordinates")
+    if not isinstance(stored, list) or len(stored) != coordinate_count:
+        return Difference(
+            "evidence.coordinates", f"{stored!r:.200}", f"{coordinate_count} coordinates"
+        )
     # Each coordinate is a polynomial, and each of its terms has an exponent for every weight. Where
     # these would be too many they are refused before the coordinates are expanded.
-    exponents = count * case.d * (case.d + case.d_out)
+    exponents = coordinate_count * case.d * (case.d + case.d_out)
     if exponents > algebra.MAX_EXPONENT_ENTRIES:
         raise TooExpensiveError(
-            "case", f"{count} coordinates of weights have {exponents} exponents"
+            "case", f"{coordinate_count} coordinates of weights have {exponents} exponents"
         )
     candidate = candidate_of(case, texts)
     if isinstance(candidate, Difference):
@@ -140,7 +142,7 @@ def closure(certificate: Certificate) -> Content | Difference:
         trusted = (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
         # with the dimension and the degree of I, J is I if its quotient is Cohen–Macaulay; else
         # the closure itself is accepted on trust
-        if not algebra.is_cohen_macaulay(candidate.generators, series, count):
+        if not algebra.is_cohen_macaulay(candidate.generators, series, coordinate_count):
             on_trust = trusted
     return Content(answer, evidence, trusted, on_trust)
 
@@ -157,7 +159,7 @@ def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
         return Difference("form of the closure", str(reason), "text of polynomials")
     ring = algebra.ring(case.coordinate_count)
     generators = []
-    for terms in polynomials:
+    for terms in polynomials:  # {exponents of a monomial: coefficient}
         # in certificates c_{1,1,1,1} is the first variable
         with_first_last = {(*others, first): c for (first, *others), c in terms.items()}
         generators.append(ring.from_dict(with_first_last))
@@ -209,15 +211,15 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     if candidate.case.t == 1:
         return found
-    count = len(candidate.indices)
+    coordinate_count = len(candidate.indices)
     for orbit in orbits(candidate.case):
         c = function(representative(orbit))
         point = [c.get(index, 0) for index in candidate.indices]
         jacobian = []
         for g in candidate.generators:
-            row = {j: int(g.derivative(j)(*point)) for j in range(count)}
+            row = {j: int(g.derivative(j)(*point)) for j in range(coordinate_count)}
             jacobian.append(row)
-        found.append({"orbit": list(orbit), "dimension": count - algebra.rank(jacobian)})
+        found.append({"orbit": list(orbit), "dimension": coordinate_count - algebra.rank(jacobian)})
     return found
 
 
@@ -281,19 +283,21 @@ def _check_minimal(candidate: Candidate, series: algebra.Series) -> Difference |
     Hilbert function H, which ``series`` gives, dim J_n is the number of monomials of degree n less
     H(n). None if all numbers are right; TooExpensiveError if there are too many multiples.
     """
-    count = len(candidate.indices)
+    coordinate_count = len(candidate.indices)
     for n, number_of_generators in sorted(candidate.degrees.items()):
         lower = [g for g in candidate.generators if g.total_degree() < n]
         exponents = 0  # of all terms of the multiples of degree n
         for g in lower:
-            monomial_factors = comb(count + n - g.total_degree() - 1, count - 1)
-            exponents += count * len(g) * monomial_factors
+            monomial_factors = comb(
+                coordinate_count + n - g.total_degree() - 1, coordinate_count - 1
+            )
+            exponents += coordinate_count * len(g) * monomial_factors
         if exponents > algebra.MAX_EXPONENT_ENTRIES:
             raise TooExpensiveError(
                 "monomials", f"multiples of generators in degree {n} have {exponents} exponents"
             )
-        dimension = comb(count + n - 1, n) - algebra.hilbert_function(series, n)
-        needed = dimension - algebra.rank(algebra.multiples(lower, n, count))
+        dimension = comb(coordinate_count + n - 1, n) - algebra.hilbert_function(series, n)
+        needed = dimension - algebra.rank(algebra.multiples(lower, n, coordinate_count))
         failure = difference(number_of_generators, needed, f"minimal generators.{n}")
         if failure:
             return failure
@@ -484,10 +488,10 @@ def _last_degree(candidate: Candidate) -> int:
     MAX_MONOMIALS_PER_DEGREE monomials of degree n (at least 1). The comparison proves nothing
     beyond; that no generators follow is proved by algebra.is_cohen_macaulay or on trust.
     """
-    count = candidate.case.coordinate_count
+    coordinate_count = candidate.case.coordinate_count
     last_with_few_monomials = 1
     for n in (2, 3, 4):
-        if comb(count + n - 1, n) <= MAX_MONOMIALS_PER_DEGREE:
+        if comb(coordinate_count + n - 1, n) <= MAX_MONOMIALS_PER_DEGREE:
             last_with_few_monomials = n
     degrees_of_generators = list(candidate.degrees)
     return max([*degrees_of_generators, last_with_few_monomials])
@@ -505,10 +509,12 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
     dimension of the part. So the sum of the ranks is at most dim (QQ[f]/I)_n, which is at most
     dim (QQ[f]/J)_n, as J ⊆ I. Where the first number is the last one, J is I in degree n.
     """
-    count = len(candidate.indices)
+    coordinate_count = len(candidate.indices)
     last = _last_degree(candidate)
-    if comb(count + last - 1, last) > 10 * MAX_MONOMIALS_PER_DEGREE:
-        raise TooExpensiveError("monomials", f"too many of degree {last} in {count} coordinates")
+    if comb(coordinate_count + last - 1, last) > 10 * MAX_MONOMIALS_PER_DEGREE:
+        raise TooExpensiveError(
+            "monomials", f"too many of degree {last} in {coordinate_count} coordinates"
+        )
     points: list[list[int]] = []
     for n in range(1, last + 1):
         lower_bound = 0  # of dim (QQ[f]/I)_n: the sum of the ranks

@@ -195,9 +195,9 @@ def deduce_observations(
 def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
     """Return the remarks on methods that were compared and agree.
 
-    Fibres, their points and ranks always do. Where ``generic``, the fibre over the dense orbit, is
-    one point, fibres also decide which orbits are singular; then tangent vectors are a second
-    method for that, and equations a third one where they give upper bounds.
+    Fibres, their points and ranks are always compared. Where ``generic``, the fibre over the dense
+    orbit, is one point, fibres also decide which orbits are singular; then tangent vectors are a
+    second method for that, and equations a third one where they give upper bounds.
     """
     methods = ["fibres"]
     if generic.length == 1:
