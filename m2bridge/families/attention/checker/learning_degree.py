@@ -183,7 +183,7 @@ class Quotient:
     """
 
     def __init__(self, case: Case, target: Sequence[int], prime: int) -> None:
-        """Compute G and G u; ``target`` has the coordinates of u."""
+        """Compute G, the moments of pairs of features, and G u; ``target`` is u in coordinates."""
         self.d, self.prime = case.d, prime
         self.features = features(case.d)
         pairs = product(self.features, repeat=2)

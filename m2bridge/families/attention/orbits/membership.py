@@ -503,7 +503,7 @@ def _membership_of_nonzero(
         source_is_singular = model.alpha not in (model.d, orbit.r)
         singular = length > 1 or source_is_singular
     else:
-        # For α = d' = 1 < d it is a vector times a symmetric matrix of rank at most two, of rank one
+        # For α = d' = 1 < d it is a vector times a symmetric matrix of rank ≤ 2, which has rank one
         # exactly if m = 1. Those of rank one are singular, unless all matrices have rank ≤ 2.
         singular = orbit.m == 1 and model.d > 2
     return Membership(
