@@ -306,7 +306,7 @@ def images(
 def _generic_weights(
     rows: int, columns: int, variables: int, alpha: int
 ) -> tuple[list[list[Any]], list[list[Any]]]:
-    """Generic matrices V, rows × variables, and A, variables × columns, of rank α, as lists of rows.
+    """Generic matrices V, rows × variables, and A, variables × columns, of rank α: lists of rows.
 
     The entries of V and of the first α columns of A are variables. The other columns of A are
     combinations of the first α, whose coefficients are variables, too.

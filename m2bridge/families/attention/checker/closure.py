@@ -93,7 +93,7 @@ def closure(certificate: Certificate) -> Content | Difference:
 
     The content has the Hilbert series of QQ[c]/I with dimension and degree, how many generators
     there are in each degree, and tangent dimensions at the orbits. TooExpensiveError for too large
-    a case.
+    a case, or a generator of a degree above MAX_GENERATOR_DEGREE.
     """
     case = Case(**certificate.case).with_fewest_weights()
     coordinate_count = case.coordinate_count
@@ -128,7 +128,7 @@ def closure(certificate: Certificate) -> Content | Difference:
         "hilbert_series": {"numerator": numerator, "denominator_exponent": dimension},
         "generator_degrees": {str(n): degrees[n] for n in sorted(degrees)},
         "dimension": dimension,
-        "degree": sum(numerator),
+        "degree": sum(numerator),  # the value of the numerator at T = 1
         "homogeneous": True,
     }
     evidence = {

@@ -53,8 +53,8 @@ MAX_FIBRE_STEPS = 10**9
 def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     """The length of the fibre over the representative of an orbit, and the points (A, V) of it.
 
-    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. Its points
-    are found in three steps (docs/mathematics.md#proposition-finite):
+    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. The points
+    of it are found in three steps (docs/mathematics.md#proposition-finite):
 
     * c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T
       + c_{1,1,q,q}. One root is known, that of the representative; the other one is c_{1,1,1,q}

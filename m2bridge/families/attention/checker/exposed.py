@@ -418,9 +418,9 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
 def hessian(chart: Chart, nu: Function) -> Any:
     """The Hessian matrix of ν∘φ at the point of the chart, a matrix of FLINT modulo PRIME.
 
-    It is square, with rows and columns in the order of ``weight_places``. φ is linear in each of K,
-    Q and V, so second derivatives by two entries of one matrix are zero. With the unit matrices K',
-    Q' and V' of the entries, the others are these:
+    It is square, with a row and a column for each entry of K, then of Q, then of V, each matrix row
+    by row. φ is linear in each of K, Q and V, so second derivatives by two entries of one matrix
+    are zero. With the unit matrices K', Q' and V' of the entries, the others are these:
 
     * by an entry of K and one of Q it is ν(f(A', V)) with A' = K'ᵀQ';
     * by an entry of K or Q and one of V it is ν(f(A', V')) with A' = K'ᵀQ or A' = KᵀQ'.

@@ -120,7 +120,7 @@ def stirling_number(elements: int, blocks: int) -> int:
 
 
 def random_target(case: Case) -> list[int]:
-    """The coordinates of the target u, in the order of ``features``.
+    """The coordinates c_{i,p,q} of the target u, in increasing order of (i, p, q), p ≤ q.
 
     They are the first of one sequence of random integers, the same for all cases and all checks.
     """
@@ -135,7 +135,7 @@ def features(d: int) -> list[Feature]:
 
 
 def normal_moment(first: Feature, second: Feature, t: int) -> int:
-    """E[S_pq x_i · S_uv x_j] for t standard normal tokens, where the features are ipq and juv.
+    """E[S_pq x_i · S_uv x_j] for t standard normal tokens and features (i, p, q) and (j, u, v).
 
     S_pq is the sum of y_p y_q over the tokens y, and S_uv that of z_u z_v over the tokens z.
 

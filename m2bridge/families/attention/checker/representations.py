@@ -101,9 +101,9 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
     The core has m variables, e forms l_i, which are free, and f forms v_k. H(n) is the dimension of
     the forms of degree n on its closure, and h(n) the number of sections of O(n).
 
-    That is the Hilbert function H(0), …, H(s) of the core, with H(s) = h(s), which proves that
-    there are no generators of degree above s + 1, the bound (docs/completeness.md#theorem-bound);
-    from which n on H = h; and the representations of the minimal generators, minors with them.
+    The certificate has H(0), …, H(s) with H(s) = h(s), which proves that there are no generators of
+    degree above s + 1, the bound (docs/completeness.md#theorem-bound); the n from which on H = h;
+    and the representations of the minimal generators, those of minors among them.
     """
     values, start, of_core = core(m, e, f)
     return {

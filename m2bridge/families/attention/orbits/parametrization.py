@@ -353,7 +353,10 @@ def free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> Po
 
 @lru_cache(maxsize=64)
 def _free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
-    """Return the map of :func:`free_parametrization` for a ≤ d, computed once for each case."""
+    """Return a map with all functions of the model as images, from weights without relations.
+
+    Hypothesis: a ≤ d. The map is computed once for each case.
+    """
     weights: Parametrization = "attention" if shape.a == shape.d else "factored"
     return parametrization(shape, coordinates, weights)
 
@@ -376,11 +379,11 @@ def multigraded_attention(
 
 
 def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
-    """Return the multidegree of each coordinate in Z^d' × Z^d × Z^d, as one tuple of integers.
+    """Return the multidegree of each coordinate in Z^d' × Z^d × Z^d: a tuple of d' + 2d integers.
 
-    That of c_k_i_p_q is (e_k, e_i, e_p + e_q). It comes from the grading of weights for which
-    V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has
-    (0, 0, e_p).
+    That of c_k_i_p_q is (e_k, e_i, e_p + e_q), with unit vectors. It comes from the grading of
+    weights for which V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0),
+    and K_e_p has (0, 0, e_p).
 
     Parameters
     ----------

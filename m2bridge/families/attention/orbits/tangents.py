@@ -238,7 +238,7 @@ def tangent_upper_bounds(
     shape : LayerSizes
         With t ≥ 2.
     max_degree : int, optional
-        :func:`default_degree` when left out.
+        When left out, the largest one ≤ 4 with few enough monomials (:func:`default_degree`).
     lower : mapping from Orbit to int, optional
         Proved lower bounds, which save equations: they change no result.
 
@@ -494,8 +494,9 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose
     differentials leave no more than the dimension prove it smooth, and the dense orbit is always
-    smooth. The degree of the equations begins with :func:`default_degree` and rises to 4 while
-    orbits are undecided. If some are undecided in the end, ``unfinished`` names them.
+    smooth. The degree of the equations begins with the largest one that has few enough monomials
+    (:func:`default_degree`), and rises to 4 while orbits are undecided. If some are undecided in
+    the end, ``unfinished`` names them.
     Hypothesis: t ≥ 2.
 
     Raises
