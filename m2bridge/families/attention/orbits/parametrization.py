@@ -382,8 +382,8 @@ def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
     """Return the multidegree of each coordinate in Z^d' × Z^d × Z^d: a tuple of d' + 2d integers.
 
     That of c_k_i_p_q is (e_k, e_i, e_p + e_q), with unit vectors. It comes from the grading of
-    weights for which V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0),
-    and K_e_p has (0, 0, e_p).
+    weights for which V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has
+    (0, e_i, 0), and K_e_p has (0, 0, e_p).
 
     Parameters
     ----------
