@@ -140,8 +140,8 @@ def closure(certificate: Certificate) -> Content | Difference:
         trusted = tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"])
     else:
         trusted = (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
-        # with the dimension and the degree of I, J is I if its quotient is Cohen–Macaulay; else
-        # the closure itself is accepted on trust
+        # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else the
+        # closure itself is accepted on trust
         if not algebra.is_cohen_macaulay(candidate.generators, series, coordinate_count):
             on_trust = trusted
     return Content(answer, evidence, trusted, on_trust)

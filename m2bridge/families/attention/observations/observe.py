@@ -122,10 +122,12 @@ def deduce_observations(
     *,
     degree: bool = True,
 ) -> Observations:
-    """Return the observations that follow from fibres, by the lemma at the top of the file.
+    """Return the observations that follow from fibres and tangent spaces, without Macaulay2.
 
-    Where the generic fibre is not one point, the lemma does not apply, and tangent spaces decide
-    which orbits are singular. Macaulay2 is not asked.
+    Where the generic fibre is one point, the lemma at the top of the file says that an orbit with a
+    longer fibre is singular, and one whose fibre is one reduced point, at which the source is
+    smooth, is smooth; if the source is singular there, tangent vectors decide. Where the generic
+    fibre is not one point, bounds for tangent dimensions decide.
 
     Parameters
     ----------
@@ -358,9 +360,9 @@ def observe(
 ) -> Observations:
     """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
 
-    The lemma: p = f(q) is a smooth point of the closure X if and only if the scheme f⁻¹(p) is one
-    reduced point and q is a smooth point of the source. It needs f finite (base locus empty, fibres
-    finite) and birational (the generic fibre is one reduced point).
+    The lemma: for the parametrization f, p = f(q) is a smooth point of the closure if and only if
+    the scheme f⁻¹(p) is one reduced point and q is a smooth point of the source. It needs f finite
+    (base locus empty, fibres finite) and birational (the generic fibre is one reduced point).
 
     Parameters
     ----------
