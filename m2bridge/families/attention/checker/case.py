@@ -226,12 +226,13 @@ def real_family_has_no_real_weights() -> bool:
 
     The function with l_1 = y_1 + iεy_2 and v_1 = y_1 − iεy_2, i² = −1, and all other l_i and v_k
     zero, is one for each real ε ≠ 0. It is real if l_1 v_1 = y_1² + ε²y_2², and this is what is
-    computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε². Then V_12 is a root of T² + ε² for all its
-    weights with V_11 = 1, as ``fibre`` in evidence.py says: so they are not real. The limit for
-    ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1)
+    computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε². For weights of this function with A_11 = V_11
+    = 1 these coordinates are A_21 + V_12 and A_21 V_12. So V_12 is a root of T² + ε², and the
+    weights are not real. The limit for ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1)
     (docs/mathematics.md#proposition-boundary).
 
-    ``i`` is a variable of the polynomial ring here, and equal to zero are the multiples of i² + 1.
+    In the code ``i`` is a variable of the polynomial ring: two polynomials are equal for i² = −1 if
+    their difference is a multiple of i² + 1.
     """
     i, epsilon = ring(2).gens()
     coefficient_of_y1_y2 = i * epsilon + (-i * epsilon)
@@ -251,7 +252,7 @@ def products_determine_functions() -> bool:
     (docs/mathematics.md#proposition-products).
     """
     d = range(3)
-    unknowns = ring(18).gens()
+    unknowns = ring(18).gens()  # 9 entries of A, and 3 each of the row of V, of x and of y
     A = {(p, i): unknowns[3 * p + i] for p in d for i in d}
     V = {(0, q): unknowns[9 + q] for q in d}
     x, y = unknowns[12:15], unknowns[15:18]
@@ -305,7 +306,7 @@ def images(
 def _generic_weights(
     rows: int, columns: int, variables: int, alpha: int
 ) -> tuple[list[list[Any]], list[list[Any]]]:
-    """The matrices V and A of ``images`` as lists of rows, with polynomials as entries.
+    """Generic matrices V, rows × variables, and A, variables × columns, of rank α: lists of rows.
 
     The entries of V and of the first α columns of A are variables. The other columns of A are
     combinations of the first α, whose coefficients are variables, too.

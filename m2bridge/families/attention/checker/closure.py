@@ -93,19 +93,22 @@ def closure(certificate: Certificate) -> Content | Difference:
 
     The content has the Hilbert series of QQ[c]/I with dimension and degree, how many generators
     there are in each degree, and tangent dimensions at the orbits. TooExpensiveError for too large
-    a case.
+    a case, or a generator of a degree above MAX_GENERATOR_DEGREE.
     """
     case = Case(**certificate.case).with_fewest_weights()
-    count = case.coordinate_count
+    coordinate_count = case.coordinate_count
     stored = certificate.evidence.get("coordinates")  # compared with the names below by the caller
     texts = certificate.evidence.get("generators")
-    if not isinstance(stored, list) or len(stored) != count:
-        return Difference("evidence.coordinates", f"{stored!r:.200}", f"{count} coordinates")
-    # each coordinate is a polynomial in the weights, and is refused before it is expanded
-    exponents = count * case.d * (case.d + case.d_out)
+    if not isinstance(stored, list) or len(stored) != coordinate_count:
+        return Difference(
+            "evidence.coordinates", f"{stored!r:.200}", f"{coordinate_count} coordinates"
+        )
+    # Each coordinate is a polynomial, and each of its terms has an exponent for every weight. Where
+    # these would be too many they are refused before the coordinates are expanded.
+    exponents = coordinate_count * case.d * (case.d + case.d_out)
     if exponents > algebra.MAX_EXPONENT_ENTRIES:
         raise TooExpensiveError(
-            "case", f"{count} coordinates of weights have {exponents} exponents"
+            "case", f"{coordinate_count} coordinates of weights have {exponents} exponents"
         )
     candidate = candidate_of(case, texts)
     if isinstance(candidate, Difference):
@@ -125,7 +128,7 @@ def closure(certificate: Certificate) -> Content | Difference:
         "hilbert_series": {"numerator": numerator, "denominator_exponent": dimension},
         "generator_degrees": {str(n): degrees[n] for n in sorted(degrees)},
         "dimension": dimension,
-        "degree": sum(numerator),
+        "degree": sum(numerator),  # the value of the numerator at T = 1
         "homogeneous": True,
     }
     evidence = {
@@ -137,9 +140,9 @@ def closure(certificate: Certificate) -> Content | Difference:
         trusted = tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"])
     else:
         trusted = (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
-        # with the dimension and the degree of I, J is I if its quotient is Cohen–Macaulay; else
-        # the closure itself is accepted on trust
-        if not algebra.is_cohen_macaulay(candidate.generators, series, count):
+        # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else the
+        # closure itself is accepted on trust
+        if not algebra.is_cohen_macaulay(candidate.generators, series, coordinate_count):
             on_trust = trusted
     return Content(answer, evidence, trusted, on_trust)
 
@@ -156,7 +159,7 @@ def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
         return Difference("form of the closure", str(reason), "text of polynomials")
     ring = algebra.ring(case.coordinate_count)
     generators = []
-    for terms in polynomials:
+    for terms in polynomials:  # {exponents of a monomial: coefficient}
         # in certificates c_{1,1,1,1} is the first variable
         with_first_last = {(*others, first): c for (first, *others), c in terms.items()}
         generators.append(ring.from_dict(with_first_last))
@@ -184,6 +187,7 @@ def names_of_coordinates(case: Case) -> list[str]:
     """The names of the coordinates in certificates, where indices begin with 1."""
     form = "c_{}_{}_{}_{}"
     if case.t == 1:
+        # output k of token 1, and the entries of index p, q and r of token 1
         form = "f_{}_1_{}_1_{}_1_{}_1"
     names = []
     for index in _images(case):
@@ -200,22 +204,22 @@ def _is_homogeneous(polynomial: Any) -> bool:
 def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
     """The tangent dimension at each orbit, as certificates have it; none for t = 1.
 
-    It is the number of coordinates less the rank of the Jacobian matrix of generators of I at a
-    point. It is the same at all points of an orbit, and the representative is one. For t = 1 the
-    list is empty, as orbits are not known.
+    The tangent dimension at a point is the number of coordinates less the rank of the Jacobian
+    matrix, (generators of I) × (coordinates), there. At all points of an orbit it is the same, so
+    it is computed at the representative. For t = 1 the list is empty, as orbits are not known.
     """
     found: list[dict[str, Any]] = []
     if candidate.case.t == 1:
         return found
-    count = len(candidate.indices)
+    coordinate_count = len(candidate.indices)
     for orbit in orbits(candidate.case):
         c = function(representative(orbit))
         point = [c.get(index, 0) for index in candidate.indices]
         jacobian = []
         for g in candidate.generators:
-            row = {j: int(g.derivative(j)(*point)) for j in range(count)}
+            row = {j: int(g.derivative(j)(*point)) for j in range(coordinate_count)}
             jacobian.append(row)
-        found.append({"orbit": list(orbit), "dimension": count - algebra.rank(jacobian)})
+        found.append({"orbit": list(orbit), "dimension": coordinate_count - algebra.rank(jacobian)})
     return found
 
 
@@ -279,19 +283,21 @@ def _check_minimal(candidate: Candidate, series: algebra.Series) -> Difference |
     Hilbert function H, which ``series`` gives, dim J_n is the number of monomials of degree n less
     H(n). None if all numbers are right; TooExpensiveError if there are too many multiples.
     """
-    count = len(candidate.indices)
+    coordinate_count = len(candidate.indices)
     for n, number_of_generators in sorted(candidate.degrees.items()):
         lower = [g for g in candidate.generators if g.total_degree() < n]
         exponents = 0  # of all terms of the multiples of degree n
         for g in lower:
-            monomial_factors = comb(count + n - g.total_degree() - 1, count - 1)
-            exponents += count * len(g) * monomial_factors
+            monomial_factors = comb(
+                coordinate_count + n - g.total_degree() - 1, coordinate_count - 1
+            )
+            exponents += coordinate_count * len(g) * monomial_factors
         if exponents > algebra.MAX_EXPONENT_ENTRIES:
             raise TooExpensiveError(
                 "monomials", f"multiples of generators in degree {n} have {exponents} exponents"
             )
-        dimension = comb(count + n - 1, n) - algebra.hilbert_function(series, n)
-        needed = dimension - algebra.rank(algebra.multiples(lower, n, count))
+        dimension = comb(coordinate_count + n - 1, n) - algebra.hilbert_function(series, n)
+        needed = dimension - algebra.rank(algebra.multiples(lower, n, coordinate_count))
         failure = difference(number_of_generators, needed, f"minimal generators.{n}")
         if failure:
             return failure
@@ -339,14 +345,16 @@ def check_zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
 def check_stable(candidate: Candidate, basis: Any) -> Difference | None:
     """A difference if J is not stable under the group U; ``basis`` is a Gröbner basis of J.
 
-    U is a product of additive groups. In characteristic 0 an ideal is stable under such a group
-    exactly if the derivations of its Lie algebra map generators of the ideal into it.
+    U is generated by additive groups: l_i ↦ l_i + s l_1, v_k ↦ v_k + s v_1 and y_1 ↦ y_1 + s y_q
+    for i, k, q ≥ 2 and numbers s. In characteristic 0 an ideal is stable under such groups exactly
+    if the derivations of their Lie algebras map generators of the ideal into it.
     """
+    # derivation[j] = the image of the variable with number j, a polynomial
     for derivation in _lie_algebra(candidate):
         for g in candidate.generators:
-            image = g * 0  # of g under the derivation, by the chain rule
-            for j, derivative_of_variable in derivation.items():
-                image += g.derivative(j) * derivative_of_variable
+            image = g * 0  # zero at first; the image of g under the derivation by the chain rule
+            for j, image_of_variable in derivation.items():
+                image += g.derivative(j) * image_of_variable
             if not algebra.is_in(image, basis):
                 return Difference(
                     "generators", "an ideal that is not stable under the group U", "a stable ideal"
@@ -355,10 +363,10 @@ def check_stable(candidate: Candidate, basis: Any) -> Difference | None:
 
 
 def _lie_algebra(candidate: Candidate) -> Iterator[dict[int, Any]]:
-    """Yield the derivations of QQ[c] that span the Lie algebra of U.
+    """Yield the derivations of QQ[c] that span the Lie algebra of the group U.
 
     A derivation is a map from the number of a variable of QQ[c] to its image; images zero are left
-    out. For j ≥ 2 there are three derivations: to first order in s,
+    out. For each j ≥ 2 there are three derivations, for three generators of U: to first order in s,
 
     * l_j ↦ l_j + s l_1 adds s c_{k,1,p,q} to c_{k,j,p,q};
     * v_j ↦ v_j + s v_1 adds s c_{1,i,p,q} to c_{j,i,p,q};
@@ -393,11 +401,11 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
     the ideal of the image of A = (1 0; −v A″), V = (1 vᵀ; 0 V″) with rk A″ < α
     (docs/computing-closures.md#proposition-chart).
 
-    It is found by elimination. The unknowns are v and the coordinates of Σ, some of which are the
-    entries of A″ and V″. The graph of the map to Σ has as equations c = f(A, V) and the minors of
-    A″ of size α, which generate a prime ideal. The elements without v of a lexicographic Gröbner
-    basis of these, with v first, generate the ideal of the image; each has to be in the restriction
-    of J.
+    This ideal is found by elimination. The unknowns are v and the coordinates of Σ, some of which
+    are the entries of A″ and V″. The graph of the map to Σ has as equations c = f(A, V) and the
+    minors of A″ of size α, which generate a prime ideal. Take a lexicographic Gröbner basis of the
+    equations, with v first. Its elements without v generate the ideal of the image; each of them
+    has to be in the restriction of J.
     """
     case = candidate.case
     from_two = range(1, case.d)
@@ -432,10 +440,11 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
 
 
 def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[Any]:
-    """The equations c = f(A, V) and rk A″ < α of the graph of ``check_complete_on_slice``.
+    """The equations c = f(A, V) and rk A″ < α of the graph of the map from weights to the slice Σ.
 
-    ``free`` are the indices of the coordinates of Σ. The variables of ``graph_ring`` are
-    v_2, …, v_d, and then these coordinates; the entries of A″ and V″ are among them.
+    The weights are A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) in blocks. ``free`` are the indices of the
+    coordinates of Σ. The variables of ``graph_ring`` are v_2, …, v_d, and then these coordinates;
+    the entries of A″ and V″ are among them.
     """
     from_two = range(1, case.d)
     unknowns = graph_ring.gens()
@@ -479,10 +488,10 @@ def _last_degree(candidate: Candidate) -> int:
     MAX_MONOMIALS_PER_DEGREE monomials of degree n (at least 1). The comparison proves nothing
     beyond; that no generators follow is proved by algebra.is_cohen_macaulay or on trust.
     """
-    count = candidate.case.coordinate_count
+    coordinate_count = candidate.case.coordinate_count
     last_with_few_monomials = 1
     for n in (2, 3, 4):
-        if comb(count + n - 1, n) <= MAX_MONOMIALS_PER_DEGREE:
+        if comb(coordinate_count + n - 1, n) <= MAX_MONOMIALS_PER_DEGREE:
             last_with_few_monomials = n
     degrees_of_generators = list(candidate.degrees)
     return max([*degrees_of_generators, last_with_few_monomials])
@@ -491,8 +500,8 @@ def _last_degree(candidate: Candidate) -> int:
 def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Difference | None:
     """A difference if in some degree QQ[f]/J may have another dimension than QQ[f]/I, for t = 1.
 
-    None if the dimensions agree in degrees n = 1, …, ``_last_degree``. ``series`` is the Hilbert
-    series of QQ[f]/J.
+    None if the dimensions agree in degrees n = 1, …, ``_last_degree``; TooExpensiveError if there
+    are too many monomials of the last degree. ``series`` is the Hilbert series of QQ[f]/J.
 
     I is homogeneous in the indices k of outputs, and in the indices p, q, r of inputs; so QQ[f]/I
     is a sum of parts by these indices. For one part take the matrix of the values of its monomials
@@ -500,10 +509,12 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
     dimension of the part. So the sum of the ranks is at most dim (QQ[f]/I)_n, which is at most
     dim (QQ[f]/J)_n, as J ⊆ I. Where the first number is the last one, J is I in degree n.
     """
-    count = len(candidate.indices)
+    coordinate_count = len(candidate.indices)
     last = _last_degree(candidate)
-    if comb(count + last - 1, last) > 10 * MAX_MONOMIALS_PER_DEGREE:
-        raise TooExpensiveError("monomials", f"too many of degree {last} in {count} coordinates")
+    if comb(coordinate_count + last - 1, last) > 10 * MAX_MONOMIALS_PER_DEGREE:
+        raise TooExpensiveError(
+            "monomials", f"too many of degree {last} in {coordinate_count} coordinates"
+        )
     points: list[list[int]] = []
     for n in range(1, last + 1):
         lower_bound = 0  # of dim (QQ[f]/I)_n: the sum of the ranks

@@ -98,19 +98,21 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     scope = "up-to-a-degree"
     if isinstance(certificate.answer.get("hilbert_series"), dict):
         scope = "for-all-degrees"
+        # from degree ``start`` on H = h is proved
         start, answer["all_generators"] = all_degrees(case, last)
-        if start > last + 1:  # H = h is proved from ``start`` on, and has to be for all n > last
+        if start > last + 1:  # the values of H are computed up to ``last`` only
             return Difference("answer.hilbert_series", "a series", "no proof of one")
-        # H(n) = h(n), a polynomial of degree dimension − 1, for all n > last
+        # For all n > last H(n) = h(n), a polynomial of degree dimension − 1. So the series is
+        # determined by H(0), …, H(last) and as many values of h after these as the dimension.
         beyond = range(last + 1, last + 1 + dimension)
-        more = [sections_of_case(case, n) for n in beyond]
-        answer["hilbert_series"] = series([*values, *more], dimension)
+        values_beyond = [sections_of_case(case, n) for n in beyond]
+        answer["hilbert_series"] = series([*values, *values_beyond], dimension)
     kinds = []
     for n, by_weight in numbers_of_generators.items():
         kinds.extend(representations(n, by_weight))
     answer["representations"] = sorted(kinds, key=by_degree)
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
-    return Content(answer, {}, tuple(lemmas))
+    return Content(answer, evidence={}, trusted=tuple(lemmas))
 
 
 @lru_cache(maxsize=64)
@@ -131,9 +133,12 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight
 
 @lru_cache(maxsize=64)
 def all_degrees(case: Case, last: int) -> tuple[int, bool]:
-    """The n from which on H = h, and whether generators of degree ≤ ``last`` are proved to be all.
+    """A degree from which on H = h, and whether all generators have degree ≤ ``last``.
 
-    Both are found from the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f).
+    True is proved, and False may also mean that this is not known.
+
+    Both are found from the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f): the case with
+    m variables, e free forms l_i and f forms v_k.
 
     * Where H = h holds for the core it does for the case (docs/completeness.md, corollary-series).
     * If the core has no generators of degree above ``last``, then neither has the case but for

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, product
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.certificates.form import Difference, difference
 from m2bridge.checker.algebra import rank
@@ -53,8 +53,8 @@ MAX_FIBRE_STEPS = 10**9
 def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     """The length of the fibre over the representative of an orbit, and the points (A, V) of it.
 
-    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. Its points
-    are found in three steps (docs/mathematics.md#proposition-finite):
+    c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. The points
+    of it are found in three steps (docs/mathematics.md#proposition-finite):
 
     * c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T
       + c_{1,1,q,q}. One root is known, that of the representative; the other one is c_{1,1,1,q}
@@ -117,17 +117,19 @@ def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
 def _length_at(point: Pair, case: Case) -> int:
     """The length at a point (A, V) of the fibre over its function: its multiplicity.
 
-    Near it the fibre has the unknowns z_2, …, z_d. If V_1q grows by z_q, then
-    ``weights_with_first_row`` says that A grows by z_q a_q, where row q of a_q is minus row 1 of A,
-    and V by z_q b_q, where column q of b_q is column 1 of V. So the coordinates grow by Σ z_q L_q +
-    Σ z_p z_q Q_pq, p ≤ q, with the vectors L_q = f(a_q, V) + f(A, b_q), Q_qq = f(a_q, b_q), and for
-    p < q Q_pq = f(a_p, b_q) + f(a_q, b_p). The equations of the fibre say that this sum is zero.
+    Near the point the fibre has the unknowns z_2, …, z_d, by which V_12, …, V_1d grow. If V_1q
+    grows by z_q, then A_qi = c_{1,i,1,q} − V_1q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1 say that A
+    grows by z_q a_q, where row q of a_q is minus row 1 of A, and V by z_q b_q, where column q of
+    b_q is column 1 of V; all other rows and columns are zero. So the coordinates grow by
+    Σ z_q L_q + Σ z_p z_q Q_pq, p ≤ q, with the vectors L_q = f(a_q, V) + f(A, b_q),
+    Q_qq = f(a_q, b_q), and for p < q Q_pq = f(a_p, b_q) + f(a_q, b_p). The equations of the fibre
+    say that this sum is zero.
 
     If the L_q are independent, the fibre is reduced at z = 0, of length 1. Else, if the Q_pq are
     independent modulo the L_q, then all C(d, 2) monomials z_p z_q are equations: the square of the
     maximal ideal vanishes, and functions on the fibre are spanned by 1 and by the z_q, of which
-    there are d − 1, modulo as many equations as the L_q have rank. ContradictionError if they are
-    not: the theorem on fibres says that they are.
+    there are d − 1, modulo as many equations as the L_q have rank. ContradictionError if the Q_pq
+    are dependent modulo the L_q: the theorem on fibres says that they are not.
     """
     A, V = point
     moves = []  # the pairs (a_q, b_q)
@@ -235,50 +237,34 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
 
     The closure is the union of finitely many orbits, so the one of the largest dimension is dense:
     it has the dimension of the closure, and its fibre is the generic one. ContradictionError unless
-    this fibre is reduced, the bound for the tangent dimension there is the dimension, and the
-    length of the fibre divides the degree of the source.
+    this fibre is reduced, the bound for the tangent dimension there is the dimension, the length of
+    the fibre divides the degree of the source, and a second method gives this degree, too.
     """
     case = Case(d, d_out, alpha, 2)
-    lengths: dict[Orbit, int] = {}
-    points: dict[Orbit, list[Pair]] = {}
-    bounds: dict[Orbit, int] = {}
-    dimensions: dict[Orbit, int] = {}
+    found: dict[Orbit, OrbitNumbers] = {}
     for orbit in orbits(case):
-        lengths[orbit], points[orbit] = fibre(orbit, case)
-        bounds[orbit] = tangent_bound(orbit, points[orbit], case)
-        dimensions[orbit] = orbit_dimension(orbit, case)
-    dense = max(dimensions, key=lambda orbit: (dimensions[orbit], orbit))
-    dimension = dimensions[dense]
-    length = lengths[dense]
+        length, points = fibre(orbit, case)
+        found[orbit] = OrbitNumbers(
+            fibre_length=length,
+            points=points,
+            tangent_bound=tangent_bound(orbit, points, case),
+            dimension=orbit_dimension(orbit, case),
+        )
+    dense = max(found, key=lambda orbit: (found[orbit].dimension, orbit))
+    generic = found[dense]
+    dimension = generic.dimension
+    length = generic.fibre_length
     degree_of_source = source_degree(paths(d, alpha), dimension, case)
-    is_as_expected = bounds[dense] == dimension and length == len(points[dense])
+    is_as_expected = generic.tangent_bound == dimension and length == len(generic.points)
     if not is_as_expected or degree_of_source % length != 0:
+        tangent_rank = generic.tangent_bound
         raise ContradictionError(
-            f"{case}: dimension {dimension}, rank {bounds[dense]}, {degree_of_source} points"
+            f"{case}: dimension {dimension}, rank {tangent_rank}, {degree_of_source} points"
         )
     check_source_degree(degree_of_source, dimension, case)
-
     facts = []
     for orbit in orbits(case):
-        # the bound at the orbit ``witness`` holds at this orbit, too
-        witness = _orbit_with_most_tangents(orbit, bounds)
-        orbit_facts = {
-            "orbit": list(orbit),
-            "dimension": dimensions[orbit],
-            # D_α is smooth at rank α, and everywhere if it is the space of all matrices
-            "source_smooth": case.alpha in (d, orbit[0]),
-            "fibre_length": lengths[orbit],
-            "fibre_points": len(points[orbit]),
-            "tangent_lower_bound": bounds[witness],
-            "tangent_witness": list(witness),
-        }
-        # Critical: the differential has a kernel, which is the tangent space of the fibre. So a
-        # fibre with as many points as its length is reduced, and its function not critical.
-        is_critical = lengths[orbit] != len(points[orbit])
-        # "boundary": limits of real functions without real weights are expected there, too;
-        # statements.py reads this only where it is proved
-        orbit_facts["boundary"] = is_critical
-        orbit_facts["critical"] = is_critical
+        orbit_facts = _facts_at_orbit(orbit, found, case)
         orbit_facts["singular"] = _decide_singular(
             orbit_facts, dimension, case, is_birational=length == 1
         )
@@ -294,10 +280,53 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         "base_locus_empty": base_locus_is_empty(),
         "products_determine_functions": products_determine_functions(),
         "boundary_family": d > 1 and real_family_has_no_real_weights(),
-        "generic_fibre": {"length": length, "points": len(points[dense])},
+        "generic_fibre": {"length": length, "points": len(generic.points)},
         "orbits": facts,
     }
-    return evidence, points
+    return evidence, {orbit: numbers.points for orbit, numbers in found.items()}
+
+
+class OrbitNumbers(NamedTuple):
+    """What is computed at one orbit, without looking at others.
+
+    That is the length of the fibre over the representative, its points (A, V), a lower bound for
+    the tangent dimension of the closure there, and the dimension of the orbit.
+    """
+
+    fibre_length: int
+    points: list[Pair]
+    tangent_bound: int
+    dimension: int
+
+
+def _facts_at_orbit(
+    orbit: Orbit, found: Mapping[Orbit, OrbitNumbers], case: Case
+) -> dict[str, Any]:
+    """The facts about an orbit, but for whether it is singular, as certificates have them.
+
+    ``found`` has the numbers of all orbits, as the tangent dimension at one orbit is bounded by
+    those at others.
+    """
+    numbers = found[orbit]
+    # the bound at the orbit ``witness`` holds at this orbit, too
+    bounds = {other: found[other].tangent_bound for other in found}
+    witness = _orbit_with_most_tangents(orbit, bounds)
+    # Critical: the differential has a kernel, which is the tangent space of the fibre. So a fibre
+    # with as many points as its length is reduced, and its function not critical.
+    is_critical = numbers.fibre_length != len(numbers.points)
+    return {
+        "orbit": list(orbit),
+        "dimension": numbers.dimension,
+        # D_α is smooth at rank α, and everywhere if it is the space of all matrices
+        "source_smooth": case.alpha in (case.d, orbit[0]),
+        "fibre_length": numbers.fibre_length,
+        "fibre_points": len(numbers.points),
+        "tangent_lower_bound": bounds[witness],
+        "tangent_witness": list(witness),
+        # limits of real functions without real weights are expected there, but not always proved
+        "boundary": is_critical,
+        "critical": is_critical,
+    }
 
 
 def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:

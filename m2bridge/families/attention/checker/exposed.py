@@ -73,18 +73,18 @@ def exposed(certificate: Certificate) -> Content | Difference:
     reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, reason, "") for words in listed]
-        return statements(WORDS, listed, verdicts, {})
+        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
+        return statements(WORDS, listed, verdicts, evidence={})
     number_of_weights = 2 * case.a * case.d + case.d_out * case.d
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types take {steps:.0e} steps")
     facts = list(map(dict, facts_of_types(case)))  # copies, as the dictionaries are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
-    return compare_types(predicted, facts, listed)
+    return content_of_types(predicted, facts, listed)
 
 
-def compare_types(
+def content_of_types(
     predicted: list[list[int]], facts: list[dict[str, Any]], listed: Sequence[Words]
 ) -> Content:
     """The content with the facts about all types, and the verdicts on the listed statements.
@@ -116,9 +116,9 @@ def compare_types(
         "predicted": {"exposed": predicted, "undecided": []},
         "observed": {"exposed": observed, "undecided": undecided},
     }
-    no_failing_hypothesis = None
-    verdicts = [verdict(words, no_failing_hypothesis, outcome, **values) for words in listed]
-    return statements(WORDS, listed, verdicts, {"types": facts})
+    # content_of_types is called only where all hypotheses hold
+    verdicts = [verdict(words, hypothesis=None, outcome=outcome, **values) for words in listed]
+    return statements(WORDS, listed, verdicts, evidence={"types": facts})
 
 
 QUESTIONS = {"exposed": exposed}
@@ -190,22 +190,25 @@ class Direction:
 def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
     """What a certificate says of a type: dimensions, ranks, and what follows from them.
 
-    Dimensions are ranks of tangent vectors of the type: of the functions, and of the functions
-    together with the row spaces of K and Q. ``exposed`` is None if no lemma decides, and ``saddle``
-    is None unless weights of an exposed type are proved to be saddles of the loss.
+    ``functions`` is the dimension of the functions of the type, and ``functions_with_spaces`` that
+    of the functions with the row spaces of K and Q; both are ranks of images of tangent vectors of
+    the type. ``rank`` is that of the differential of φ at the point of the chart, and ``form_rank``
+    that of B. ``exposed`` is None if no lemma decides, and ``saddle`` is None unless weights of an
+    exposed type are proved to be saddles of the loss.
     """
     k, q, r, _, _ = kind
     chart = Chart(kind, case)
     all_images = [chart.image(w) for w in chart.all_directions]
     images_of_type = [chart.image(x) for x in chart.tangents]
     differential_rank = rank(all_images)
-    functions = rank(images_of_type)
+    function_dimension = rank(images_of_type)
     images_with_spaces = []
     for x, image in zip(chart.tangents, images_of_type, strict=True):
         # an image is {(k, i, p, q): entry}, and moved_spaces has indices of three numbers, so the
         # two have no index in common
         images_with_spaces.append(image | chart.moved_spaces(x))
     with_spaces = rank(images_with_spaces)
+    # it vanishes on the image of the differential: so the point is critical for this ν
     nu = random_functional(all_images, case, Random(f"{case} {kind}"))
     rank_of_form = int(form(chart, all_images, nu).rank())
     is_exposed = None
@@ -213,15 +216,16 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
         is_exposed = True  # Lemma 1
     elif with_spaces < differential_rank:
         is_exposed = False  # Lemma 2
-    # K and Q can move so that only A changes, by multiples of any xyᵀ, and the Hessian changes its
-    # sign where ν(f(xyᵀ, V)) does: docs/training.md#theorem-saddles
+    # For k = q = r < a, K and Q can move so that A changes by ±ε² xyᵀ, for any vectors x and y. The
+    # loss then changes by ∓ε² ν(f(xyᵀ, V)) to second order: to both sides, if ν is not zero on all
+    # f(A', V) (docs/training.md#theorem-saddles).
     K_and_Q_can_move = k == q == r < case.a
     is_saddle = None
     if is_exposed and K_and_Q_can_move and not vanishes_on_a(chart, nu, case):
         is_saddle = True
     return {
         "type": list(kind),
-        "functions": functions,
+        "functions": function_dimension,
         "functions_with_spaces": with_spaces,
         "rank": differential_rank,
         "form_rank": rank_of_form,
@@ -233,11 +237,14 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
 class Chart:
     """A chart of a type at a point: its tangent vectors there, and their images.
 
+    The chart is K = M R, Q = N S, V = H T with M, N and H of k, q and s columns. M = (M_1 | M_2)
+    and N = (N_1 | N_2) have r columns first. The first m rows of T are Y N_1ᵀM R, with an m × r
+    matrix Y; they are in L, which the rows of N_1ᵀM R span.
+
     At the point M and N have different unit vectors as columns but for the first r, which are the
     same; R and S have the first unit vectors as rows. So K and Q have ones at (i, i) and at (j, j)
     for j < r, (j + k − r, j) for j ≥ r; and L is spanned by e_1, …, e_r. U is spanned by e_1, …,
-    e_m and by unit vectors that are not in L, those that are not in the row space of K first. All
-    matrices are those of the top of the file, by the same letters.
+    e_m and by unit vectors that are not in L, those that are not in the row space of K first.
     """
 
     def __init__(self, kind: Kind, case: Case) -> None:
@@ -290,13 +297,14 @@ class Chart:
         for i, j in product(range(a), range(k)):  # M moves
             taken_back: dict[tuple[int, int], int] = {}
             if j >= r and k <= i < k + q - r:
-                # Row i of N has its one in column r + i − k. So entry (j, r + i − k) of MᵀN, one of
-                # M_2ᵀN_2, moves; and as row j of M has its one in column j, N_2 takes it back
+                # Column r + i − k of N is e_i. So entry (j, r + i − k) of MᵀN, an entry of M_2ᵀN_2,
+                # moves by one. As column j of M is e_j, the entry with the same place in Ṅ moves it
+                # back
                 taken_back = {(j, r + i - k): -1}
             yield self._direction(M={(i, j): 1}, N=taken_back)
         for i, j in product(range(a), range(q)):  # N moves
             if j >= r and r <= i < k:
-                # this moves entry (i, j) of M_2ᵀN_2: it only takes back the moves of M
+                # this moves entry (i, j) of M_2ᵀN_2: it occurs above only, with a move of M
                 continue
             yield self._direction(N={(i, j): 1})
         for place in product(range(k), range(d)):
@@ -313,9 +321,11 @@ class Chart:
     def _direction(self, **moved: Sparse) -> Direction:
         """The direction (K̇, Q̇, V̇) of weights in which some of the matrices of the chart move.
 
-        ``moved`` has the derivatives of these by their letters; the other matrices do not move. The
-        first m rows of T are those of Y N_1ᵀM R = Y N_1ᵀK, with Y = (1 | 0) at the point: beside
-        what Ṫ says they move by the first m rows of the derivative of N_1ᵀK.
+        The chart is K = M R, Q = N S and V = H T. ``moved`` has the derivatives of those matrices
+        that move, by their letters; the other matrices do not move. The first m rows of T are those
+        of Y N_1ᵀM R = Y N_1ᵀK, where N_1 has the first r columns of N, and Y = (1 | 0) at the
+        point. So these rows move by what ``moved`` has for T, which comes from Y, and by the first
+        m rows of the derivative of N_1ᵀK.
         """
         _, _, r, _, m = self.kind
         # derivatives, by the letters of the matrices themselves
@@ -341,9 +351,10 @@ class Chart:
     def moved_spaces(self, x: Direction) -> Function:
         """By how much the row spaces of K and Q move along x: what K̇ and Q̇ are outside of them.
 
-        At the point these spaces are spanned by the first k, and the first q unit vectors, so it is
-        the entries of K̇ in columns from k on, and of Q̇ from q on. They have the indices (−1, row,
-        column) and (−2, row, column), which no coordinate of a function has.
+        At the point these spaces are spanned by the first k, and the first q unit vectors. So they
+        move by the entries of K̇ in columns from k on, and of Q̇ in columns from q on. These are
+        returned with the indices (−1, row, column) and (−2, row, column), which no coordinate of a
+        function has.
         """
         k, q, _, _, _ = self.kind
         moves: Function = {}
@@ -373,9 +384,9 @@ def random_functional(images: Sequence[Function], case: Case, random: Random) ->
     """
     indices = coordinate_indices(case)
     # FLINT's square matrix has a basis of the kernel in its first columns, and zeros in the others
-    kernel, dimension = matrix_modulo_prime(images, indices).nullspace()
-    factors = [random.randrange(PRIME) for _ in range(dimension)]
-    factors += [0] * (len(indices) - dimension)
+    kernel, kernel_dimension = matrix_modulo_prime(images, indices).nullspace()
+    factors = [random.randrange(PRIME) for _ in range(kernel_dimension)]
+    factors += [0] * (len(indices) - kernel_dimension)
     entries = (kernel * flint.nmod_mat(len(indices), 1, factors, PRIME)).entries()
     return dict(zip(indices, map(int, entries), strict=True))
 
@@ -389,8 +400,9 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
     """The matrix of B, T (D G Dᵀ − H), modulo the prime.
 
     It has a row for each tangent vector of the type, and a column for each entry of weights. G is
-    Σ g c² over the coordinates c, with random g > 0, which are the same for all forms of one type;
-    ``all_images`` are the rows of D.
+    the diagonal matrix of the scalar product Σ g c c' over the coordinates of functions c and c',
+    with random g > 0, which are the same for all forms of one type. H is the Hessian matrix of
+    ν∘φ. ``all_images`` are the rows of D: the images of ``chart.all_directions`` under dφ.
     """
     random = Random(str(chart.kind))
     indices = coordinate_indices(chart.case)
@@ -406,9 +418,9 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
 def hessian(chart: Chart, nu: Function) -> Any:
     """The Hessian matrix of ν∘φ at the point of the chart, a matrix of FLINT modulo PRIME.
 
-    It is square, with rows and columns in the order of ``weight_places``. φ is linear in each of K,
-    Q and V, so second derivatives by two entries of one matrix are zero. With the unit matrices K',
-    Q' and V' of the entries, the others are these:
+    It is square, with a row and a column for each entry of K, then of Q, then of V, each matrix row
+    by row. φ is linear in each of K, Q and V, so second derivatives by two entries of one matrix
+    are zero. With the unit matrices K', Q' and V' of the entries, the others are these:
 
     * by an entry of K and one of Q it is ν(f(A', V)) with A' = K'ᵀQ';
     * by an entry of K or Q and one of V it is ν(f(A', V')) with A' = K'ᵀQ or A' = KᵀQ'.
@@ -416,20 +428,15 @@ def hessian(chart: Chart, nu: Function) -> Any:
     case = chart.case
     # {(place (p, i) in A, place (k, q) in V): ν(f(E, E')) for the unit matrices of these entries}
     values = _values_of_products(case, nu)
-    # {place of an entry of A: ν(f(E, V))}, where E is the unit matrix of this entry
-    values_at_v: dict[Place, int] = {}
-    for (place_in_a, place_in_v), y in values.items():
-        if place_in_v in chart.V:  # V has zeros at the other places
-            summand = y * chart.V[place_in_v]
-            values_at_v[place_in_a] = values_at_v.get(place_in_a, 0) + summand
-    # K with Q: ν(f(E, V))
+    # rows[place][other place] = the second derivative by these two entries, if it is not zero
     rows: dict[WeightPlace, dict[WeightPlace, int]] = {}
-    for (p, i), y in values_at_v.items():
+    # K with Q: ν(f(A', V))
+    for (p, i), y in _values_at(chart.V, values).items():
         for j in range(case.a):
             # K' = E_jp and Q' = E_ji give A' = E_pi
             rows.setdefault(("K", j, p), {})["Q", j, i] = y
             rows.setdefault(("Q", j, i), {})["K", j, p] = y
-    # K or Q with V: ν(f(A', E)), where E is the unit matrix of an entry of V
+    # K or Q with V: ν(f(A', V'))
     for w in chart.all_directions:  # one unit entry of K, Q or V each
         (place_of_w,) = w.entries()
         if place_of_w[0] == "V":
@@ -458,6 +465,19 @@ def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], i
     found = {}
     for (p, i), (k, q) in product(places_in_a, places_in_v):
         found[(p, i), (k, q)] = nu[k, i, min(p, q), max(p, q)]
+    return found
+
+
+def _values_at(V: Sparse, values: Mapping[tuple[Place, Place], int]) -> dict[Place, int]:
+    """ν(f(E, V)) by the place of the one of E, a unit matrix of the size of A.
+
+    ``values`` has ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V, by the places
+    of their ones; V is the sum of its entries times the E'.
+    """
+    found: dict[Place, int] = {}
+    for (place_in_a, place_in_v), y in values.items():
+        if place_in_v in V:  # V has zeros at the other places
+            found[place_in_a] = found.get(place_in_a, 0) + y * V[place_in_v]
     return found
 
 

@@ -52,7 +52,7 @@ from m2bridge.families.attention.checker.case import (
 )
 from m2bridge.families.attention.checker.exposed import (
     add,
-    compare_types,
+    content_of_types,
     coordinate_indices,
     first_columns,
     first_rows,
@@ -98,15 +98,15 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, reason, "") for words in listed]
-        return statements(WORDS, listed, verdicts, {})
+        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
+        return statements(WORDS, listed, verdicts, evidence={})
     number_of_weights = case.a * (3 * case.d + case.d_out)
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
         raise TooExpensiveError("case", f"ranks of all types of heads take {steps:.0e} steps")
     facts = list(map(dict, facts_of_types(case)))  # copies, as the dictionaries are cached
     predicted = [list(kind) for kind in types(case) if is_stated(kind, case)]
-    return compare_types(predicted, facts, listed)
+    return content_of_types(predicted, facts, listed)
 
 
 QUESTIONS = {"exposed-heads": exposed_heads}
@@ -205,13 +205,17 @@ def dimension_of_functions(kind: HeadType, case: Case) -> int:
 def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
     """What a certificate says of a type: dimensions, ranks, and what follows from them.
 
-    ``exposed`` is None if no lemma decides, and ``saddle`` is None unless weights of an exposed
-    type are proved to be saddles of the loss.
+    ``functions`` is the dimension of the functions of the type, and ``functions_with_spaces`` that
+    of the functions with the row spaces of K, Q, V and the column space of O. ``rank`` is that of
+    the differential of φ at the point of the chart, and ``form_rank`` that of B. ``exposed`` is
+    None if no lemma decides, and ``saddle`` is None unless weights of an exposed type are proved to
+    be saddles of the loss.
     """
     chart = HeadChart(kind, case)
     images = [chart.image(w) for w in chart.all_directions]
     differential_rank = rank(images)
     with_spaces = dimension_with_spaces(kind, case)
+    # it vanishes on the image of the differential: so the point is critical for this ν
     nu = random_functional(images, case, Random(f"{case} {kind}"))
     rank_of_form = rank_modulo(form(chart, images, nu))
     is_exposed = None
@@ -237,12 +241,15 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
     """Whether Lemma 4 proves that a type is not exposed; False also where it says nothing.
 
     If weights of the type are critical, so are weights of the balanced type with the same A, W and
-    ν, and ν has rank at most d − max(k, q) on A and min(d' − o, d − v) on W. The pairs (f, ν) of a
-    function f of the balanced type and a ν that is critical there are an irreducible family. Its
-    dimension less that of the space of targets is the dimension of the functions less the rank of
-    the differential.
+    ν, and ν has rank at most d − max(k, q) on A and min(d' − o, d − v) on W. The balanced type has
+    the ranks r of K and Q, and s of O and V.
 
-    * If that is negative, general targets have no such pair: the type is not exposed.
+    The pairs (f, ν) of a function f of the balanced type and a ν for which f is critical are an
+    irreducible family. Targets have N dimensions, and the ν for one f have N less the rank of the
+    differential. So the dimension of the family, less N, is the dimension of the functions less
+    this rank. Call it the excess.
+
+    * If the excess is negative, general targets have no such pair: the type is not exposed.
     * If it is zero, an open set of targets has general pairs, and the type is not exposed if a
       general ν has one of the two ranks larger.
     * If it is positive the lemma says nothing.
@@ -252,12 +259,14 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
         return False  # the lemma compares a type with another one
     chart = HeadChart(balanced, case)
     images = [chart.image(w) for w in chart.all_directions]
-    functions = dimension_of_functions(balanced, case)
+    function_dimension = dimension_of_functions(balanced, case)
     differential_rank = rank(images)
-    if functions < differential_rank:
+    excess = function_dimension - differential_rank
+    if excess < 0:
         return True  # whatever the ranks of ν are
-    if functions > differential_rank:
-        return False
+    if excess > 0:
+        return False  # the lemma says nothing
+    # a general ν that vanishes on the image of the differential
     nu = random_functional(images, case, Random(f"{case} {balanced} {kind}"))
     rank_on_a = rank_modulo(matrix_on_a(chart, nu))
     rank_on_w = rank_modulo(matrix_on_w(chart, nu))
@@ -270,13 +279,17 @@ def has_descending_direction(chart: "HeadChart", nu: Function) -> bool:
     """Whether K and Q, or O and V, can move so that the loss decreases to second order.
 
     True if k = q = r < a and ν is not zero on some f(A', W), or if o = v = s < a and ν is not zero
-    on some f(A, W'), for any matrices A', W' of the sizes of A and W. For as rk KᵀQ is that of K
-    and of Q, R^a is the direct sum of col K and (col Q)^⊥; so there are e ⊥ col Q and e' ⊥ col K
-    with e·e' ≠ 0, and K + εexᵀ with Q + εe'yᵀ changes A by ε²(e·e')xyᵀ only. In the same way for O
-    and V (docs/training.md#theorem-saddles). True is proved; False may come from an unlucky prime.
+    on some f(A, W'), for any matrices A', W' of the sizes of A and W.
+
+    The reason: as rk KᵀQ is that of K and of Q, R^a is the direct sum of col K and (col Q)^⊥. So
+    there are e ⊥ col Q and e' ⊥ col K with e·e' ≠ 0, and K + εexᵀ with Q + εe'yᵀ changes A by
+    ε²(e·e')xyᵀ only. The loss then changes by −ε²(e·e')ν(f(xyᵀ, W)) to second order. If this is not
+    zero it is negative for x or for −x. The same holds for O and V (docs/training.md,
+    theorem-saddles). True is proved; False may come from an unlucky prime.
     """
     kind = chart.kind
     a = chart.case.a
+    # a form is not zero exactly if the rank of its matrix is not
     if kind.k == kind.q == kind.r < a and rank_modulo(matrix_on_a(chart, nu)) > 0:
         return True
     return kind.o == kind.v == kind.s < a and rank_modulo(matrix_on_w(chart, nu)) > 0
@@ -304,10 +317,15 @@ class Moves:
 class HeadChart:
     """A chart of a type at a point: its tangent vectors there, and their images.
 
+    The chart is K = M R, Q = N S, Oᵀ = P H, V = J T with M, N, P, J of k, q, o, v columns. N =
+    (N_1 | N_2) and M = (M_1 | M_2) have r columns first, and P = (P_1 | P_2) and J = (J_1 | J_2)
+    have s; P_1ᵀJ = (X | Z) with s columns in X. The first m rows of T are Y N_1ᵀM R, with an m × r
+    matrix Y; they are in L, which the rows of N_1ᵀM R span.
+
     At the point M and N have different unit vectors as columns but for the first r, which are the
-    same, and P and J but for the first s; R, S and H have the first unit vectors as rows. T has
-    e_1, …, e_m, then those outside the row space of K, those in it but not in L, the rest of L.
-    All matrices are those of the top of the file, by the same letters.
+    same, and P and J but for the first s; R, S and H have the first unit vectors as rows. T has as
+    rows e_1, …, e_m, then the e_j outside the row space of K, those in it but not in L, and the
+    rest of L: the first v of these.
     """
 
     def __init__(self, kind: HeadType, case: Case) -> None:
@@ -347,8 +365,9 @@ class HeadChart:
 
         The parameters are the entries of M, N, R, S, P, J, H, of Y and of the rows of T from m on,
         where M, N and P, J are tied by the equations of the chart. For M and N they say that
-        M_2ᵀN_2 does not move: these are the rows of MᵀN_2 from r on. In the same way rows of PᵀJ_2
-        from s on do not move, and because of Ż = 0 its first m do not either.
+        M_2ᵀN_2 does not move: these are the rows of MᵀN_2 from r on. In the same way the rows of
+        PᵀJ_2 from s on do not move. The first s rows of PᵀJ_2 are Z, and the equation of the chart
+        is that the first m rows of Z do not move.
         """
         k, q, o, v, r, s, m = self.kind
         a, d = self.case.a, self.case.d
@@ -370,9 +389,11 @@ class HeadChart:
     def _direction(self, **moved: Sparse) -> Direction:
         """The direction (K̇, Q̇, Ȯ, V̇) of weights in which some of the matrices of the chart move.
 
-        ``moved`` has the derivatives of these by their letters; the other matrices do not move. The
-        first m rows of T are those of Y N_1ᵀM R = Y N_1ᵀK, with Y = (1 | 0) at the point: beside
-        what Ṫ says they move by the first m rows of the derivative of N_1ᵀK.
+        The chart is K = M R, Q = N S, Oᵀ = P H and V = J T. ``moved`` has the derivatives of those
+        matrices that move, by their letters; the other matrices do not move. The first m rows of T
+        are those of Y N_1ᵀM R = Y N_1ᵀK, where N_1 has the first r columns of N, and Y = (1 | 0) at
+        the point. So these rows move by what ``moved`` has for T, which comes from Y, and by the
+        first m rows of the derivative of N_1ᵀK.
         """
         r, m = self.kind.r, self.kind.m
         # derivatives, by the letters of the matrices themselves
@@ -444,20 +465,23 @@ def moves_of_factors(
 ) -> Iterator[tuple[Sparse, Sparse]]:
     """Yield a basis of the moves (Ṁ, Ṅ) of M and N that do not move some rows of MᵀN_2.
 
-    M and N are those of ``unit_factors`` for the same three numbers, with so many ``rows``. N_2 are
-    the columns of N that are not those of M: column j, for j ≥ common, is the unit vector with
-    number rank_m + j − common. An entry (i, j) of MᵀN_2 moves with entry (rank_m + j − common, i)
-    of M, and with entry (i, j) of N. ``fixed_rows`` are the i for which it must not move: there a
-    move of M is taken back by one of N.
+    M and N are ``rows`` × rank_m and ``rows`` × rank_n, and their columns are unit vectors. Column
+    i of M is e_i, and so is column i of N for i < common. N_2 are the other columns of N: column j,
+    for j ≥ common, is the unit vector with number rank_m + j − common.
+
+    So entry (i, j) of MᵀN_2, the scalar product of column i of M and column j of N, moves by the
+    entry (rank_m + j − common, i) of Ṁ and the entry (i, j) of Ṅ. ``fixed_rows`` are the i for
+    which it must not move: there these two entries have the sum zero.
     """
-    for row, i in product(range(rows), range(rank_m)):
+    for row, i in product(range(rows), range(rank_m)):  # entry (row, i) of M moves
         taken_back: Sparse = {}
         if i in fixed_rows and rank_m <= row < rank_m + rank_n - common:
+            # column j = common + row − rank_m of N has its one in this row
             taken_back = {(i, common + row - rank_m): -1}
         yield {(row, i): 1}, taken_back
-    for i, j in product(range(rows), range(rank_n)):
+    for i, j in product(range(rows), range(rank_n)):  # entry (i, j) of N moves
         if i in fixed_rows and j >= common:
-            # this moves entry (i, j) of MᵀN_2: it only takes back the moves of M
+            # this moves entry (i, j) of MᵀN_2: it occurs above only, with a move of M
             continue
         yield {}, {(i, j): 1}
 
@@ -509,7 +533,7 @@ def entries_of(x: Direction, chart: HeadChart) -> list[int]:
 def matrix_on_a(chart: HeadChart, nu: Function) -> list[list[int]]:
     """The form A' ↦ ν(f(A', W)) as a d×d matrix, modulo the prime."""
     indices = range(chart.case.d)
-    rows = []
+    rows = []  # row p and column i have the value at the unit matrix A' with its one at (p, i)
     for p in indices:
         images = [function(({(p, i): 1}, chart.W)) for i in indices]
         rows.append([value(nu, image) % PRIME for image in images])

@@ -114,9 +114,9 @@ class Part:
     def free_monomials(self) -> dict[Monomial, int]:
         """The dim I_w monomials that are not pivots, numbered from 0.
 
-        Pivots are independent modulo I, so no element of I_w but zero has pivots only. Therefore
-        its coefficients at the free monomials determine an element of I_w, and as there are dim I_w
-        of these, they are its coordinates in a basis of I_w.
+        Pivots are independent modulo I, so no element of I_w but zero has pivots only. Therefore an
+        element of I_w is determined by its coefficients at the free monomials. As there are dim I_w
+        free monomials, these coefficients are the coordinates of the element in a basis of I_w.
         """
         free_columns = sorted(set(range(len(self.monomials))).difference(self.pivots))
         return {self.monomials[column]: number for number, column in enumerate(free_columns)}
@@ -125,10 +125,10 @@ class Part:
     def relations(self) -> list[dict[Monomial, int]]:
         """A basis of I_w over QQ: polynomials with integral coefficients, by their monomials.
 
-        Modulo the prime there is one element for each free monomial: this one less a combination of
-        pivots before it. Its coefficients are lifted to fractions; that the result vanishes on the
-        closure is checked over ZZ. So there are dim I_w elements of I_w, which are independent, as
-        each has a free monomial of its own. TooExpensiveError if one does not vanish.
+        Modulo the prime each free monomial gives an element: the monomial less a combination of the
+        pivots before it. The coefficients are lifted to fractions; that the lifted element vanishes
+        on the closure is checked over ZZ. So there are dim I_w elements of I_w, independent as each
+        has a free monomial of its own. TooExpensiveError if one does not vanish.
         """
         column_of = {monomial: column for column, monomial in enumerate(self.monomials)}
         vectors = []
@@ -247,7 +247,7 @@ class Products:
                     "answer", f"not decided: the Hilbert function up to degree {s}"
                 )
             s += 1
-            # in degree s + 1 there can be generators; it is refused before there is much to compute
+            # generators are computed up to degree s + 1: ``weights`` raises if that is too large
             self.weights(s + 1)
             values.append(self.hilbert_function(s))
         start = s
@@ -343,7 +343,7 @@ class Products:
     def part(self, weight: Weight) -> Part:
         """The part of a decreasing weight: its monomials, their images, the rank of these."""
         if weight not in self._parts:
-            # monomials with few c_{k,i,p,q}, p < q, become pivots: then relations are short
+            # the first ones become pivots: those with few c_{k,i,p,q}, p < q, for short relations
             monomials = sorted(self.monomials(weight), key=self.count_mixed)
             # {exponents of a monomial in A and V: row}, where a row has the coefficients of this
             # monomial in the images of ``monomials``, by their numbers as columns

@@ -39,6 +39,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate, combinations, product
 from math import comb, prod
+from typing import Any
 
 import flint
 
@@ -67,20 +68,22 @@ def localization_steps(case: Case) -> int:
     says nothing, as large binomial coefficients take long: such a case is refused whatever it is.
     """
     n = case.projective_dimension
-    subspaces = comb(min(case.d, FIRST_REFUSED_D - 1), case.alpha)
-    lines = (case.alpha * case.d) * (case.d * case.d_out)
-    return subspaces * lines * n**2
+    subspace_count = comb(min(case.d, FIRST_REFUSED_D - 1), case.alpha)
+    pairs_of_lines = (case.alpha * case.d) * (case.d * case.d_out)
+    return subspace_count * pairs_of_lines * n**2
 
 
 def is_affordable(case: Case) -> bool:
     """Whether a verdict compares the polar degrees of a case: where they do not take too long.
 
-    That depends on the Grassmannian of subspaces of K^d of dimension ``rank``.
+    They take one step for each coordinate subspace of K^d of dimension ``rank``, times the square
+    of the dimension of the Grassmannian: at most MAX_LOCALIZATION_STEPS are affordable.
     """
     if case.projective_dimension >= MAX_CONE_DIMENSION:
         return False
+    # for α = d' = 1 < d the subspaces are planes: c has rank two
     rank = 2 if case.is_of_symmetric_matrices else case.alpha
-    dimension = rank * (case.d - rank)
+    dimension = rank * (case.d - rank)  # of the Grassmannian
     return comb(case.d, rank) * dimension**2 <= MAX_LOCALIZATION_STEPS
 
 
@@ -100,10 +103,12 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
     if not is_affordable(case):
         return None
     if case.is_of_symmetric_matrices:
-        return polar_degrees_of_symmetric_matrices(case)[::-1]
+        return polar_degrees_of_symmetric_matrices(case)[::-1]  # that list begins with δ_0
     of_A = localized_integrals(case.d, case.alpha)
+    # the integral of c_j h_2^(n_2−j) over P(V), of dimension n_2 = d d' − 1, is C(d d', j)
     of_V = [comb(case.d * case.d_out, j) for j in range(case.d * case.d_out)]
-    return _degrees_from_integrals(_integrals_of_product(of_A, of_V))[::-1]
+    from_zero_to_n = _degrees_from_integrals(_integrals_of_product(of_A, of_V))
+    return from_zero_to_n[::-1]
 
 
 # In the Chow ring.
@@ -113,14 +118,17 @@ def localized_polar_degrees(case: Case) -> list[int] | None:
 def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
-    This is a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant). e_α is the sum
-    of the principal minors of size α, and C and M are d × d matrices with indices from 0 on:
+    S is the tautological bundle on Gr(α, d), T the tangent bundle of P(S ⊗ K^d), of dimension n_1,
+    and h its hyperplane class. The quotient is a polynomial in u (docs/polar-degrees.md,
+    proposition-polar-determinant). e_α is the sum of the principal minors of size α, and C and M
+    are d × d matrices with indices from 0 on:
 
     * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
     * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
 
-    Here u is a number, a power of two above twice the coefficients of e_α(C M); so these are the
-    digits of its value to the base u, from −u/2 to u/2.
+    Here u is a number, a power of two above twice the absolute values of the coefficients. So the
+    coefficients of e_α(C M) are the digits, from −u/2 to u/2, of the value of e_α(C M) to the base
+    u; the lowest α(α − 1) of them are zero.
     """
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices
@@ -149,9 +157,12 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
         −½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k,
 
     where t = 1 + u, φ(y) = (1 − u·y)^d / (1 − 2t·y), and [y^{d−1} z^{d−1}] is the coefficient of
-    this monomial in what follows it (docs/polar-degrees.md#proposition-polar-symmetric).
-    Here u is a power of two, and the coefficients are digits, as in ``integrals_in_chow_ring``. A
-    bound for them is the value with every sign positive, and u = 1.
+    this monomial in what follows it (docs/polar-degrees.md#proposition-polar-symmetric). S is the
+    tautological bundle of rank 2 on Gr(2, d), h the hyperplane class of P(S²S), of dimension
+    2d − 2, and N the bundle that takes the place of its tangent bundle.
+    Here u is a number, a power of two above twice the absolute values of the coefficients. So the
+    coefficients are the digits, from −u/2 to u/2, of the value to the base u. A bound for them is
+    the value with every sign positive, and u = 1.
     """
     bits = _symmetric_value(d, u=1, t=2, sign=1).bit_length() + 2
     u = 1 << bits
@@ -160,15 +171,14 @@ def symmetric_in_chow_ring(d: int) -> list[int]:
 
 
 def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
-    """The value of the expression in ``symmetric_in_chow_ring`` for numbers u and t.
+    """−½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k, for numbers.
 
-    ``sign`` is −1 for the value itself. For 1 all terms are added, where the expression subtracts
-    some: with u = 1 that is a bound for its coefficients in u.
+    φ(y) is (1 − u·y)^d / (1 − 2t·y), and [y^{d−1} z^{d−1}] is the coefficient of this monomial in
+    what follows it. ``sign`` is −1 for the value itself. For 1 all terms are added, where the
+    expression subtracts some: with u = 1 and t = 2 that is a bound for its coefficients in u, for
+    t = 1 + u.
     """
-    phi = []  # the coefficients of φ, by powers of y
-    for m in range(d):
-        terms = [(sign * u) ** i * comb(d, i) * (2 * t) ** (m - i) for i in range(m + 1)]
-        phi.append(sum(terms))
+    phi = _coefficients_of_phi(d, sign * u, 2 * t)
     # −½ (y − z)² is y z − ½ (y² + z²). By the symmetry in y and z both squares contribute equally,
     # so y² stands for the half of both.
     total = 0
@@ -187,6 +197,16 @@ def _symmetric_value(d: int, *, u: int, t: int, sign: int) -> int:
         difference_of_powers = t ** (k + 1) + sign * u ** (k + 1)
         total += difference_of_powers * (from_mixed + sign * from_squares)
     return t**3 * total
+
+
+def _coefficients_of_phi(d: int, x: int, w: int) -> list[int]:
+    """The coefficients of 1, y, …, y^{d−1} in (1 + x y)^d / (1 − w y), for numbers x and w."""
+    coefficients = []
+    for m in range(d):
+        # x^i C(d, i) y^i of the numerator times w^(m−i) y^(m−i) of the geometric series
+        terms = [x**i * comb(d, i) * w ** (m - i) for i in range(m + 1)]
+        coefficients.append(sum(terms))
+    return coefficients
 
 
 def _digits(value: int, bits: int, count: int) -> list[int]:
@@ -208,8 +228,10 @@ def _digits(value: int, bits: int, count: int) -> list[int]:
 def _coefficient_bound(d: int, alpha: int) -> int:
     """An upper bound for the sum of the absolute values of the coefficients of e_α(C M) in u.
 
-    Such sums of a product are at most the product of those of the factors, and a minor is at most
-    the product of the sums of its rows.
+    e_α(C M) is the sum of the principal minors of size α of the product of the d × d matrices with
+    C_ij = (−u)^{i+j} (−1)^j C(i + j, i), and M_ij the coefficient φ_{d−1−i−j} of a power series φ.
+    For a product of polynomials the sum of absolute values is at most the product of the sums for
+    the factors; so for a minor it is at most the product, over the rows, of the sums for rows.
     """
     phi = _power_series([2, 1, 1], d)  # with u = 1, and every sign positive
     sum_of_row = 0  # at least that of any row of C M: it is the sum of all entries
@@ -275,23 +297,43 @@ def _degrees_from_factors(of_A: Sequence[int], size: int) -> list[int]:
 def localized_integrals(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1.
 
-    E = S ⊗ K^d is a bundle of rank αd on Gr(α, d), whose dimension is D = α(d − α); so n_1 is
-    αd − 1 + D.
+    S is the tautological bundle on Gr(α, d), of dimension D = α(d − α), and E = S ⊗ K^d has rank
+    αd. So P(E) has dimension n_1 = αd − 1 + D; T is its tangent bundle, h its hyperplane class.
 
     * c(T), the sum of all Chern classes of P(E), is that of the Grassmannian times
       Σ_k c_k(E) (1 + h)^{αd−k}.
     * Integration over the lines in E takes h^{αd−1+m} to the Segre class s_m(E). What is left are
-      the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c is its own Chern class.
-    * They are sums over its fixed points, coordinate subspaces W. There c_k(E) is the elementary
-      symmetric function of the weights of E, and s_m(E) the complete one of those of the dual of E.
-      The tangent space has as weights the differences of a weight outside W and one inside; c is
-      their elementary symmetric function, and their product is the denominator.
+      the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c_j without a bundle is a Chern
+      class of the Grassmannian itself.
 
-    ContradictionError if one of these integrals is a fraction.
+    ContradictionError if one of the latter integrals is a fraction.
     """
     rank = alpha * d
     dimension = alpha * (d - alpha)  # D
-    # {(k, m): the integral of c_{D−k−m} c_k(E) s_m(E) over the Grassmannian}
+    integrals = [0] * (rank + dimension)
+    for (k, m), total in _integrals_on_grassmannian(d, alpha).items():
+        if total.q != 1:
+            raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
+        # c_k(E) (1 + h)^{αd−k} has h^power with a binomial coefficient, and h^power h^{n_1−j} is
+        # h^{αd−1+m} for j = D − m + power; as j ≤ n_1, the power is at most αd − 1 + m
+        for power in range(min(rank - k, rank - 1 + m) + 1):
+            integrals[dimension - m + power] += comb(rank - k, power) * int(total.p)
+    return integrals
+
+
+def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], Any]:
+    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), of dimension D, by (k, m).
+
+    They are fractions of FLINT. c_j is a Chern class of the Grassmannian, and E = S ⊗ K^d. Each
+    integral is a sum over the fixed points of a torus, coordinate subspaces W.
+
+    * c_k(E) is at W the elementary symmetric function of degree k of the weights of E, and s_m(E)
+      the complete symmetric function of degree m of the weights of the dual of E.
+    * The tangent space of the Grassmannian has as weights all differences of a weight outside W and
+      one inside. c_j is their elementary symmetric function of degree j, and their product is the
+      denominator.
+    """
+    dimension = alpha * (d - alpha)  # D
     degrees = [(k, m) for k in range(dimension + 1) for m in range(dimension + 1 - k)]
     on_grassmannian = dict.fromkeys(degrees, flint.fmpq(0))
     squares = [j**2 for j in range(d)]  # the weights of the torus on K^d
@@ -306,15 +348,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
         for k, m in degrees:
             value = tangent[dimension - k - m] * chern[k] * segre[m]
             on_grassmannian[k, m] += flint.fmpq(value, denominator)
-    integrals = [0] * (rank + dimension)
-    for (k, m), total in on_grassmannian.items():
-        if total.q != 1:
-            raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
-        # c_k(E) (1 + h)^{αd−k} has h^power with a binomial coefficient, and h^power h^{n_1−j} is
-        # h^{αd−1+m} for j = D − m + power; as j ≤ n_1, the power is at most αd − 1 + m
-        for power in range(min(rank - k, rank - 1 + m) + 1):
-            integrals[dimension - m + power] += comb(rank - k, power) * int(total.p)
-    return integrals
+    return on_grassmannian
 
 
 def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
@@ -327,16 +361,20 @@ def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
 def localized_symmetric(d: int) -> list[int]:
     """∫ c_j(N) h^{2d−2−j} over P(S²S) for j = 0, …, 2d − 2, N = S²S(1) − O + S ⊗ Q(1).
 
-    They are sums over the fixed points of a torus, which has squares as weights on K^d. A fixed
-    point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of those with
-    the weights 2a, a + b and 2b, which are different. There
+    S is the tautological bundle of rank 2 on Gr(2, d), Q = K^d/S, O(1) and h are those of P(S²S),
+    and N takes the place of its tangent bundle. The integrals are sums over the fixed points of a
+    torus, which has squares as weights on K^d. A fixed point is a coordinate plane S of K^d, with
+    weights a and b, and a line in S²S, one of those with the weights 2a, a + b and 2b, which are
+    different. There
 
     * h has minus the weight of the line;
-    * N has as weights the differences of the other two of these three and that of the line, which
-      are the weights of the projective plane of S²S, and a + c and b + c less that of the line, for
-      the weights c of Q;
-    * the denominator is the product of the tangent weights: of the plane, and of the Grassmannian,
-      with c − a and c − b.
+    * N has two kinds of weights. Of the projective plane of lines in S²S it has the two tangent
+      weights: those of the other two lines, each less that of the line. Of S ⊗ Q(1) it has a + c
+      and b + c, each less the weight of the line, for the weights c of Q;
+    * the denominator is the product of the tangent weights of P(S²S): the two of the projective
+      plane, and c − a and c − b, for all c, of the Grassmannian.
+
+    ContradictionError if one of the integrals is a fraction.
     """
     last = 2 * d - 2
     integrals = [flint.fmpq(0)] * (last + 1)
@@ -384,8 +422,10 @@ def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
 def _integrals_of_product(of_A: Sequence[int], of_V: Sequence[int]) -> list[int]:
     """∫ c_j(T_Y) H^{n−j}, j = 0, …, n, from the integrals ``of_A`` and ``of_V`` of both factors.
 
-    Entry j of such a list belongs to c_j. The entries j_1 and j_2 contribute to j = j_1 + j_2 with
-    the binomial coefficient at h_1^{n_1−j_1} h_2^{n_2−j_2} in (h_1 + h_2)^{n−j}.
+    Entry j of such a list belongs to c_j of a tangent bundle; h_1 and h_2 are the hyperplane
+    classes of the factors, of dimensions n_1 and n_2, and H = h_1 + h_2. The entries j_1 and j_2
+    contribute to j = j_1 + j_2 with the binomial coefficient at h_1^{n_1−j_1} h_2^{n_2−j_2} in
+    (h_1 + h_2)^{n−j}.
     """
     n_1 = len(of_A) - 1
     n = n_1 + len(of_V) - 1
@@ -417,12 +457,13 @@ def polar_degrees(case: Case) -> list[int]:
 
 
 def _integrals_over_Y(case: Case) -> list[int]:
-    """The integrals of c_j(T) H^(n−j) over Y, j = 0, …, n.
+    """The integrals of c_j(T) H^(n−j) over Y, j = 0, …, n, for the tangent bundle T of Y.
 
-    Each is the sum over the fixed points of the value of c_j(T) H^(n−j) there, divided by the
-    product of the n tangent weights w. The value of H is its weight; that of c_j(T) is the
-    elementary symmetric function of the w, the coefficient of u^j in Π (1 + w u). The sum does not
-    depend on the torus, and is an integer: ContradictionError if it is a fraction.
+    H is the sum of the hyperplane classes of both factors. Each integral is the sum over the fixed
+    points of the value of c_j(T) H^(n−j) there, divided by the product of the n tangent weights w.
+    The value of H is its weight; that of c_j(T) is the elementary symmetric function of the w, the
+    coefficient of u^j in Π (1 + w u). The sum does not depend on the torus, and is an integer:
+    ContradictionError if it is a fraction.
     """
     n = case.projective_dimension
     integrals = [flint.fmpq(0)] * (n + 1)
@@ -441,10 +482,11 @@ def fixed_points(case: Case) -> Iterator[tuple[int, list[int]]]:
     """Yield for each fixed point the weight of H, and the n weights of the tangent space of Y.
 
     Y is the set of subspaces W of K^d of dimension α, with a line in W ⊗ K^d, that of A, and a line
-    in the space of V. The torus has the weights d i² on the basis of the first K^d, k + 1 on that
-    of the second, and squares on that of the space of V. So the basis vectors of K^d, of W ⊗ K^d
-    and of the space of V have different weights, and the fixed points are those where W and both
-    lines are spanned by basis vectors.
+    in the space of V. H is the sum of the hyperplane classes of the projective spaces of both kinds
+    of lines. The torus has the weights d i² on the basis of the K^d that contains W, k + 1 on that
+    of the second K^d, and squares on that of the space of V. So the basis vectors of K^d, of W ⊗
+    K^d and of the space of V have different weights, and the fixed points are those where W and
+    both lines are spanned by basis vectors.
 
     There the tangent space of the Grassmannian has as weights all differences of a weight outside
     W and one inside. That of a projective space has the differences of the other weights and that

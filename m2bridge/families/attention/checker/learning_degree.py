@@ -69,8 +69,8 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     reason = failing_hypothesis(HYPOTHESES, case)  # words, or None if all of them hold
     if reason is not None:
         # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, reason, "") for words in listed]
-        return statements(WORDS, listed, verdicts, {})
+        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
+        return statements(WORDS, listed, verdicts, evidence={})
     if case.d > LARGEST_DIMENSION:
         raise TooExpensiveError("case", f"points are counted for d ≤ {LARGEST_DIMENSION} only")
     primes: Any = certificate.evidence.get("primes")
@@ -120,7 +120,7 @@ def stirling_number(elements: int, blocks: int) -> int:
 
 
 def random_target(case: Case) -> list[int]:
-    """The coordinates of the target u, in the order of ``features``.
+    """The coordinates c_{i,p,q} of the target u, in increasing order of (i, p, q), p ≤ q.
 
     They are the first of one sequence of random integers, the same for all cases and all checks.
     """
@@ -135,7 +135,7 @@ def features(d: int) -> list[Feature]:
 
 
 def normal_moment(first: Feature, second: Feature, t: int) -> int:
-    """E[S_pq x_i · S_uv x_j] for t standard normal tokens, where the features are ipq and juv.
+    """E[S_pq x_i · S_uv x_j] for t standard normal tokens and features (i, p, q) and (j, u, v).
 
     S_pq is the sum of y_p y_q over the tokens y, and S_uv that of z_u z_v over the tokens z.
 
@@ -183,7 +183,7 @@ class Quotient:
     """
 
     def __init__(self, case: Case, target: Sequence[int], prime: int) -> None:
-        """Compute G and G u; ``target`` has the coordinates of u."""
+        """Compute G, the moments of pairs of features, and G u; ``target`` is u in coordinates."""
         self.d, self.prime = case.d, prime
         self.features = features(case.d)
         pairs = product(self.features, repeat=2)
@@ -218,7 +218,7 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
 
     ``target`` has the coordinates of u. Each value F(v) gives an equation N(v) − x q³F(v) = 0,
     linear in the coefficients of N and in x. If their solutions are unique up to a factor, the one
-    with x = 1 is N. There are more equations than unknowns by SPARE, which have to agree;
+    with x = 1 is N. There are SPARE more equations than N has coefficients, and all have to agree;
     TooExpensiveError if there is no such N.
     """
     quotient = Quotient(case, target, prime)
@@ -236,11 +236,12 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
         rows.append(-value * pow(q, 3, prime) % prime)
         count += 1
     kernel, nullity = flint.nmod_mat(count, len(exponents) + 1, rows, prime).nullspace()
-    # the last entry of a solution is its x; 0 stands for solutions that are not unique, too
-    scale = int(kernel[len(exponents), 0]) if nullity == 1 else 0
-    if scale == 0:
+    # if solutions are unique up to a factor, the first column of the kernel is one, and x is its
+    # last entry
+    x_of_solution = int(kernel[len(exponents), 0])
+    if nullity != 1 or x_of_solution == 0:
         raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
-    inverse = pow(scale, -1, prime)
+    inverse = pow(x_of_solution, -1, prime)
     N = {}
     for place, exponent in enumerate(exponents):
         coefficient = int(kernel[place, 0]) * inverse % prime
@@ -298,10 +299,11 @@ class Counting:
         self.multiples_by_degree: dict[int, tuple[list[Form], int]] = {}
 
     def dimension(self, degree: int, power: int) -> int:
-        """The number h(degree, power) of ``number_of_points``.
+        """The dimension of the forms of a degree modulo those f with f q^power in I, q = v·v.
 
-        It is by how much the dimension of I, in degree ``degree`` + 2 ``power``, grows if the
-        products of all forms of this degree with q^power are added.
+        The forms f are those of degree ``degree``, so the products f q^power have the degree
+        ``degree`` + 2 ``power``. The dimension is by how much that of I in the latter degree grows
+        if all these products are added to I.
         """
         degree_of_products = degree + 2 * power
         in_ideal, rank_of_ideal = self._ideal(degree_of_products)

@@ -29,7 +29,7 @@ def dimension(case: Case) -> int:
 
     It is at most that of Q_s and of all V, less one for (λq, V/λ). It is at least the rank of the
     differential at any weights, and that rank is at least the one modulo a prime. Raises
-    ContradictionError if the two are not the same.
+    ContradictionError if the upper bound is not the rank modulo the prime.
     """
     upper = _forms_of_rank(case.d, _largest_rank(case)) + case.d * case.d_out - 1
     lower = _rank_of_differential(case)
@@ -96,9 +96,10 @@ def _rank_of_differential(case: Case) -> int:
 def _degree_of_forms(d: int, rank: int) -> int:
     """The degree of P(Q_s) for s = ``rank``, by the product of Harris and Tu.
 
-    Topology 23, 1984, Proposition 12. Where dim Q_s is at most MAX_HILBERT_VALUES, as larger ones
-    take long, it is compared with that by values of the Hilbert function; ContradictionError if
-    they differ.
+    It is the product of C(d + i, d − s − i) / C(2i + 1, i) over i < d − s (Topology 23, 1984,
+    Proposition 12). Where dim Q_s is at most MAX_HILBERT_VALUES, it is compared with the degree by
+    values of the Hilbert function, which take long for larger ones; ContradictionError if the two
+    degrees differ.
     """
     numerator = prod(comb(d + i, d - rank - i) for i in range(d - rank))
     denominator = prod(comb(2 * i + 1, i) for i in range(d - rank))

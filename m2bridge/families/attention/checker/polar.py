@@ -52,23 +52,24 @@ def polar(certificate: Certificate) -> Content | Difference:
     case = Case(**certificate.case).with_fewest_weights()
     if case.t == 1 or case.d == 1:  # theorem-polar supposes two tokens and d ≥ 2
         return Difference("case", str(certificate.case), "a case to which the theorem applies")
-    rank_pairs = case.alpha * min(case.d, case.d_out)
-    entries_of_ranks = case.coordinate_count * case.d * (case.d + case.d_out)
-    steps = localization_steps(case) + rank_pairs * entries_of_ranks
+    rank_pairs = case.alpha * min(case.d, case.d_out)  # the pairs (r, s) of ranks of A and V
+    # at each orbit the rank of a matrix, (coordinates) × (tangent vectors), is taken
+    matrix_entries = case.coordinate_count * case.d * (case.d + case.d_out)
+    steps = localization_steps(case) + rank_pairs * matrix_entries
     # from FIRST_REFUSED_D on the number of steps is not computed, and says nothing
     if case.d >= FIRST_REFUSED_D or steps > MAX_POLAR_STEPS:
         raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
     orbits = cases.orbits(case)
     if case.is_of_symmetric_matrices:
-        # tangent spaces are a bundle on all of Y, and no locus is special
+        # tangent spaces are a bundle on all of Y, so no kernel has to be bounded at any orbit
         degrees = polar_degrees_of_symmetric_matrices(case)
         loci = []
-        points_of_fibre = 2
+        points_of_fibre = 2  # A = k qᵀ, V = vᵀ, and k and v exchanged
         lemmas = WORDS.closure["polar-symmetric"]
     else:
         degrees = polar_degrees(case)
-        loci = [locus(orbit, case) for orbit in orbits]
-        points_of_fibre = 1
+        loci = [facts_over_orbit(orbit, case) for orbit in orbits]
+        points_of_fibre = 1  # the map is birational
         lemmas = WORDS.closure["polar-observed"]
     # the closure is the union of finitely many orbits: the largest is dense, its fibre generic
     dense = max(orbits, key=lambda orbit: (cases.orbit_dimension(orbit, case), orbit))
@@ -87,42 +88,45 @@ def polar(certificate: Certificate) -> Content | Difference:
     return Content(answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in lemmas))
 
 
-def locus(orbit: Orbit, case: Case) -> dict[str, Any]:
+def facts_over_orbit(orbit: Orbit, case: Case) -> dict[str, Any]:
     """The codimension of the points of Y over an orbit, and a bound for the kernel there.
 
     They are ``codimension`` and ``kernel_at_most`` in the answer, beside ``orbit`` itself.
 
-    Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
-    Grassmannian of dimension (α − r)(d − α), ``subspaces``. So the points of Y over the orbit have
-    as many dimensions more than the orbit.
-
-    The kernel is that of the differential of f on Y. Tangent vectors of the Grassmannian are those
-    of Y that do not move (A, V), so they are in it. The others move (A, V) along the tangent
-    vectors of the source in evidence.py. So modulo the Grassmannian the kernel is contained in that
-    of the differential on all of these, whose dimension is their number less the rank. One is
-    subtracted for (A, −V), which is no direction in projective space. (A, 0) is none either, but
-    its image is f itself: it adds one to ``tangent_vectors`` and one to the rank.
+    * Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
+      Grassmannian of dimension (α − r)(d − α). So the points of Y over the orbit have as many
+      dimensions more than the orbit.
+    * The kernel of the differential of f on Y contains the tangent vectors of the Grassmannian, as
+      they do not move (A, V). The other tangent vectors of Y move (A, V) in the tangent space of
+      the source at (A, V), a vector space of pairs (A', V'), on which the differential is
+      f(A', V) + f(A, V'). So the kernel has at most the dimension of the Grassmannian and that of
+      the kernel on this space, which is the dimension of the space less the rank.
+    * In projective spaces (A, 0) and (0, V) are no directions. (A, −V) is in the kernel, and is
+      subtracted. The image of (A, 0) is f(A, V) ≠ 0: so this vector adds one to the dimension and
+      one to the rank, and cancels.
     """
     r, _, _ = orbit
-    subspaces = (case.alpha - r) * (case.d - case.alpha)
+    grassmannian_dimension = (case.alpha - r) * (case.d - case.alpha)
     # below rank α, A moves along all matrices of rank one, which span all matrices
-    tangent_vectors = case.d**2 + case.d * case.d_out
+    tangent_dimension = case.d**2 + case.d * case.d_out
     if r == case.alpha:
-        tangent_vectors = case.source_dimension
+        tangent_dimension = case.source_dimension  # there the source is smooth
     images = differential(cases.representative(orbit), orbit, case)
-    kernel = tangent_vectors - 1 - rank(images)  # without (A, −V)
-    over_orbit = cases.orbit_dimension(orbit, case) - 1 + subspaces
+    kernel_dimension = tangent_dimension - 1 - rank(images)  # without (A, −V)
+    projective_orbit_dimension = cases.orbit_dimension(orbit, case) - 1
+    dimension_over_orbit = projective_orbit_dimension + grassmannian_dimension
     return {
         "orbit": list(orbit),
-        "codimension": case.projective_dimension - over_orbit,
-        "kernel_at_most": kernel + subspaces,
+        "codimension": case.projective_dimension - dimension_over_orbit,
+        "kernel_at_most": kernel_dimension + grassmannian_dimension,
     }
 
 
 def _has_small_kernel(over_orbit: dict[str, Any]) -> bool:
     """Whether the kernel over an orbit is zero or of smaller dimension than the codimension.
 
-    That is the hypothesis of the theorem on polar degrees; ``over_orbit`` is what ``locus`` finds.
+    That is the hypothesis of the theorem on polar degrees. ``over_orbit`` has an upper bound for
+    the dimension as ``kernel_at_most``, and the ``codimension``.
     """
     kernel = over_orbit["kernel_at_most"]
     return bool(kernel == 0 or kernel < over_orbit["codimension"])

@@ -80,7 +80,7 @@ def closures(certificate: Certificate, cores: Sequence[Core] = CORES) -> Content
     """
     answer = {"closures": [closure(m, e, f) for m, e, f in cores]}
     lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure["for-all-sizes"]]
-    return Content(answer, {}, tuple(lemmas))
+    return Content(answer, evidence={}, trusted=tuple(lemmas))
 
 
 def _questions() -> dict[str, Callable[[Certificate], Content | Difference]]:
@@ -98,9 +98,12 @@ QUESTIONS = _questions()
 def closure(m: int, e: int, f: int) -> dict[str, Any]:
     """All that a certificate says of the closures with the core (m; e, f), as JSON.
 
-    That is the Hilbert function H(0), …, H(s) of the core, with H(s) = h(s), which proves that
-    there are no generators of degree above s + 1, the bound (docs/completeness.md#theorem-bound);
-    from which n on H = h; and the representations of the minimal generators, minors with them.
+    The core has m variables, e forms l_i, which are free, and f forms v_k. H(n) is the dimension of
+    the forms of degree n on its closure, and h(n) the number of sections of O(n).
+
+    The certificate has H(0), …, H(s) with H(s) = h(s), which proves that there are no generators of
+    degree above s + 1, the bound (docs/completeness.md#theorem-bound); the n from which on H = h;
+    and the representations of the minimal generators, those of minors among them.
     """
     values, start, of_core = core(m, e, f)
     return {
@@ -128,13 +131,15 @@ def core(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
 
 @cache
 def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
-    """What ``core`` returns, computed for (m; e, f) itself, degree by degree up to the bound.
+    """H(0), …, H(s) of the core (m; e, f), the degree from which on H = h, and generators.
 
-    There are no generators of degree 1, as the coordinates are independent functions.
+    The last are the representations of minimal generators, found degree by degree up to the bound
+    s + 1, above which there are none. There are none of degree 1 either, as the coordinates are
+    independent functions.
     """
     ideal = products(v_forms=f, l_forms=e, variables=m, alpha=e)
     values, start = ideal.up_to_sections()
-    bound = len(values)
+    bound = len(values)  # s + 1
     kinds = []
     for n in range(2, bound + 1):
         numbers_by_weight = ideal.generator_numbers(n)
@@ -172,10 +177,10 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
     * A closure with this core has more than e forms l_i only if e < m. A minor of size e + 1 needs
       one l_i more than the core has, so its representations are found in the products with e + 1
       forms l_i that span e dimensions.
-    * It has more than f forms v_k only if f = min(d, d') is d. Then m = d, too, because f ≤ m ≤ d.
-      And f = m says already that d = m, because if d > m, then m = e + f > f. As for l_i, one v_k
-      is added.
-    * It has more than m variables only if m = e + f, and one variable is added.
+    * A closure with this core has more than f forms v_k only if f = min(d, d') is d. Then m = d,
+      too, because f ≤ m ≤ d. And f = m says already that d = m, because if d > m, then m = e + f >
+      f. As for the l_i, one v_k is added.
+    * A closure with this core has more than m variables only if m = e + f, and one is added.
     """
     sizes_and_ideals = []  # the size of the minors, and the products in whose ideal they are
     if e < m:

@@ -33,14 +33,15 @@ def number_of_sections(n: int, *, rows: int, columns: int, variables: int, alpha
     d' and d in d, of which the l_i span at most α dimensions, and for a core α free l_i.
 
     h(n) is the dimension of all polynomials of degree n in A of rank ≤ α and of degree n in V, less
-    that of those which are lost because several weights have the same products l_i v_k. With the
-    map F from weights to products, these are the sections of the cokernel M of O → F_* O, functions
-    on weights modulo those on products: all sections of M extend
-    (docs/completeness.md#proposition-sections).
+    that of those which are lost because several weights have the same products l_i v_k. Let F be
+    the map from weights to products, and M the cokernel of O → F_* O: functions on weights modulo
+    those on products. What is lost are all sections of M(n), because each section of M(n) comes
+    from a polynomial (docs/completeness.md#proposition-sections).
 
-    M has a filtration. Its first quotient is about values: A = k qᵀ, V = h vᵀ and (v qᵀ, h kᵀ) have
-    the same products, so polynomials that change their sign with k and v exchanged are lost. The
-    other quotients are about derivatives where both weights come together, k = v: of order i in the
+    M has a filtration, and the sections of its quotients are subtracted one after the other. The
+    first quotient is about values: the weights (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ) have the same
+    products, so polynomials that change their sign with k and v exchanged are lost. The other
+    quotients are about derivatives where both weights come together, k = v: of order i in the
     directions of A across this locus, and j in those of V.
     """
     # K[D_α]_n ⊗ S_n(H ⊗ Y): all functions on the source

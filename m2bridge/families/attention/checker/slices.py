@@ -92,14 +92,17 @@ def count_polar_degrees(case: Case) -> list[int | None] | None:
 def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tuple[int, ...]:
     """δ_n, …, δ_0 for d = 2, as dimensions of cokernels in the multidegree ``degree``.
 
-    ``degree`` has an entry for each factor of Y: for A and V, or, for α = 1, for k, q and V. For
-    α = d' = 1 the cokernel lives also where k and v are proportional, so that only the pairs of
-    points elsewhere are counted. In the other cases this locus adds no points, as its codimension,
-    d' + 1 or d', is larger than the dimension of the kernel there, one.
+    ``degree`` has an entry for each factor of Y: for A and V, or, for α = 1, for k, q and V.
+
+    The differential has a kernel, of dimension one, where A = k qᵀ and all rows of V are multiples
+    of k. In Y this locus has codimension d' for α = 1, and d' + 1 for α = 2. For α = d' = 1 the
+    codimension is one, too, and the cokernel can live also on the locus: so only the points
+    elsewhere are counted, as pairs. In the other cases the codimension is larger than the dimension
+    of the kernel, and then no point is on the locus (docs/polar-degrees.md, proposition-slices).
     """
-    sizes: tuple[int, ...] = (4, 2 * d_out)
+    sizes: tuple[int, ...] = (4, 2 * d_out)  # the entries of A, 2 × 2, and of V, d' × 2
     if alpha == 1:
-        sizes = (2, 2, 2 * d_out)
+        sizes = (2, 2, 2 * d_out)  # those of k, of q and of V
     source = Source(sizes=sizes, degree=degree)
     from_n_to_zero = range(source.dimension, -1, -1)
     if d_out == alpha == 1:
@@ -110,6 +113,10 @@ def degrees_by_cokernels(d_out: int, alpha: int, degree: tuple[int, ...]) -> tup
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """The product Y of projective spaces, and the multidegree of the functions on it.
+
+    A section is the part of Y where some general forms are zero, and functions on it are functions
+    on Y modulo the multiples of these forms. δ_i, the polar degrees, are numbers of points on the
+    sections by i forms.
 
     Parameters
     ----------
@@ -146,78 +153,82 @@ class Source:
         of the functions, less the rank of all multiples of the vectors
         (docs/polar-degrees.md#proposition-slices).
 
-        On n hyperplanes there are finitely many points. At each of them some hyperplane is tangent,
-        as tangency says n + 1 conditions and s has n + 2 entries: so all points are counted, by the
-        dimension of the functions.
+        The section by n hyperplanes is finitely many points. At each of them some hyperplane is
+        tangent, as tangency says n + 1 conditions and s has n + 2 entries. So all these points are
+        counted; and functions of a large multidegree on them have as many dimensions as there are
+        points.
         """
         restriction, spanning = self._slice(hyperplanes)
-        functions = int(restriction.ncols())
-        if hyperplanes == self.dimension or functions == 0:
-            return functions  # for no functions at all, zero
+        function_dimension = int(restriction.ncols())  # of functions on the section
+        if hyperplanes == self.dimension or function_dimension == 0:
+            return function_dimension  # without functions the cokernel is zero, too
         relations = self._relations(spanning, restriction)
-        return len(spanning) * functions - rank_of(relations)
+        return len(spanning) * function_dimension - rank_of(relations)
 
     def number_of_pairs(self, hyperplanes: int) -> int:
         """Half of the number of points with k and v not proportional, for d = 2, α = d' = 1.
 
-        They are those where D = k_1 v_2 − k_2 v_1 is not zero. Multiplication with D is bijective
-        on the part of the cokernel (see ``number_of_points``) that lives there, and a high power of
-        D is zero on the rest. So the rank of this power on the cokernel counts the points; it is
-        the rank of the relations together with the multiples of the power, less that of the
-        relations. For n hyperplanes no point has D = 0.
+        The cokernel is that of ``number_of_points``: vectors of i + 2 functions on the section, i =
+        ``hyperplanes``, modulo the relations. A relation is a multiple of the vector of the
+        derivatives of i + 2 general forms by one variable.
 
-        The cokernel is one of vectors with an entry, a function on the section, for each of the
-        forms of ``_slice``: a multiple of the power stands in each of the entries, with zeros in
-        the other ones.
+        k and v are not proportional where D = k_1 v_2 − k_2 v_1 is not zero. Multiplication with D
+        is bijective on the part of the cokernel that lives there, and a high power of D is zero on
+        the rest. So the rank of this power on the cokernel is the number of points. It is the rank
+        of the relations together with all multiples of the power, each in one entry of a vector
+        with zeros in the others, less the rank of the relations.
+
+        On n hyperplanes there are finitely many points, all with D ≠ 0, and functions on them have
+        as many dimensions as there are points.
         """
         restriction, spanning = self._slice(hyperplanes)
-        functions = int(restriction.ncols())
+        function_dimension = int(restriction.ncols())  # of functions on the section
         if hyperplanes == self.dimension:
-            return functions // 2
+            return function_dimension // 2
         relations = self._relations(spanning, restriction)
         powers_on_section = (self._multiples_of_determinant() * restriction).tolist()
-        power_in_an_entry = []
-        for place, power in product(range(len(spanning)), powers_on_section):
-            before = [0] * (place * functions)
-            after = [0] * ((len(spanning) - 1 - place) * functions)
-            power_in_an_entry.append([*before, *map(int, power), *after])
-        rank_with_powers = rank_of([*relations, *power_in_an_entry])
+        powers_in_an_entry = vectors_with_one_entry(powers_on_section, len(spanning))
+        rank_with_powers = rank_of([*relations, *powers_in_an_entry])
         return (rank_with_powers - rank_of(relations)) // 2
 
     def _slice(self, hyperplanes: int) -> tuple[Any, list[Form]]:
         """The restriction to i = ``hyperplanes`` general hyperplanes, and i + 2 general forms.
 
-        The restriction is the matrix of ``_restriction``; the forms span a general linear space of
-        hyperplanes, of dimension i + 1. Both are the same whenever the function is called.
+        The restriction is a matrix, (monomials of the multidegree) × (basis of the functions on the
+        section by the hyperplanes). The forms span a general linear space of hyperplanes, of
+        dimension i + 1. Both are the same whenever the function is called.
         """
-        random = Random(hyperplanes)
+        random = Random(hyperplanes)  # seeded with i
         equations = [self._general_form(random) for _ in range(hyperplanes)]
         spanning = [self._general_form(random) for _ in range(hyperplanes + 2)]
         return self._restriction(equations), spanning
 
     def _relations(self, spanning: Sequence[Form], restriction: Any) -> list[list[int]]:
-        """The multiples of the vectors of derivatives, as functions on the section, in rows.
+        """The relations, modulo which the cokernel is that of vectors of functions, as rows.
 
-        A vector has the derivatives of all forms ``spanning`` by one variable. A row has its
-        entries one after the other, each by its coefficients in the basis that ``restriction``
-        takes functions to.
+        A vector has a function on the section for each form in ``spanning``. A relation is a
+        monomial times the vector of the derivatives of these forms by one variable. Its row has the
+        coefficients of the first function, then those of the second, and so on, in the basis of the
+        functions on the section that belongs to the columns of ``restriction``.
         """
-        # For each form a matrix of derivatives, by variables and multiples as rows. Row j is the
-        # same variable and multiple in all of them: together these rows are one relation.
+        # For each form a matrix whose rows are monomials times derivatives of the form. Row j has
+        # the same monomial and the same variable for all forms.
         matrices = [self._derivatives(form) * restriction for form in spanning]
         relations = []
-        for entries in zip(*(derivatives.tolist() for derivatives in matrices), strict=True):
+        for functions in zip(*(derivatives.tolist() for derivatives in matrices), strict=True):
             relation: list[int] = []
-            for entry in entries:
-                relation += [int(coefficient) for coefficient in entry]
+            for coefficients in functions:
+                relation += [int(coefficient) for coefficient in coefficients]
             relations.append(relation)
         return relations
 
     def _multiples_of_determinant(self) -> Any:
         """The multiples in the multidegree of the e-th power of D = k_1 v_2 − k_2 v_1, in rows.
 
-        e is DETERMINANT_POWER. By the binomial theorem the power is
-        Σ_s (−1)^s C(e, s) (k_1 v_2)^(e−s) (k_2 v_1)^s. The factors of Y are those of k, q and V.
+        e is DETERMINANT_POWER. The result is a matrix of FLINT with a row for each monomial that
+        the power is multiplied by, and a column for each monomial of the multidegree. By the
+        binomial theorem the power is Σ_s (−1)^s C(e, s) (k_1 v_2)^(e−s) (k_2 v_1)^s. The factors
+        of Y are those of k, q and V, with the numbers 0, 1, 2.
         """
         degree_of_k, degree_of_q, degree_of_V = self.degree
         degree_of_multiplier = [
@@ -241,9 +252,9 @@ class Source:
     def _general_form(self, random: Random) -> Form:
         """A random combination of the coordinates, which are A_pi V_kq + A_qi V_kp, and A_pi V_kp.
 
-        A_pi is the variable 2 p + i of its factor, or k_p q_i if A = k qᵀ; V_kq is the variable
-        2 k + q of the last factor. The summands A_pi V_kq and A_qi V_kp of a coordinate have the
-        same random coefficient.
+        A_pi is the variable 2 p + i of the factor of A; or, if A = k qᵀ, it is k_p q_i with the
+        variables p and i of two factors. V_kq is the variable 2 k + q of the last factor. The
+        summands A_pi V_kq and A_qi V_kp of a coordinate have the same random coefficient.
         """
         form: Form = {}
         pairs = list(combinations_with_replacement(range(2), 2))
@@ -251,7 +262,7 @@ class Source:
         has_factors_of_k_and_q = len(self.sizes) == 3
         for k, i, (p, q) in product(outputs, range(2), pairs):
             coefficient = random.randrange(1, SLICE_PRIME)
-            for row_of_a, column_of_v in {(p, q), (q, p)}:
+            for row_of_a, column_of_v in {(p, q), (q, p)}:  # one pair only if p = q
                 variables_of_a: tuple[int, ...] = (2 * row_of_a + i,)
                 if has_factors_of_k_and_q:
                     variables_of_a = (row_of_a, i)
@@ -263,8 +274,9 @@ class Source:
 
         The section is where the forms ``equations`` are zero. The matrix has a row for each
         monomial, and a column for each element of a basis of the functions on the section, where
-        the multiples of the equations are zero. In the reduced echelon form of these each leading
-        monomial is a combination of the monomials that lead no row: the latter are the basis.
+        the multiples of the equations are zero. Take the reduced echelon form of the matrix of
+        these multiples. Each of its rows expresses the monomial in which it begins by monomials in
+        which no row begins: the latter are the basis.
         """
         degree_of_multiplier = [e - 1 for e in self.degree]
         multiples = []
@@ -288,6 +300,8 @@ class Source:
         for position, column in enumerate(basis):
             restriction[column, position] = 1
             for row, leading_column in enumerate(leading):
+                # the row, which is zero on the section, says that the leading monomial is minus the
+                # sum of its entries times the monomials of the basis
                 restriction[leading_column, position] = -int(reduced[row, column])
         return restriction
 
@@ -318,6 +332,20 @@ class Source:
                         row[self.column_of[term]] = coefficient
                     rows.append(row)
         return matrix(rows, len(self.column_of))
+
+
+def vectors_with_one_entry(functions: Sequence[Sequence[Any]], entries: int) -> list[list[int]]:
+    """All vectors with one of these functions as an entry, and zero as all other entries.
+
+    A function is given by its coefficients in a basis. A vector has so many ``entries``; its row
+    has the coefficients of the first entry, then those of the second, and so on.
+    """
+    vectors = []
+    for place, function in product(range(entries), functions):
+        before = [0] * (place * len(function))
+        after = [0] * ((entries - 1 - place) * len(function))
+        vectors.append([*before, *map(int, function), *after])
+    return vectors
 
 
 def rank_of(rows: Sequence[Sequence[int]]) -> int:

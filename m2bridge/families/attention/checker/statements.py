@@ -99,10 +99,11 @@ def degree(case: Case) -> int:
     for i in range(d - alpha):
         numerator *= factorial(d + i) * factorial(i)
         denominator *= factorial(alpha + i) * factorial(d - alpha + i)
-    source = comb(dimension(case) - 1, d * case.d_out - 1) * (numerator // denominator)
+    # δ, the dimension of the source as a projective variety, is one less than that of the cone
+    source_degree = comb(dimension(case) - 1, d * case.d_out - 1) * (numerator // denominator)
     if alpha == case.d_out == 1 < d:
-        return source // 2
-    return source
+        return source_degree // 2
+    return source_degree
 
 
 def is_square(orbit: Orbit, case: Case) -> bool:
@@ -123,9 +124,10 @@ def has_rank_at_most_one(orbit: Orbit, case: Case) -> bool:
 
 
 def singular_locus(orbit: Orbit, case: Case) -> bool:
-    """Whether an orbit is singular by docs/mathematics.md#theorem-singular-locus.
+    """Whether an orbit is singular by the theorem on the singular locus.
 
-    The theorem has three cases: matrices A of any rank (a ≥ d), of rank one (a = 1), and between.
+    Singular orbits are those with rk A = rk V = 1 for a ≥ d, with rk V = 1 for a = 1 < d, and with
+    rk A < a for a between (docs/mathematics.md#theorem-singular-locus).
     """
     r, s, _ = orbit
     if case.a >= case.d:
@@ -195,18 +197,22 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the statements with this key: evidence and verdicts.
 
     A difference if the certificate does not list as many orbits as there are. For t = 1 there is no
-    evidence.
+    evidence, and each verdict says that several tokens are supposed.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed(key, certificate.answer)
     if case.t == 1:
         # another variety, about which nothing is stated and nothing is computed
         reason = failing_hypothesis(TOKENS, case)
-        return statements(WORDS, listed, [verdict(words, reason, "") for words in listed], {})
+        # with a hypothesis that fails a verdict has no outcome
+        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
+        return statements(WORDS, listed, verdicts, evidence={})
     failure = missing_facts(certificate.evidence, case)
     if failure:
         return failure
+    # points[orbit] = the weights (A, V) that are the points of the fibre over the orbit
     evidence, points = observe(case.d, case.d_out, case.alpha)
+    # polar degrees are counted as points, also where that takes long, if the certificate has them
     with_slices = _has_counted_points(certificate.answer)
     verdicts = []
     for words in listed:
@@ -263,7 +269,12 @@ def _global_verdict(words: Words, case: Case, evidence: Json, *, with_slices: bo
     # former words have a prediction of their own; all others have that of GLOBAL
     hypotheses, predict = FORMER.get((*key, words.version), GLOBAL[key])
     observed = _observed_in_case(words.observable, case, evidence, with_slices=with_slices)
-    return global_verdict(words, failing_hypothesis(hypotheses, case), predict(case), observed)
+    return global_verdict(
+        words,
+        hypothesis=failing_hypothesis(hypotheses, case),
+        predicted=predict(case),
+        observed=observed,
+    )
 
 
 def _observed_in_case(
@@ -336,7 +347,7 @@ def _polar_degrees(
     integrals = localized_polar_degrees(case)
     if integrals is None:
         return None
-    n = evidence["dimension"] - 1
+    n = evidence["dimension"] - 1  # from the cone to the projective variety
     degree_alone = [evidence["degree"]] + [None] * n
     found = {"integrals": [*integrals], "projection_formula": degree_alone}
     if with_slices or is_counted_always(case):
@@ -386,29 +397,31 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
     than the codimension, in Y, of what lies over the orbit. Y is the set of all (W, A, V) with W a
     subspace of dimension α that contains the columns of A.
 
-    * Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α), ``subspaces``. So what
-      lies over the orbit has as many dimensions more than the orbit; and dim Y is that of the
-      closure, as f is birational. (Dimensions of cones are compared, both one larger.)
+    * Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α). So what lies over the
+      orbit has as many dimensions more than the orbit; and dim Y is that of the closure, as f is
+      birational. (Dimensions of cones are compared, both one larger.)
     * The tangent vectors of the Grassmannian are in the kernel. The others move (A, V), so modulo
-      the Grassmannian the kernel is contained in the tangent space of the fibre of f. Its dimension
-      is the length of the fibre less the number of its points, as the square of the maximal ideal
-      of a point of the fibre is zero, which evidence.py finds. So ``kernel`` is an upper bound.
+      the Grassmannian the kernel is contained in the tangent space of the fibre of f. The dimension
+      of this tangent space is the length of the fibre less the number of its points, because the
+      square of the maximal ideal of a point of the fibre is zero (``_length_at`` in evidence.py).
     """
     for facts in evidence["orbits"]:
         r, _, _ = facts["orbit"]
-        subspaces = (case.alpha - r) * (case.d - case.alpha)
-        kernel = subspaces + facts["fibre_length"] - facts["fibre_points"]
-        codimension = evidence["dimension"] - (facts["dimension"] + subspaces)
-        if kernel > 0 and kernel >= codimension:
+        grassmannian_dimension = (case.alpha - r) * (case.d - case.alpha)
+        fibre_tangent_dimension = facts["fibre_length"] - facts["fibre_points"]
+        kernel_bound = grassmannian_dimension + fibre_tangent_dimension
+        codimension = evidence["dimension"] - (facts["dimension"] + grassmannian_dimension)
+        if kernel_bound > 0 and kernel_bound >= codimension:
             return False
     return bool(evidence["base_locus_empty"] and evidence["generic_fibre"]["length"] == 1)
 
 
 def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
-    """Whether docs/polar-degrees.md#theorem-polar-symmetric applies.
+    """Whether the theorem on polar degrees for symmetric matrices applies.
 
     Its hypotheses are α = d' = 1 < d, where functions are q ⊗ c with symmetric matrices c of rank
-    at most two; that the map is defined everywhere; and that a general function has two weights.
+    at most two; that the map is defined everywhere; and that a general function has two weights
+    (docs/polar-degrees.md#theorem-polar-symmetric).
     """
     generic_fibre = evidence["generic_fibre"]
     is_two_to_one = generic_fibre["points"] == generic_fibre["length"] == 2
@@ -427,7 +440,8 @@ def _verdict_at_orbits(
     The verdict has the number of orbits that the statement concerns, the list of those where it
     fails, the list of those where that is not known, and as witness the largest orbit where it
     fails. There is no witness where a hypothesis fails, as the statement then claims nothing.
-    ``points`` has for each orbit the points of its fibre, which Theorem 3.2 is about.
+    ``points`` has for each orbit the points of its fibre, weights (A, V): they are the observed
+    value for Theorem 3.2, and for other statements it is in the facts of ``evidence``.
     """
     hypotheses, predict = AT_ORBITS[words.key, words.part]
     failed_hypothesis = failing_hypothesis(hypotheses, case)
@@ -459,8 +473,8 @@ def _verdict_at_orbits(
         witness = _witness(largest, case, evidence["dimension"])
     return verdict(
         words,
-        failed_hypothesis,
-        outcome,
+        hypothesis=failed_hypothesis,
+        outcome=outcome,
         concerned=len(comparisons),
         failing=[comparison.facts["orbit"] for comparison in failing],
         undecided=[comparison.facts["orbit"] for comparison in undecided],

@@ -208,9 +208,9 @@ class Observations(Observed):
         return "" if self.limit is None else self.limit.progress
 
     def value(self, observable: str) -> Value | None:
-        """Return an observable of the closure as a whole, a key of :data:`VALUES_OF_CLOSURE`.
+        """Return an observable of the closure as a whole, such as "degree"; ``None`` if not known.
 
-        ``None`` where it is not known.
+        ``observable`` is a key of :data:`VALUES_OF_CLOSURE`.
         """
         return VALUES_OF_CLOSURE[observable](self)
 
@@ -230,23 +230,28 @@ class Observations(Observed):
         return orbits(self.model)
 
     def at_orbits(self, observable: str) -> dict[Orbit, Value | None]:
-        """Return an observable, a key of :data:`VALUES_AT_ORBITS`, at each observed orbit.
+        """Return an observable, such as "singular", at each observed orbit; ``None`` if undecided.
 
-        ``None`` where it is undecided.
+        ``observable`` is a key of :data:`VALUES_AT_ORBITS`. Those about boundary points are
+        undecided where the observed value is not proved.
         """
         values = {}
         for fact in self.orbits:
             values[fact.orbit] = VALUES_AT_ORBITS[observable](fact)
-            if observable in BOUNDARY_OBSERVABLES and not self._boundary_decided(fact):
+            if observable in BOUNDARY_OBSERVABLES and not self._is_boundary_proved(fact):
                 values[fact.orbit] = None
         return values
 
-    def _boundary_decided(self, fact: OrbitFacts) -> bool:
-        """Return whether ``fact.boundary`` is proved, be it true or false."""
+    def _is_boundary_proved(self, fact: OrbitFacts) -> bool:
+        """Return whether ``fact.boundary`` is proved, be it true or false.
+
+        It is true where the fibre is not reduced.
+        """
         if fact.boundary:
             # the proof is a family of functions outside the neuromanifold that tends to the orbit
             return self.boundary_family and fact.orbit == BOUNDARY_FAMILY_ORBIT
-        # by a lemma no boundary point has a reduced fibre of at most two points
+        # a function with a reduced fibre of at most two points is no boundary point
+        # (docs/mathematics.md#proposition-boundary)
         return fact.fibre.points <= 2
 
     def undecided_reason(self, observable: str, undecided: Sequence[Orbit]) -> str:
@@ -274,15 +279,9 @@ class Observations(Observed):
     ) -> tuple[Orbit, Mapping[str, IntegerMatrix], dict[str, int]]:
         """Return an orbit of largest dimension, as the example where a statement fails.
 
-        ``failing`` are the orbits, at least one, where it fails.
-
-        Returns
-        -------
-        orbit : Orbit
-        weights : mapping from str to matrix of int
-            A and V of a function in the orbit.
-        numbers : dict
-            Dimensions, the fibre and ranks there, by name.
+        ``failing`` are the orbits, at least one, where it fails. Returned are the orbit, the
+        matrices "A" and "V" of weights over it, and by name numbers that show what it is like
+        there: dimensions, the fibre and ranks.
         """
         candidates = [fact for fact in self.orbits if fact.orbit in failing]
         # of several with the largest dimension the last one, so that it is the same each time
@@ -339,6 +338,7 @@ class Observations(Observed):
 
         The text of the degree is ``None`` where it is not known.
         """
+        # the tangent dimension at zero is the number of independent coordinates
         return [
             ("dimension", f"{self.dimension} affine"),
             ("degree", None if self.degree is None else str(self.degree)),
@@ -470,6 +470,7 @@ def _applies_to_two_to_one(case: Observations) -> bool:
     at most two. Its conditions are that the base locus is empty, and the generic fibre consists of
     two reduced points.
     """
+    # ``closed`` says that the base locus is empty, and models are birational but for α = d' = 1 < d
     if case.missing_orbits or not case.closed or is_birational(case.model):
         return False
     return case.generic_fibre.points == case.generic_fibre.length == 2
@@ -481,19 +482,25 @@ def _applies_to_birational(case: Observations) -> bool:
     Y is the desingularization of the source: the (S, A, V) where S is a subspace of dimension α
     that contains the columns of A. The condition, for each orbit, is about the part of Y over the
     orbit: there the kernel of the differential has to be zero, or of smaller dimension than the
-    codimension of this part in Y. For rk A = r the S are a Grassmannian of dimension
-    (α − r)(d − α), so the part has as many dimensions more than the orbit. The dimension of the
-    kernel is at most that of the Grassmannian plus l − p, for a fibre of length l with p points.
+    codimension of this part in Y. Two other conditions are that the base locus is empty and the
+    generic fibre is one reduced point.
+
+    For rk A = r the S are a Grassmannian of dimension (α − r)(d − α), so the part has as many
+    dimensions more than the orbit. The tangent vectors of the Grassmannian are in the kernel; the
+    other ones that are in it are tangent to the fibre. The tangent space of a fibre of length l
+    with p points has dimension l − p, so the dimension of the kernel is at most that plus the
+    dimension of the Grassmannian.
     """
     if case.missing_orbits or not case.closed or not case.is_birational:
         return False
     alpha = case.model.alpha
     for fact in case.orbits:
-        subspaces = (alpha - fact.orbit.r) * (case.model.d - alpha)
-        kernel = fact.fibre.length - fact.fibre.points + subspaces
-        codimension = case.dimension - fact.dimension - subspaces
+        grassmannian_dimension = (alpha - fact.orbit.r) * (case.model.d - alpha)
+        kernel_bound = fact.fibre.length - fact.fibre.points + grassmannian_dimension
+        # Y has the dimension of the closure, as the map is birational
+        codimension = case.dimension - (fact.dimension + grassmannian_dimension)
         # over the dense orbit both are zero
-        if kernel > 0 and kernel >= codimension:
+        if kernel_bound > 0 and kernel_bound >= codimension:
             return False
     return True
 
@@ -523,7 +530,10 @@ where it depends on orbits that were not observed.
 
 
 def _table_row(fact: OrbitFacts, model: LayerSizes) -> tuple[object, ...]:
-    """Return the row of an orbit in :meth:`Observations.table`, the prediction at its end."""
+    """Return the row of an orbit in the table of :data:`HEADER`, with the prediction at its end.
+
+    That is whether the orbit is singular by Theorem 3.4 (iii).
+    """
     return (
         *fact.orbit.cells,
         fact.dimension,

@@ -96,7 +96,8 @@ class ObservedByDegree(Observed):
         rows = [(n, computed.get(n, 0), predicted.get(n, 0)) for n in degrees]
         if not rows:
             return None
-        return "", ("degree", "computed", "predicted"), rows
+        no_caption = ""
+        return no_caption, ("degree", "computed", "predicted"), rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +126,7 @@ class ObservedHilbertFunction(ObservedByDegree):
 
     def unknown(self, observable: str) -> str:
         """Return the sentence that no value is proved, with the limit if one was reached."""
+        # without a limit, which is empty then, the semicolon is left out
         return f"no value was proved; {self.limit}".rstrip("; ")
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedHilbertFunction:
@@ -200,8 +202,9 @@ class ObservedGenerators(ObservedByDegree):
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedGenerators:
         """Return the observation with the predicted numbers, for its table.
 
-        ``predicted`` has predicted :class:`GeneratorNumbers` by observable. All observables of
-        generators have the same numbers; without a prediction the observation is unchanged.
+        ``predicted`` has predicted :class:`GeneratorNumbers`, or ``None``, by observable. All
+        observables of generators have the same numbers, so the first ones are taken; without a
+        prediction the observation is unchanged.
         """
         for stated in predicted.values():
             if stated is not None:
@@ -295,7 +298,7 @@ def _proved_values(variety: Closure) -> HilbertValues | None:
     series = variety.hilbert_series
     if series is None:
         return None
-    # as many values as :func:`.predicted_hilbert_values` has
+    # the predicted values, with which these are compared, are as many
     values = tuple(series.value(n) for n in range(series.dimension + 4))
     return HilbertValues(values, series)
 
@@ -319,7 +322,7 @@ def observe_generators(model: Any) -> ObservedGenerators:
     completeness = variety.completeness
     return ObservedGenerators(
         model=model,
-        computed=variety.generator_degrees or {},
+        computed=variety.generator_degrees or {},  # None if the ideal was not found
         # None: these are all generators
         last=None if completeness.proved else completeness.degree,
         found=bool(variety.equations),

@@ -94,7 +94,8 @@ class ObservedLearningDegree(Observed):
 
     def to_macaulay2(self) -> str:
         """Return a Macaulay2 assignment of the number, or of ``null`` if it is not known."""
-        return f"learningDegree = {self.value('learning_degree') or 'null'}"
+        number = self.value("learning_degree")
+        return f"learningDegree = {'null' if number is None else number}"
 
 
 def observe_learning_degree(model: Any, observables: Collection[str]) -> ObservedLearningDegree:
@@ -144,7 +145,7 @@ def loss_of_random_target(model: LayerSizes) -> Loss:
     Each call returns the same target for a case.
     """
     shape = LayerSizes(model.d, model.d_out, model.a, model.t)
-    return gaussian(shape).towards(random_function(shape, SEED), "")
+    return gaussian(shape).towards(random_function(shape, SEED), target="")  # without a name
 
 
 def prime_seed_text(loss: Loss) -> str:

@@ -51,11 +51,12 @@ def section_points(shape: LayerSizes) -> int | None:
 def is_section_counted(shape: LayerSizes) -> bool:
     """Return whether the points of the section are counted. This depends on the case alone.
 
-    They are for α = 1 and α = d, if Bézout's theorem with weights expects at most
-    :data:`MAX_SECTION_POINTS` points: the product of the weights of the equations, divided by the
-    product of the weights of the unknowns. The unknowns are the coefficients, but the first, of all
-    factors but the longest; the equations of the first weights express the coefficients of that
-    one by them, and as many equations of larger weights remain as there are unknowns.
+    They are for α = 1 and α = d, if at most :data:`MAX_SECTION_POINTS` points are expected. The
+    unknowns are the coefficients of all factors but the longest, without the first, which are 1.
+    The equations of the lowest weights express the coefficients of the longest factor by the
+    unknowns. As many equations, of larger weights, remain as there are unknowns. By Bézout's
+    theorem with weights they have as many solutions as the product of their weights, divided by the
+    product of the weights of the unknowns.
     """
     if shape.alpha not in (1, shape.d):
         # the section of D_α is not given by products of polynomials in one variable
@@ -64,11 +65,12 @@ def is_section_counted(shape: LayerSizes) -> bool:
     largest_length = max(lengths)
     weights = _weights_of_unknowns(lengths, lengths.index(largest_length))
     if len(weights) >= MAX_SECTION_POINTS.bit_length():
-        # Each unknown at least doubles the quotient, so there are too many points: with m unknown
-        # coefficients of the longest factor, the remaining weights are m + 1, m + 2, …, and those
-        # of the unknowns of another factor 1, 2, …, at most m; (m + j)/j ≥ 2 for j ≤ m.
+        # The quotient of both products is at least 2^n for n unknowns, and 2^n is too large: With m
+        # unknown coefficients of the longest factor the remaining weights are m + 1, m + 2, …. The
+        # unknowns of another factor have the weights 1, 2, …, up to m at most. So the quotient is a
+        # product of n numbers, each at least (m + j)/j for some j ≤ m, which is at least 2.
         return False
-    remaining_weights = range(largest_length, _last_weight(lengths) + 1)
+    remaining_weights = range(largest_length, _last_weight(lengths) + 1)  # of the equations
     return prod(remaining_weights) // prod(weights) <= MAX_SECTION_POINTS
 
 
@@ -88,7 +90,7 @@ def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
     zero = ring.constant(0)
     factors: list[SeriesFactor] = []
     for number, length in enumerate(lengths):
-        # those of the longest factor are 0 until its equations are solved
+        # the coefficients of the longest factor are 0 until their equations are solved below
         coefficients = [zero] * (length - 1)
         if number != longest:
             coefficients = list(islice(unknowns, length - 1))
@@ -101,8 +103,9 @@ def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
         )
         equation = sum(values, start=zero)
         if weight < lengths[longest]:
-            # In the equation the coefficient of this weight in the longest factor is multiplied by
-            # the first coefficients 1 only. As it is 0 until here, it is minus the value.
+            # The coefficient of this weight in the longest factor occurs in the equation once, with
+            # the factor 1. It was 0 when ``equation`` was computed; the equation says that it is
+            # minus this sum of all other terms.
             factors[longest][weight] = -equation
         else:
             terms = {monomial: int(c) for monomial, c in equation.to_dict().items()}
@@ -138,7 +141,8 @@ def _last_weight(lengths: tuple[int, ...]) -> int:
 
 def _indices_by_weight(shape: LayerSizes) -> dict[int, list[Index]]:
     """Return for each weight the indices (k, i, p, q) of the coordinates that have this weight."""
-    # A_pi is the coefficient of T^(p + di), but of T^(p + i) in k(T) q(T)
+    # V_kq is the coefficient of T^(q + dk), and A_pi that of T^(p + di), but for α = 1 of T^(p + i)
+    # in k(T) q(T)
     step = shape.d
     if shape.alpha == 1:
         step = 1

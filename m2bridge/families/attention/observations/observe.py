@@ -6,6 +6,9 @@ space of A and the row space of V, in the closure of all functions. The fibre ov
 scheme of all weights (A, V), up to (λA, V/λ), of one of its functions. The source is the variety of
 all weights, with rk A ≤ α = min(a, d); D_α is that of these A.
 
+The lemma: where the parametrization is finite and birational, a function in the closure is a smooth
+point exactly if the fibre over it is one reduced point, at which the source is smooth.
+
 The degree is by the projection formula, without the closed formula that predicts it. The projective
 parametrization P(D_α) × P(R^{d'×d}) → P^N is given by forms of bidegree (1, 1). If they have no
 common zero, the degree of the image times the number of points of the generic fibre is (h_A +
@@ -72,7 +75,8 @@ BY_SECTION = WORDS.remarks["section"]
 def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> int:
     """Return the degree of the closure, from its affine dimension and the generic fibre.
 
-    Hypothesis: the base locus is empty.
+    It is the degree of the source, C(δ_A + δ_V, δ_V)·deg P(D_α), divided by the number of points of
+    the generic fibre. Hypothesis: the base locus is empty.
 
     Raises
     ------
@@ -80,8 +84,9 @@ def degree_by_projection(shape: LayerSizes, dimension: int, generic: Fibre) -> i
         If the generic fibre is not reduced, as it must be in characteristic 0, or the number of its
         points does not divide the degree of the source.
     """
-    dimension_v = shape.d * shape.d_out - 1
-    # fibres are finite, so the source has the dimension of the image, δ_A + δ_V
+    dimension_v = shape.d * shape.d_out - 1  # δ_V
+    # δ_A + δ_V is the projective dimension of the source. It is that of the closure, because fibres
+    # are finite: the affine dimension less one.
     source_degree = comb(dimension - 1, dimension_v) * degree_of_low_rank(shape.d, shape.alpha)
     if not generic.reduced or source_degree % generic.points:
         raise ContradictionError(
@@ -117,9 +122,12 @@ def deduce_observations(
     *,
     degree: bool = True,
 ) -> Observations:
-    """Return the observations that follow from fibres, by the lemma of :func:`observe`.
+    """Return the observations that follow from fibres and tangent spaces, without Macaulay2.
 
-    Macaulay2 is not asked.
+    Where the generic fibre is one point, the lemma at the top of the file says that an orbit with a
+    longer fibre is singular, and one whose fibre is one reduced point, at which the source is
+    smooth, is smooth; if the source is singular there, tangent vectors decide. Where the generic
+    fibre is not one point, bounds for tangent dimensions decide.
 
     Parameters
     ----------
@@ -189,9 +197,9 @@ def deduce_observations(
 def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
     """Return the remarks on methods that were compared and agree.
 
-    Fibres, their points and ranks always do. Where ``generic``, the fibre over the dense orbit, is
-    one point, fibres also decide which orbits are singular; then tangent vectors are a second
-    method for that, and equations a third one where they give upper bounds.
+    Fibres, their points and ranks are always compared. Where ``generic``, the fibre over the dense
+    orbit, is one point, fibres also decide which orbits are singular; then tangent vectors are a
+    second method for that, and equations a third one where they give upper bounds.
     """
     methods = ["fibres"]
     if generic.length == 1:
@@ -205,7 +213,8 @@ def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) 
 def _confirmed_degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
     """Return the degree by the projection formula, compared with the points of a section.
 
-    ``points`` is their number, ``None`` where they are not counted.
+    The section is the preimage in the source of a linear section of the closure. ``points`` is the
+    number of its points with multiplicities, ``None`` where they are not counted.
 
     Raises
     ------
@@ -213,7 +222,8 @@ def _confirmed_degree(model: LayerSizes, dimension: int, generic: Fibre, points:
         If the points contradict the degree.
     """
     degree = degree_by_projection(model, dimension, generic)
-    # the section has as many points of the closure as the degree, and over each a generic fibre
+    # the linear section has as many points of the closure as the degree, and the section of the
+    # source has over each of them as many as the generic fibre
     if points not in (None, degree * generic.length):
         raise ContradictionError(
             f"a section of {points} points, with fibres of {generic.length}; but degree {degree}"
@@ -351,9 +361,9 @@ def observe(
 ) -> Observations:
     """Observe the orbits of a case by the method of fibres, tangent vectors and equations.
 
-    The lemma: p = f(q) is a smooth point of the closure X if and only if the scheme f⁻¹(p) is one
-    reduced point and q is a smooth point of the source. It needs f finite (base locus empty, fibres
-    finite) and birational (the generic fibre is one reduced point).
+    The lemma: for the parametrization f, p = f(q) is a smooth point of the closure if and only if
+    the scheme f⁻¹(p) is one reduced point and q is a smooth point of the source. It needs f finite
+    (base locus empty, fibres finite) and birational (the generic fibre is one reduced point).
 
     Parameters
     ----------
@@ -419,6 +429,7 @@ def observe(
         if not partial:
             raise
         dimension = tangents[generic_orbit(model)].dimension
+        # without facts only the dimension is compared, with that of the source
         check_agreement(facts=(), dimension=dimension, model=model)
         limit.progress = f"0 of {count} orbits were done"
         return Observations(
@@ -439,7 +450,7 @@ def observe(
         if _is_confirmed_by_elimination(model, observations.degree):
             remarks += (WORDS.remarks["elimination"],)
         if polar:
-            polar_degrees = _count_polar_degrees_within_limit(model, partial)
+            polar_degrees = _count_polar_degrees_within_limit(model, partial=partial)
     return replace(
         observations,
         remarks=remarks,
@@ -449,12 +460,12 @@ def observe(
     )
 
 
-def _count_polar_degrees_within_limit(model: LayerSizes, partial: bool) -> Numbers | None:
-    """Return the polar degrees, counted as points in slices; ``None`` where they are not counted.
+def _count_polar_degrees_within_limit(model: LayerSizes, *, partial: bool) -> Numbers | None:
+    """Return the polar degrees δ_n, …, δ_0, counted as points in slices; ``None`` without them.
 
-    They are counted in the cases of :func:`.is_counted_for_verdicts`. With ``partial`` a limit
-    raises no error: the numbers that were not counted until then are ``None``, or the whole result
-    is.
+    They are counted for d = 2 and few outputs only (:func:`.is_counted_for_verdicts`). With
+    ``partial`` a limit raises no error: the numbers that were not counted until then are ``None``,
+    or the whole result is.
 
     Raises
     ------
@@ -512,15 +523,23 @@ def by_fibres(shape: LayerSizes) -> LocusFindings:
     try:
         observations = observe(shape, degree=False)
     except (TimeLimitError, MemoryLimitError) as limit:
-        return LocusFindings("fibres", dimension=None, unfinished=str(limit))
-    statuses = tuple(_status_by_fibre(fact, observations.dimension) for fact in observations.orbits)
+        return LocusFindings(method="fibres", dimension=None, unfinished=str(limit))
+    dimension = observations.dimension
+    statuses = tuple(_status_by_fibre(fact, dimension) for fact in observations.orbits)
     return orbit_findings(
-        "fibres", observations.dimension, statuses, shape, unfinished=observations.unfinished
+        method="fibres",
+        dimension=dimension,
+        statuses=statuses,
+        shape=shape,
+        unfinished=observations.unfinished,
     )
 
 
 def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
-    """Return the status of an orbit on a closure of this dimension, as its fibre decides it."""
+    """Return the status of an orbit on a closure of this affine dimension, as its fibre decides it.
+
+    The status has bounds for the tangent dimension, but no upper bound that equations gave.
+    """
     tangent = fact.tangent
     if fact.singular is False:
         # at a smooth point the tangent dimension is that of the closure

@@ -333,10 +333,12 @@ def _read_fibre(answer: Answer, orbit: Orbit) -> Fibre:
 def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> Script:
     """Return the Macaulay2 program for fibres: the dense orbit first, then one after the other.
 
-    First of all it checks the base locus and the family of boundary points. ``wanted`` are the
-    orbits over which fibres are computed, all when left out; the program has each as its name,
-    columns of A and rows of V. The unknowns z_2, …, z_d are the first row (1, z_2, …, z_d) of V,
-    which determines a point of the fibre.
+    First of all it checks the base locus and the family of boundary points; the answers are
+    "base_locus_empty", "family_without_real_points" and "family_tends_to_the_orbit". ``wanted`` are
+    the orbits over which fibres are computed, all when left out. The program has each as its name,
+    such as "(1, 1, 0)", with columns of A and rows of V, and answers under this name with the
+    length of the fibre and the number of its points. The unknowns z_2, …, z_d are the first row
+    (1, z_2, …, z_d) of V, which determines a point of the fibre.
 
     Raises
     ------
@@ -351,8 +353,8 @@ def fibres_script(shape: LayerSizes, wanted: Sequence[Orbit] | None = None) -> S
         parts += ("fibres_of_weights",)
     return render(
         "fibres",
-        parts,
-        {
+        libraries=parts,
+        values={
             "many": many,
             "title": str(shape),
             "d": shape.d,
@@ -425,7 +427,8 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
         forms[k, i][p, q] = variable_of[coordinate_name_in(index, coordinates)]
     minors = []
     for form, other in check_deadline_in(combinations(forms.values(), 2)):
-        # two places (p, q) of coefficients
+        # the minor of columns a and b, two of the (p, q), of the matrix with the coefficients of
+        # both forms as rows
         for a, b in combinations(form, 2):
             minors.append(form[a] * other[b] - form[b] * other[a])
     positive = ring.zero

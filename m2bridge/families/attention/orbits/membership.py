@@ -257,8 +257,7 @@ def _square_root(value: Rational) -> Expr:
     longest = 0
     for part in (value.p, value.q):
         number = abs(int(part))
-        # For an irrational root SymPy looks for factors, which takes minutes for thousands of
-        # digits.
+        # if the root is irrational SymPy looks for factors: minutes for thousands of digits
         if isqrt(number) ** 2 != number:
             longest = max(longest, number.bit_length())
     if longest > MAX_ROOT_BITS:
@@ -391,7 +390,7 @@ class Membership(Result):
             ("singular point of the closure", ANSWERS[self.singular]),
             ("tangent dimension", self.tangent_dimension),
             ("boundary point", ANSWERS[self.boundary]),
-            ("remark", self.remark or None),
+            ("remark", self.remark or None),  # as everywhere, a line with None is left out
             ("computed by", f"{computed}, {duration(self.seconds)}"),
         ]
         title = f"A function of lightning self-attention, {self.model}"
@@ -504,8 +503,8 @@ def _membership_of_nonzero(
         source_is_singular = model.alpha not in (model.d, orbit.r)
         singular = length > 1 or source_is_singular
     else:
-        # The function is a vector times a symmetric matrix of rank at most two. It has rank one
-        # exactly where m = 1; these matrices are singular, unless two is the largest rank there is.
+        # For α = d' = 1 < d it is a vector times a symmetric matrix of rank ≤ 2, which has rank one
+        # exactly if m = 1. Those of rank one are singular, unless all matrices have rank ≤ 2.
         singular = orbit.m == 1 and model.d > 2
     return Membership(
         model=model,
@@ -535,9 +534,9 @@ def _membership_of_zero(
     """Return the result for the zero function, the apex of the cone, which is in the neuromanifold.
 
     Its weights are those with A = 0 or V = 0, since a product l_i v_k of forms vanishes only if a
-    factor does. The zero function is a limit of boundary points unless d = 1, and singular where
-    the tangent dimension exceeds the dimension of the closure. The result shows one pair of
-    weights: ``weights_of_zero``, or A = V = 0 if these are ``None``.
+    factor does. It is a limit of boundary points unless d = 1, and singular where the tangent
+    dimension, the number of independent coordinates, exceeds the dimension of the closure. The
+    result shows one pair of weights: ``weights_of_zero``, or A = V = 0 if these are ``None``.
     """
     weights = weights_of_zero
     if weights is None:
@@ -557,9 +556,10 @@ def _membership_of_zero(
 
 
 def membership_script(model: LayerSizes, chart: Chart) -> Script:
-    """Return the Macaulay2 program for the fibre in the chart.
+    """Return the Macaulay2 program for the fibre in the chart, in z_2, …, z_d as unknowns.
 
-    Its unknowns z_2, …, z_d are entries of the first row (1, z_2, …, z_d) of V.
+    The first row of V is (1, z_2, …, z_d). The answers are "length" and the number "points" and, if
+    there are any, their "moments": the sums of z_p, and of z_p z_q, with multiplicities.
     """
     rows = []
     for row in chart.forms:

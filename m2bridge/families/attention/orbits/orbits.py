@@ -115,7 +115,14 @@ def _intersection_dimensions(r: int, s: int, d: int) -> range:
 
 
 def orbit_count(shape: LayerSizes) -> int:
-    """Return the number of orbits of nonzero functions; raises as :func:`orbits`."""
+    """Return the number of orbits of nonzero functions.
+
+    Raises
+    ------
+    TooLargeError
+        If there are more than :data:`MAX_ORBITS`, or A or V has more than
+        :data:`MAX_WEIGHT_ENTRIES` entries.
+    """
     # Each pair of ranks (rk A, rk V) has at least one orbit, so the number of orbits is at least
     # that of pairs. If even this is too large, the sum over all pairs is not computed.
     pairs = shape.alpha * min(shape.d, shape.d_out)
@@ -300,6 +307,7 @@ def orbit_closure_degree(orbit: Orbit, shape: LayerSizes) -> int | None:
     d = shape.d
     if orbit.m != min(_intersection_dimensions(orbit.r, orbit.s, d)):
         return None
+    # projective dimensions and degrees of both varieties of matrices
     dimension_a = matrices_of_rank(d, orbit.r) - 1
     dimension_v = determinantal_dimension(shape.d_out, d, orbit.s) - 1
     degree_a = determinantal_degree(d, d, orbit.r)

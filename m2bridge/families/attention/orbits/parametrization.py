@@ -161,6 +161,7 @@ def parametrization(
     else:
         A = _transposed_product(matrix["K"], matrix["Q"])
     values = images(shape, A, matrix["V"], coordinates)
+    # minors of a matrix of variables, or no relations, generate a prime ideal
     return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
 
 
@@ -245,7 +246,8 @@ def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[
     names = []
     # output k of token j
     for k, j in product(range(shape.d_out), tokens):
-        # A set, as terms with p and q exchanged have the same monomial, for u = j also with i.
+        # A set: terms with p and q exchanged have the same monomial, and for u = j, where all three
+        # factors are entries of one token, those with i, p and q in any order.
         terms = product(tokens, columns, columns, columns)
         monomials = {_monomial(u, p, q, i, j) for u, p, q, i in terms}
         names += [_full_name(k, j, monomial) for monomial in sorted(monomials)]
@@ -351,7 +353,10 @@ def free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> Po
 
 @lru_cache(maxsize=64)
 def _free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
-    """Return the map of :func:`free_parametrization` for a ≤ d, computed once for each case."""
+    """Return a map with all functions of the model as images, from weights without relations.
+
+    Hypothesis: a ≤ d. The map is computed once for each case.
+    """
     weights: Parametrization = "attention" if shape.a == shape.d else "factored"
     return parametrization(shape, coordinates, weights)
 
@@ -374,11 +379,11 @@ def multigraded_attention(
 
 
 def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
-    """Return the multidegree of each coordinate in Z^d' × Z^d × Z^d, as one tuple of integers.
+    """Return the multidegree of each coordinate in Z^d' × Z^d × Z^d: a tuple of d' + 2d integers.
 
-    That of c_k_i_p_q is (e_k, e_i, e_p + e_q). It comes from the grading of weights for which
-    V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has (0, e_i, 0), and K_e_p has
-    (0, 0, e_p).
+    That of c_k_i_p_q is (e_k, e_i, e_p + e_q), with unit vectors. It comes from the grading of
+    weights for which V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has
+    (0, e_i, 0), and K_e_p has (0, 0, e_p).
 
     Parameters
     ----------
@@ -467,9 +472,11 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
     least_kernel = 1
     if block.t == 1:
         least_kernel += comb(block.d, 2)
-    largest_rank = block.d**2 + block.d - least_kernel
+    largest_rank = block.d**2 + block.d - least_kernel  # C and m have d² + d entries
     source = parametrization(block, block.default_coordinates, "attention")
-    for C, m in _random_block_weights(block.d, rank, characteristic or _MAX_RANDOM_INTEGER):
+    # entries are all residues modulo a prime, and integers up to a bound over QQ
+    bound_of_entries = characteristic or _MAX_RANDOM_INTEGER
+    for C, m in _random_block_weights(block.d, rank, bound_of_entries):
         if not _has_nonzero_form(C, characteristic):
             continue
         entries_of_C = [entry for row in C for entry in row]

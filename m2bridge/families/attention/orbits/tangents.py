@@ -73,8 +73,8 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
 
     At (A, V) the element (X, Y, Z) of the Lie algebra gl_d × gl_d × gl_d' gives the tangent vector
     (XA + AY, V Xᵀ + ZV), which the differential of the bilinear parametrization f maps to
-    f(XA + AY, V) + f(A, V Xᵀ + ZV). The rank is a sum over weights of a torus
-    (:class:`.WeightSpaces`), for which unit matrices are homogeneous.
+    f(XA + AY, V) + f(A, V Xᵀ + ZV). A torus fixes the representative, and unit matrices are
+    homogeneous for it; so the rank is a sum over weights of the torus (:class:`.WeightSpaces`).
     """
     classes = IndexClasses.of(orbit, shape)
     return _ranks_of_action(classes.kept()).total(classes)
@@ -137,8 +137,8 @@ def _differential_images(
 ) -> Iterator[FunctionCoordinates]:
     """Yield the images of a spanning set of the Zariski tangent space of the source at (A, V).
 
-    The source is {rk A ≤ α} × {V}, and (A, V) any point of it over the orbit. The differential of f
-    maps the tangent vector (B, W) to f(B, V) + f(A, W).
+    The source is {rk A ≤ α} × {V}, and (A, V) any point of the source whose function is in the
+    orbit. The differential of f maps the tangent vector (B, W) to f(B, V) + f(A, W).
     """
     all_are_tangent = _all_are_tangent(orbit, shape)
     # first the tangent vectors (B, 0), and then all (0, W)
@@ -156,9 +156,9 @@ def _differential_images(
 def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
     """Return the rank at the representative of the differential of the parametrization.
 
-    The differential is that on the Zariski tangent space of the source {rk A ≤ α} × {V}. Its rank
-    is a sum over weights of a torus: a :class:`.WeightSpaces` takes pairs of the weight of a
-    tangent vector and a function without arguments for its image.
+    The differential, (B, W) ↦ f(B, V) + f(A, W), is that on the Zariski tangent space of the source
+    {rk A ≤ α} × {V}. A torus fixes the representative, so the rank of the differential is a sum
+    over weights of the torus (:class:`.WeightSpaces`).
     """
     classes = IndexClasses.of(orbit, shape)
     all_are_tangent = _all_are_tangent(orbit, shape)
@@ -233,11 +233,12 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
 def tangent_lower_bound(orbit: Orbit, shape: LayerSizes) -> int:
     """Return a lower bound for the tangent dimension of the closure at the representative.
 
-    It is the dimension of the span of the images of the differential at all preimages. For the
-    orbit (1, 1, 1), where two preimages come together, limits of such images are added. All of
-    these are tangent vectors of the closure. The reason where rk A < α < d is that the tangent
-    space of the source is spanned by directions B of rank 1, and the line A + sB stays in the
-    source; elsewhere the source is smooth.
+    It is the dimension of the span of the images of the differential at all preimages (A, V). For
+    the orbit (1, 1, 1), where two preimages come together, limits of such images are added. All of
+    these are tangent vectors of the closure. Where the source is smooth, the differential takes its
+    tangent vectors to such. Where rk A < α < d, the tangent space of the source is spanned by
+    directions that move V, and directions that move A by a B of rank 1; the line A + sB stays in
+    the source, so its image is a curve in the closure.
     """
     vectors: list[FunctionCoordinates] = []
     for A, V in fibre_points(orbit, shape):
@@ -263,7 +264,7 @@ def tangent_upper_bounds(
     shape : LayerSizes
         With t ≥ 2.
     max_degree : int, optional
-        :func:`default_degree` when left out.
+        When left out, the largest one ≤ 4 with few enough monomials (:func:`default_degree`).
     lower : mapping from Orbit to int, optional
         Proved lower bounds, which save equations: they change no result.
 
@@ -341,7 +342,7 @@ def default_degree(shape: LayerSizes) -> int:
     coordinates = coordinate_count(shape, shape.default_coordinates)
     degree = default_max_degree(coordinates, MAX_BOUND_MONOMIALS)
     if degree == 1:
-        # the reduced coordinates have no linear equation
+        # already N = 2 has more; and for N = 1 there is no equation, as coordinates are independent
         return 0
     return degree
 
@@ -398,6 +399,7 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
     upper: dict[Orbit, int] = {}
     if equations:
         with share(0.75), suppress(TimeLimitError):
+            # 0, a bound for any dimension, stands for ``None``, which does not occur here
             lower = {orbit: found.known.lower or 0 for orbit, found in own_tangents.items()}
             upper = tangent_upper_bounds(shape, lower=lower)
     # the orbit with the most tangent vectors first, and of several with this number the last one
@@ -424,7 +426,7 @@ def _tangents_by_own_vectors(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
     The orbit is critical if the kernel of the differential is larger than the line of the rescaling
     (A, −V), which is zero on the projective source. The lower bound is the rank of the differential
     where there is one preimage. For rk A = rk V = 1 there are two preimages, or limits where the
-    two come together, so the bound is :func:`tangent_lower_bound`.
+    two come together; then :func:`tangent_lower_bound` takes all these tangent vectors together.
     """
     rank = differential_rank(orbit, shape)
     bound = rank
@@ -464,6 +466,7 @@ def by_orbits(
     """
     statuses = []
     for orbit in orbits(shape):
+        # the function of the representative, in the coordinates of the ideal
         point = parametrization.evaluate(flatten(*representative(orbit, shape)))
         tangent = tangent_dimension(ideal.generators, point, field=ideal.ring.field)
         if tangent < dimension:
@@ -478,19 +481,27 @@ def by_orbits(
                 singular=tangent > dimension,
             )
         )
-    return orbit_findings("orbits", dimension, tuple(statuses), shape, field=ideal.ring.field)
+    return orbit_findings(
+        method="orbits",
+        dimension=dimension,
+        statuses=tuple(statuses),
+        shape=shape,
+        field=ideal.ring.field,
+    )
 
 
 def orbit_script(model: Model, *, field: CoefficientField) -> Script:
     """Return a Macaulay2 program that finds the tangent dimension at a point of each orbit.
 
-    It is for people who run it by hand. The program also computes the ideal, by elimination, and
-    then the ranks of its Jacobian matrix at the points, independently of :func:`by_orbits`. The
-    model is one of attention, t ≥ 2.
+    It is for people who run it by hand. The program computes the ideal of the closure by
+    elimination, and then the rank of the Jacobian matrix of its generators at each point,
+    independently of :func:`by_orbits`. Its answers are "dimension", that of the closure, and for
+    each orbit "tangent_dimension r s m". The model is one of attention, t ≥ 2.
     """
     assert isinstance(model, LayerSizes)
+    # only linearly independent coordinates: the others are combinations of them
     independent = reduce_linearly(model.polynomial_map).reduced
-    points = []
+    points = []  # (name of the orbit, coordinates of the representative)
     for orbit in orbits(model):
         point = independent.evaluate(flatten(*representative(orbit, model)))
         points.append((f"{orbit.r} {orbit.s} {orbit.m}", point))
@@ -503,8 +514,9 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
 
     More independent tangent vectors than the dimension prove an orbit singular; equations whose
     differentials leave no more than the dimension prove it smooth, and the dense orbit is always
-    smooth. The degree of the equations begins with :func:`default_degree` and rises to 4 while
-    orbits are undecided. If some are undecided in the end, ``unfinished`` names them.
+    smooth. The degree of the equations begins with the largest one that has few enough monomials
+    (:func:`default_degree`), and rises to 4 while orbits are undecided. If some are undecided in
+    the end, ``unfinished`` names them.
     Hypothesis: t ≥ 2.
 
     Raises
@@ -516,14 +528,15 @@ def by_bounds(shape: LayerSizes) -> LocusFindings:
         tangents = orbit_tangents(shape, equations=False)
     except TimeLimitError as limit:
         return LocusFindings(
-            "tangent bounds", dimension=None, unfinished=str(limit), uses_engine=False
+            method="tangent bounds", dimension=None, unfinished=str(limit), uses_engine=False
         )
-    findings = _findings_by_bounds("tangent bounds", tangents, {}, shape)
+    # at first without equations
+    findings = _findings_by_bounds("tangent bounds", tangents, upper={}, shape=shape)
     first = default_degree(shape)
     if first == 0:
         # even quadrics have too many monomials, so there are findings from tangent vectors only
         return findings
-    # equations have all of the time that is left; MAX_BOUND_SECONDS without a limit
+    # equations have all of the time that is left, or MAX_BOUND_SECONDS if there is no limit
     with share(1.0, otherwise=MAX_BOUND_SECONDS):
         for degree in range(first, MAX_SEARCHED_DEGREE + 1):
             try:
@@ -570,7 +583,8 @@ def _findings_by_bounds(
     statuses = []
     for orbit, tangent in sorted(tangents.items()):
         reason = f"the tangent space at {orbit} on a variety of dimension {dimension}"
-        # without an upper bound, None, the second one says nothing
+        # a tangent space is at least as large as the variety; and without an upper bound, None,
+        # the second entry says nothing
         bounds = [Bounds.at_least(dimension, reason), Bounds.at_most(upper.get(orbit), reason)]
         if tangent.dimension == dimension:
             # this is the dense orbit, as all others have smaller dimensions

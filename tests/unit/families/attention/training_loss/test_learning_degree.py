@@ -13,7 +13,9 @@ from m2bridge.certificates.form import read
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker import learning_degree as checker
 from m2bridge.families.attention.checker.case import Case
+from m2bridge.families.attention.observations.learning_degree import ObservedLearningDegree
 from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.families.attention.training_loss.counting import Count, Counts
 from m2bridge.families.attention.training_loss.eliminated import _Reduced
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
 from tests.changing import changed
@@ -39,6 +41,13 @@ def numbers(d: int, t: int) -> dict[str, Fraction]:
         "eta": Fraction(tau + 1, tau * (tau + 2)),
         "theta": Fraction(-1, tau * (tau + 2)),
     }
+
+
+@pytest.mark.parametrize(("dense", "written"), [(6, "6"), (0, "0"), (None, "null")])
+def test_no_points_are_a_number_in_macaulay2_too(dense: int | None, written: str) -> None:
+    counts = Counts(count=Count(dense=dense, elsewhere=None), primes=PRIMES)
+    observed = ObservedLearningDegree(model=LayerSizes(2, 1), counts=counts)
+    assert observed.to_macaulay2() == f"learningDegree = {written}"
 
 
 @pytest.mark.parametrize(("d", "t"), [(2, 2), (2, 5), (3, 2), (3, 3)])
