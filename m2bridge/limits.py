@@ -483,8 +483,10 @@ def importing() -> Iterator[None]:
         sys.meta_path.insert(0, _DeadlineFinder)
     try:
         with collection_paused():
+            count = len(sys.modules)
             yield
-            gc.freeze()  # later collections leave out what exists now, the imported modules
+            if len(sys.modules) > count:
+                gc.freeze()  # later collections leave out what exists now, the imported modules
     finally:
         if _DeadlineFinder in sys.meta_path:
             sys.meta_path.remove(_DeadlineFinder)

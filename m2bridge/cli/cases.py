@@ -22,7 +22,7 @@ from click.shell_completion import CompletionItem
 from m2bridge.convert.bounded_io import read_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.families.registry import DEFAULT_FAMILY, family, family_names
-from m2bridge.limits import clock, imported, limited
+from m2bridge.limits import clock, importing, limited
 from m2bridge.reading import unquoted
 
 if TYPE_CHECKING:
@@ -321,7 +321,10 @@ def named_case(options: dict[str, Any]) -> Any:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
         # imported here, within the time limit, as it imports SymPy
-        model = read_file(file, imported("m2bridge.maps.polynomial_map_model").read_model)
+        with importing():
+            from m2bridge.maps.polynomial_map_model import read_model
+
+        model = read_file(file, read_model)
         if outputs is None:
             return model
         return model.restricted_to([output.strip() for output in outputs.split(",")])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_choice
 from m2bridge.families.attention import sizes
 from m2bridge.families.attention.sizes import NAME, CoordinateSystem, LayerSizes, Parametrization
-from m2bridge.limits import imported
+from m2bridge.limits import importing
 from m2bridge.maps.model import (
     Core,
     DegreeVector,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.algebra.ring import GeneratingSet
     from m2bridge.algebra.schur import Representation
-    from m2bridge.families.attention.observations.at_orbits import Observations
     from m2bridge.families.attention.orbits.orbits import Orbit
     from m2bridge.maps.locus import LocusFindings
     from m2bridge.maps.model import PolarData
@@ -411,23 +410,26 @@ class SingleLayerAttention(LayerSizes, Model):
         if not OF_TYPES.isdisjoint(observables):
             return self._observe_types(observables)
         if not OF_TRAINING.isdisjoint(observables):
-            learning_degree = imported("m2bridge.families.attention.observations.learning_degree")
-            of_training: Observed = learning_degree.observe_learning_degree(self, observables)
-            return of_training
+            with importing():
+                from m2bridge.families.attention.observations.learning_degree import (
+                    observe_learning_degree,
+                )
+
+            return observe_learning_degree(self, observables)
         if not BY_DEGREE.isdisjoint(observables):
-            by_degree = imported("m2bridge.families.attention.observations.by_degree")
-            numbers_by_degree: Observed = by_degree.observe_by_degree(self, observables)
-            return numbers_by_degree
+            with importing():
+                from m2bridge.families.attention.observations.by_degree import observe_by_degree
+
+            return observe_by_degree(self, observables)
         if self.t == 1:
             return None
-        # with SymPy, while Macaulay2 starts
-        observe = imported("m2bridge.families.attention.observations.observe").observe
+        with importing():  # with SymPy, while Macaulay2 starts
+            from m2bridge.families.attention.observations.observe import observe
+
         # All certificates of a case share its observations, so these have the polar degrees too.
         polar = certified or "polar_degrees" in observables
         # A certificate has no bounds by equations: they take longer than all that it has.
-        observations: Observations = observe(
-            self, partial=not certified, equations=not certified, polar=polar
-        )
+        observations = observe(self, partial=not certified, equations=not certified, polar=polar)
         if certified:
             return observations.certified()
         return observations
@@ -451,13 +453,14 @@ class SingleLayerAttention(LayerSizes, Model):
             )
         if self.t == 1:
             return None
-        training = imported("m2bridge.families.attention.training.observed")
+        with importing():
+            from m2bridge.families.attention.training.observed import observe_types
+
         head_dim = None  # values are V alone
         if EXPOSED_TYPES_OF_HEADS in observables:
             # O has as many columns as K has rows
             head_dim = self.a
-        observed: Observed = training.observe_types(self, head_dim)
-        return observed
+        return observe_types(self, head_dim)
 
     def no_orbits(self) -> str:
         """Return why orbits do not classify the functions, for one token; empty for several."""

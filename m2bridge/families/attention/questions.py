@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.base import ComputedQuestion
-from m2bridge.limits import imported
+from m2bridge.limits import importing
 
 if TYPE_CHECKING:
     from m2bridge.certificates.form import Content
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.closure_answers import CertifiedEquations
     from m2bridge.maps.closure_result import Closure
     from m2bridge.maps.degrees.polar_result import PolarDegrees
-
-COMPUTATIONS = "m2bridge.families.attention.closure_answers"
-"""The module that computes the answers."""
 
 MAX_USUAL_CLOSURE_COORDINATES = 12
 """Largest number of coordinates for which ``all`` includes the Zariski closure.
@@ -45,13 +42,17 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
 
     def observe(self, model: SingleLayerAttention) -> Closure:
         """Compute the closure by elimination, and all of its invariants."""
-        closure: Closure = imported(COMPUTATIONS).observe_closure(model)
-        return closure
+        with importing():
+            from m2bridge.families.attention.closure_answers import observe_closure
+
+        return observe_closure(model)
 
     def content(self, model: SingleLayerAttention, observed: Closure) -> Content:
         """Return the invariants, and the generators from which a checker recomputes them."""
-        content: Content = imported(COMPUTATIONS).closure_content(model, observed)
-        return content
+        with importing():
+            from m2bridge.families.attention.closure_answers import closure_content
+
+        return closure_content(model, observed)
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return dimension, degree and degrees of generators of an answer, in words."""
@@ -62,8 +63,10 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
 
     def script(self, model: SingleLayerAttention) -> Script:
         """Return the program of the elimination."""
-        program: Script = imported(COMPUTATIONS).closure_program(model)
-        return program
+        with importing():
+            from m2bridge.families.attention.closure_answers import closure_program
+
+        return closure_program(model)
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
         """Return True, since Macaulay2 eliminates."""
@@ -100,13 +103,17 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, "CertifiedEquatio
 
     def observe(self, model: SingleLayerAttention) -> CertifiedEquations:
         """Compute the ideal up to a degree, and try to prove that this is enough."""
-        equations: CertifiedEquations = imported(COMPUTATIONS).observe_equations(model)
-        return equations
+        with importing():
+            from m2bridge.families.attention.closure_answers import observe_equations
+
+        return observe_equations(model)
 
     def content(self, model: SingleLayerAttention, observed: CertifiedEquations) -> Content:
         """Return the results up to the degree, and those about all degrees that are proved."""
-        content: Content = imported(COMPUTATIONS).equations_content(model, observed)
-        return content
+        with importing():
+            from m2bridge.families.attention.closure_answers import equations_content
+
+        return equations_content(model, observed)
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return an answer in words: degrees of generators, and values of the Hilbert function.
@@ -129,7 +136,10 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, "CertifiedEquatio
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Return whether the equations can be computed: the coordinates are few enough."""
-        return bool(imported(COMPUTATIONS).is_within_reach(model))
+        with importing():
+            from m2bridge.families.attention.closure_answers import is_within_reach
+
+        return is_within_reach(model)
 
 
 EQUATIONS = EquationsQuestion()
@@ -147,13 +157,17 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, "PolarDegrees"]):
 
     def observe(self, model: SingleLayerAttention) -> PolarDegrees:
         """Compute the polar degrees, with the strata of the source on which the theorem relies."""
-        degrees: PolarDegrees = imported(COMPUTATIONS).observe_polar_degrees(model)
-        return degrees
+        with importing():
+            from m2bridge.families.attention.closure_answers import observe_polar_degrees
+
+        return observe_polar_degrees(model)
 
     def content(self, model: SingleLayerAttention, observed: PolarDegrees) -> Content:
         """Return the polar degrees, and the strata of the source on which they rely."""
-        content: Content = imported(COMPUTATIONS).polar_content(model, observed)
-        return content
+        with importing():
+            from m2bridge.families.attention.closure_answers import polar_content
+
+        return polar_content(model, observed)
 
     def summary(self, answer: dict[str, Any]) -> str:
         """Return the polar degrees of an answer and their sum, in words."""
@@ -162,7 +176,10 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, "PolarDegrees"]):
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Return whether the theorem holds, and the orbits are few enough to be observed."""
-        return bool(imported(COMPUTATIONS).are_polar_degrees_within_reach(model))
+        with importing():
+            from m2bridge.families.attention.closure_answers import are_polar_degrees_within_reach
+
+        return are_polar_degrees_within_reach(model)
 
 
 POLAR = PolarQuestion()

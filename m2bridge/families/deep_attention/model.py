@@ -30,7 +30,7 @@ from m2bridge.families.deep_attention.network import (
 from m2bridge.families.deep_attention.shape import NetworkSizes
 from m2bridge.families.deep_attention.statements import STATEMENTS, expectations
 from m2bridge.families.deep_attention.upper_bounds import upper_bounds
-from m2bridge.limits import imported
+from m2bridge.limits import importing
 from m2bridge.maps.model import Expectation, MethodValue
 from m2bridge.results.known import Bounds
 from m2bridge.statements.statement import Statement
@@ -40,10 +40,8 @@ if TYPE_CHECKING:
     from m2bridge.families.deep_attention.observed import ObservedNetwork
     from m2bridge.maps.chain import Row
 
+
 # It needs SymPy, which is slow to import.
-_OBSERVATION = "m2bridge.families.deep_attention.observation"
-
-
 class DeepAttention(NetworkSizes):
     """The model X ↦ φ_l(… φ_1(X)) with layers φ_k(Y) = Σ_h V_h Y σ(Yᵀ K_hᵀ Q_h Y), plus Y with skip
     connections.
@@ -135,8 +133,10 @@ class DeepAttention(NetworkSizes):
 
         ``observables`` are names, such as ``dimension`` or ``fibre_degree``.
         """
-        by_engine: frozenset[str] = imported(_OBSERVATION).BY_ENGINE
-        return not by_engine.isdisjoint(observables)
+        with importing():
+            from m2bridge.families.deep_attention.observation import BY_ENGINE
+
+        return not BY_ENGINE.isdisjoint(observables)
 
     def observe(
         self, observables: Collection[str], *, certified: bool = False
@@ -153,10 +153,10 @@ class DeepAttention(NetworkSizes):
         MethodUnavailableError, TooLargeError, TimeLimitError, MemoryLimitError
             Only with ``certified``: if a value cannot be computed, or not within the limits.
         """
-        observation: ObservedNetwork = imported(_OBSERVATION).observe_part(
-            self, observables, certified=certified
-        )
-        return observation
+        with importing():
+            from m2bridge.families.deep_attention.observation import observe_part
+
+        return observe_part(self, observables, certified=certified)
 
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int

@@ -18,7 +18,7 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training.observed import ObservedTypes, observe_types
 from m2bridge.families.attention.training.types import ExposedTypes
 from m2bridge.families.base import AnswerRow, Question
-from m2bridge.limits import imported
+from m2bridge.limits import importing
 from m2bridge.results.base import Decision
 from m2bridge.statements.statement import Statement
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from m2bridge.families.attention.observations.learning_degree import ObservedLearningDegree
 
 _Observed = TypeVar("_Observed")
-
-COUNTING = "m2bridge.families.attention.observations.learning_degree"
-"""The module that counts critical points. It needs SymPy, without which a batch is planned."""
 
 
 class StatementQuestion(Question[SingleLayerAttention, _Observed]):
@@ -179,9 +176,13 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
         """
         if self.statement.hypotheses(model):  # the reason why it does not apply; empty if it does
             return None
-        observed: ObservedLearningDegree = imported(COUNTING).observe_learning_degree(
-            model, {self.statement.observable}
-        )
+        # imported here with SymPy, without which a batch is planned
+        with importing():
+            from m2bridge.families.attention.observations.learning_degree import (
+                observe_learning_degree,
+            )
+
+        observed = observe_learning_degree(model, {self.statement.observable})
         if observed.limit:
             raise TimeLimitError(observed.limit)
         return observed
@@ -223,8 +224,10 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
         """
         if self.statement.hypotheses(model):  # the reason why it does not apply; empty if it does
             return None
-        program: Script = imported(COUNTING).counting_program(model)
-        return program
+        with importing():
+            from m2bridge.families.attention.observations.learning_degree import counting_program
+
+        return counting_program(model)
 
     def needs_engine(self, model: SingleLayerAttention) -> bool:
         """Return whether points are counted, by Macaulay2: where the statement applies."""
