@@ -50,6 +50,7 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
     size = _size(ranges)
     if size > MAX_BATCH_CASES:
         raise InvalidCaseError(
+            # the error names the first option
             next(iter(ranges)),
             f"this grid has {size} cases; at most {MAX_BATCH_CASES} go into one batch:"
             f" {SMALLER_GRIDS_ADVICE}",
@@ -115,7 +116,7 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
     chosen : Family
         The family of entries that do not name one.
     every : bool
-        As in :func:`grid`.
+        Whether to include the cases that the family excludes from grids.
 
     Raises
     ------

@@ -326,7 +326,7 @@ class Dask(Generic[KeyT, ResultT]):
         items_by_key: dict[str, KeyT] = {}
 
         def submit(number: int) -> None:
-            """Submit the next items, at most this many."""
+            """Submit at most ``number`` waiting items; each is kept by the key of its future."""
             for item in islice(waiting, number):
                 started(item)
                 # not pure: an item that was performed before is performed again

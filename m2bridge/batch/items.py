@@ -96,7 +96,8 @@ class ItemFile:
             return read_mrdi(self.path)
         text = read_text(self.path, MAX_ITEM_BYTES)
         if self.path.suffix == ".toml":
-            return read_ideal_file(text)[0]
+            ideal, _title = read_ideal_file(text)
+            return ideal
         if self.path.suffix == ".json":
             return read_ideal(read_json(text))
         return text
@@ -295,6 +296,7 @@ class Performance(Performer[Job, TaskResult]):
         self._function = pickle.loads(work.function) if work.function else None
         # Macaulay2 is looked for when it is first needed, and once
         program = cache(partial(locate, work.program))
+        # symbols are forgotten after each item, so that the next one finds none of them
         self._engine = Evaluator(program, Limits(memory=work.memory), forgets_symbols=True)
 
     @property
@@ -381,6 +383,7 @@ class Performance(Performer[Job, TaskResult]):
         for package in work.packages:
             prelude += f"needsPackage {quoted(package)};\n"
         prelude += bindings_of(item)
+        # without a limit of its own: the time of the item is limited already
         shown = self._engine.show(work.code, work.file, prelude, timeout=None)
         return Outcome(
             job.name, "computed", value=shown.value, text=shown.text, output=shown.output

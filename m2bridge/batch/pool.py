@@ -225,10 +225,11 @@ class Pool(Generic[KeyT, ResultT]):
         self._false_starts = 0
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
-        """Perform items as by :meth:`results`; yield the results in the order of arrival.
+        """Perform items; yield the results in the order of arrival.
 
-        The last few items are performed in reverse order: if items are sorted by length, the
-        longest of them begins first, and all workers finish at about the same time.
+        ``started`` is called with each item when a worker begins it. The last few items are
+        performed in reverse order: if items are sorted by length, the longest of them begins first,
+        and all workers finish at about the same time.
         """
         listed = list(items)
         early = max(len(listed) - LAST_ITEMS_PER_WORKER * self._number, 0)
@@ -491,8 +492,8 @@ def _choose_folder() -> None:
     folder there if it is stopped by a signal.
     """
     for place in short_folders():
-        with suppress(EngineError):
-            # a folder is removed when its object is, so that this one is kept
+        with suppress(EngineError):  # no folder can be made there: the next place is tried
+            # the folder is removed with its ``Scratch``, which is therefore kept until the end
             _kept.append(Scratch(place))
             # no public function sets the folder of the sockets
             configuration = multiprocessing.current_process()._config  # type: ignore[attr-defined]

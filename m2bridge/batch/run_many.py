@@ -164,6 +164,7 @@ def run_many(
     Limits(memory=memory)  # raises an error for an invalid limit
     if folder is not None:
         folder = Path(folder).absolute()
+    # ``source`` is the text by which a folder of outcomes recognises the work
     code = source = ""
     function = b""
     if isinstance(work, str):
@@ -221,9 +222,10 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 
 
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
-    """Return a job for each file, with the name of the file.
+    """Return a job for each file, named by the file without its ending.
 
-    Where several files have the same name in different folders, their paths are the names.
+    If two of the files have equal names, all jobs are named by paths. The digest of a job is that
+    of the code, its packages and the content of the file.
 
     Raises
     ------
@@ -249,7 +251,8 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
 def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
     """Raise InvalidCaseError if the file of an outcome would replace an item.
 
-    ``jobs`` and ``paths`` are in the same order: the jobs of the files.
+    ``paths`` are the files of the items. The outcome of a job is stored in the folder of ``work``,
+    in a file with the name of the job; without a folder nothing is stored.
     """
     if work.folder is None:
         return

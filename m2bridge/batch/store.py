@@ -224,7 +224,7 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
 
 
 def _task(case: Model, words: Sequence[str]) -> Task:
-    """Return the task for a case; ``words`` name the questions, as in :func:`tasks`.
+    """Return the task for a case; ``words`` are keys or names of questions, or such as ``all``.
 
     Raises
     ------
@@ -245,8 +245,9 @@ def _task(case: Model, words: Sequence[str]) -> Task:
 
 
 def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
-    """Return the keys of the questions that the words mean for a case, each once; see
-    :func:`tasks`.
+    """Return the keys of the questions that the words mean for a case, each once.
+
+    A word is a key, the name of a statement, ``all`` (usual questions) or ``reachable``.
     """
     by_key = questions(case.family)
     if not by_key:
@@ -520,10 +521,11 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove remains of killed batches: incomplete files, outcomes beside a certificate."""
+        """Remove, of the files ``names``, what killed batches left, and needless outcomes."""
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
+            # an outcome is needless beside a certificate that answers its question
             is_beside = name.endswith(SUFFIX) and certificate in present
             if not is_beside and not is_aside(name):
                 continue

@@ -161,7 +161,8 @@ def verify_files(
     BatchError
         If worker processes do not start.
     """
-    prepare(Verification.module, "m2bridge.maps.singular_locus")  # imported once for all workers
+    # the server from which workers are forked imports these modules, once for all of them
+    prepare(Verification.module, "m2bridge.maps.singular_locus")
     with Pool(verification or Verification(), workers) as pool:
         findings = dict(pool.results(_groups(paths)))
     return [findings[path] for path in paths]

@@ -283,7 +283,8 @@ def _witness_text(witness: Witness | None) -> str:
 def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certificate:
     """Return the certificate that answers one question about one case.
 
-    Parameters and errors are those of :func:`certify_all`, for one question.
+    ``model`` is the case, and ``question`` a key of :func:`questions`. The options ``engine`` and
+    ``timeout`` (in seconds), and the errors, are those of :func:`certify_all`.
 
     Examples
     --------
@@ -377,6 +378,7 @@ def _observe(
     if isinstance(engine, Session):
         # so that the peak of memory is that of this observation
         engine.forget_peak_memory()
+    # no limit of time is added; the context measures the seconds
     with limited(None) as timer:
         observation = question.observe(model)
         reported = {

@@ -107,7 +107,8 @@ def global_verdict(
     """Return the verdict on a statement that predicts a number, several numbers, or yes or no.
 
     It is CONFIRMED if the observed value is the predicted one, and REFUTED if it is not.
-    ``hypothesis`` is as for :func:`verdict`. ``predicted`` is None where the statement has no
+    ``hypothesis`` is the first hypothesis that fails, or None; if one fails, the verdict is
+    NOT_APPLICABLE. ``predicted`` is None where the statement has no
     meaning, and ``observed`` is None if the value was not decided or would be too large to compute;
     if one of them is None, the verdict is UNDECIDED. Several numbers are predicted as a list, and
     observed as a dictionary: for the name of each method the list of numbers that it finds, None

@@ -120,6 +120,7 @@ def _result_of_checks(certificate: Certificate, family: FamilyChecker, name: str
     if broken_seal is not None:
         return _refused("rejected", certificate, name, broken_seal)
     compute = family.questions[certificate.question]
+    # the content from scratch, or the first stored value that was found to be wrong
     computed = compute(certificate)
     if isinstance(computed, Difference):
         # the checker of the family has refuted a stored value
@@ -139,6 +140,7 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
     """Return a remark for each statement that the certificate has in former words."""
     remarks = []
     for wording in family.wordings:
+        # the words of the statements of the certificate, in the version that it has
         for words in wording.listed(certificate.question, certificate.answer):
             present = wording.words(words.key, words.part)
             if words != present:
@@ -302,9 +304,10 @@ def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str,
 
 
 def _with_hypothesis(value: Any, family: FamilyChecker) -> Any:
-    """Return a copy of a stored value in which the hypothesis, if any, has its present words.
+    """Return a copy of a stored verdict, a dictionary, with its hypothesis in present words.
 
-    A value that is no dictionary is returned itself.
+    Former words, those of an earlier release, are replaced by the table of the family. A value that
+    is no dictionary is returned itself, and one without a hypothesis is copied.
     """
     if not isinstance(value, dict):
         return value

@@ -35,7 +35,7 @@ def _answer_or_evidence_reader(name: str) -> CertificateReader:
 def _dimension(certificate: Certificate) -> int | None:
     """The dimension in a certificate, if it is known exactly.
 
-    Families that observe several dimensions keep each with its bounds.
+    In some families the value is the number, in others a mapping with its two proved bounds.
     """
     value = _answer_or_evidence_reader("dimension")(certificate)
     if isinstance(value, Mapping):
@@ -77,8 +77,11 @@ def _coordinates(certificate: Certificate) -> int | None:
 
 def _degrees(certificate: Certificate) -> str | None:
     """The degrees of the generators in words, if a certificate has all of them, proved."""
+    # the number of generators of each degree; None if not all generators are known
     degrees = certificate.answer.get("generator_degrees")
-    if certificate.answer.get("all_generators"):  # there are none above that degree
+    # An answer about equations up to a degree has only those; ``all_generators`` says that it is
+    # proved that there are no others.
+    if certificate.answer.get("all_generators"):
         degrees = certificate.answer.get("generators_up_to_degree")
     if degrees is None:
         return None
@@ -163,7 +166,8 @@ def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
     """Return the text of a Hilbert polynomial by its coefficients e_0, …, e_(D−1).
 
-    It is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), as ``4 C(n + 4, 4) − 6 C(n + 3, 3)``.
+    In degree n it is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), where D is the dimension of the cone
+    that the ideal defines, as ``4 C(n + 4, 4) − 6 C(n + 3, 3)``.
     """
     text = ""
     for i, coefficient in enumerate(coefficients):

@@ -73,7 +73,7 @@ def to_html(report: Report, documentation: str = "") -> str:
     ]
     page_values = {
         "title": enumeration(sorted({family(case.family).title for case in cases})),
-        "marks": MARKS,
+        "marks": MARKS,  # the sign of each verdict
         "table": pack(_page_table(report)),
         "parts": [pack(part) for part in parts],
         "cases_in_a_part": CASES_PER_HTML_PART,
@@ -82,11 +82,15 @@ def to_html(report: Report, documentation: str = "") -> str:
 
 
 def _template_values(report: Report, documentation: str) -> dict[str, Any]:
-    """The values that templates of all forms take; ``documentation`` is that of :func:`to_html`."""
+    """The values that templates of all forms take, by the names that the templates use.
+
+    ``documentation`` is the address of the site, or its folder as seen from the report; it is empty
+    if there are to be no links to pages of the documentation.
+    """
     return {
         "report": report,
         "statements": statements(report.rows),
-        "words": verdict_words,
+        "words": verdict_words,  # the function that puts a verdict into words
         "documentation": documentation,
         "titles": titles(documentation),
     }
@@ -95,7 +99,8 @@ def _template_values(report: Report, documentation: str) -> dict[str, Any]:
 def latex_answer(report: Report, documentation: str) -> str:
     """The answer of a report in LaTeX; names of statements, such as V, are not variables in it.
 
-    ``documentation`` is that of :func:`to_html`.
+    ``documentation`` is the address of the site, or its folder as seen from the page, with which
+    links to pages of the documentation begin; if it is empty, there are none.
     """
     text_before, names, text_after = report.answer_and_names
     latex_before = latex_links(text_before, documentation)
@@ -167,15 +172,16 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """The table of a page: its ``rows`` refer to its other lists by places, from 0 on.
+    """The table of a page, as a dictionary: its ``rows`` refer to its lists by places, from 0 on.
 
     A row has the places of its case in ``cases``, of its statement in ``statements``, of its
     verdict in ``verdicts``, and of its reason and witness in ``texts``; and its seconds. A row may
     be about several statements, and is shown where one of them is chosen: ``members`` has for each
     text in ``statements`` the list of their names.
     """
+    # A row of ``report.rows`` is about one statement. In ``report.lines`` statements that one fact
+    # decides share a row, whose statement is their list, such as "3.4 (iii), A.4".
     single_statements = {row.statement for row in report.rows}
-    # those of lines that several statements share are such as "3.4 (iii), A.4"
     names = sorted({row.statement for row in report.lines})
     members = [[name] if name in single_statements else name.split(", ") for name in names]
     texts = sorted({text for row in report.rows for text in (row.reason, row.witness)})
@@ -215,10 +221,12 @@ def _places(things: Iterable[HashableT]) -> dict[HashableT, int]:
 def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]:
     """What a page shows when a case is opened: its verdicts, and what certificates rest on.
 
-    Tables of orbits and scripts that certificates share appear once, with their questions.
+    Tables of orbits and scripts that certificates share appear once, each with the list of the
+    questions whose certificates have it.
     """
     orbits = _questions_by_thing((detail.orbits, detail.question) for detail in details)
     scripts = _questions_by_thing((detail.script, detail.question) for detail in details)
+    # the cells of a line of the page
     shown_fields = attrgetter("statement", "verdict", "reason", "witness", "file")
     return {
         "verdicts": list(map(shown_fields, table_lines(rows))),
@@ -257,7 +265,8 @@ SIGNS = dict(
 def to_latex_grid(report: Report, documentation: str = "") -> str:
     r"""The grids side by side, as many as fit into a line, for ``\\input``.
 
-    Links are as in :func:`to_latex`. Cases that are not named by two numbers stand below one
+    Citations are links if the document uses ``hyperref``, those of pages only if
+    ``documentation``, the address of the site, is not empty. Cases that are not named by two numbers stand below one
     another, by their names.
     """
     families = []  # for each family the headings of what names its cases, and its grids
@@ -278,10 +287,11 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
 def _grids(
     report: Report,
 ) -> Iterator[tuple[str, tuple[TableCell, ...], list[tuple[TableCell, list[str]]]]]:
-    """Yield each statement with its grid of verdicts: columns, and rows, by :func:`cross_table`.
+    """Yield each statement with its grid: the columns, and the rows (first cell, signs by column).
 
-    The first cell of a case gives its row, the second its column; a case with one cell is in the
-    column "". Cases that differ in further cells share a place, with several signs.
+    The first cell of a case gives its row, the second its column, and its verdict is shown by a
+    sign; a case with one cell is in the column "". Cases that differ in further cells share a
+    place, with several signs.
     """
     cases_by_place: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
     for case in report.cases:
@@ -334,7 +344,8 @@ def to_text(report: Report) -> str:
         lemmas = [fill(f"* {line(lemma)}", subsequent_indent="  ") for lemma in report.trusted]
         trust = "\n".join(["Taken on trust:", *lemmas])
     text = "\n\n".join([*parts, trust])
-    # Witnesses begin lines of cells, at the left: they are moved below their rows.
+    # A witness is a line of its own in a cell, at the left margin; it is indented here, so that it
+    # is seen to belong to the row above.
     return text.replace("\nwitness: ", f"\n{WITNESS_INDENT}witness: ") + "\n"
 
 
@@ -347,6 +358,7 @@ def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", line(report.answer))])]
     if report.lines:
+        # the cell of the reason has the witness, if any, on a line of its own
         header = (*report.headings, "statement", "verdict", "seconds", "reason")
         blocks.append(Table(header, [_cells_of(report, row) for row in report.lines]))
     if report.problems:
@@ -375,10 +387,11 @@ def to_markdown(report: Report, documentation: str = "") -> str:
 def to_latex(report: Report, documentation: str = "") -> str:
     r"""The paragraph, what the statements say, and a ``longtable``, for ``\input``.
 
-    The top says what the preamble needs. With ``hyperref``, citations are links as in
-    :func:`to_html`. Cases are named by their numbers, or by their names on several lines where the
-    numbers take too much space.
+    The top says what the preamble needs. With ``hyperref``, citations are links, those of pages
+    only if ``documentation``, the address of the site, is not empty. Cases are named by their
+    numbers, or by their names on several lines where the numbers take too much space.
     """
+    # of the columns of numbers together, in characters
     width = _width(report)
     by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
     # The column of names is as wide as the longest one, up to a share of the line, of which a

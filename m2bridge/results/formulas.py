@@ -121,7 +121,9 @@ POWERS = dict(zip(HIGH, (r"\top", *"0123456789+-"), strict=True))
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a text one after the other, each with whether it is a formula.
 
-    Together they are the text; between two formulas a part may be empty.
+    Together they are the text; between two formulas a part may be empty. A formula is a match of
+    ``FORMULA`` with a mark such as = (a number alone has none), or a letter with subscripts or
+    exponents, a match of ``SCRIPTED``, in the text between these.
     """
     end = 0
     scripts = list(SCRIPTED.finditer(text))

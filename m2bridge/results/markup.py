@@ -119,10 +119,10 @@ def latex(text: str) -> str:
 
 
 def latex_links(text: str, documentation: str = "") -> str:
-    r"""Return text in LaTeX as :func:`latex`, with its :func:`references` as ``\\href``.
+    r"""Return text in LaTeX, all special characters escaped, with each citation as ``\\href``.
 
-    ``documentation`` is the address that pages of the documentation begin with; empty, these are
-    no links.
+    ``documentation`` is the address of the site, with which links to its pages begin; if it is
+    empty, pages have no links.
     """
     latex_parts = []
     for part, address in references(" ".join(text.split()), documentation):
@@ -179,6 +179,7 @@ def _formula(text: str) -> str:
     for sign in set(formula) & set(_MATHEMATICS):
         formula = formula.replace(sign, f"{_MATHEMATICS[sign]} ")
     formula = re.sub(" +", " ", formula)
+    # two exponents of one letter, or an exponent without braces
     has_bad_scripts = _TWO_SCRIPTS.search(formula) or _BARE.search(formula)
     if has_bad_scripts or not formula.isascii() or not _has_paired_braces(formula):
         return ""
@@ -250,9 +251,10 @@ def markdown(text: str) -> str:
 
 
 def markdown_links(text: str, documentation: str = "") -> str:
-    """Return text in Markdown as :func:`markdown`, with its :func:`references` as links.
+    """Return text on one line of Markdown, all signs escaped, in which citations are links.
 
-    ``documentation`` is that of :func:`references`.
+    ``documentation`` is the address of the site, or the path of its folder relative to the page; if
+    it is empty, citations of pages of the documentation are no links.
     """
     markdown_parts = []
     for part, address in references(line(text), documentation):
@@ -365,7 +367,8 @@ def polynomial_latex(text: str) -> str:
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
-    # Coefficients may be sums in brackets, as in (a + 1)/b*x.
+    # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. If the brackets are those
+    # of a function or a pair, :func:`terms` refuses the text with a ValueError.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
         return "".join(map(_bracket_latex, _BRACKETS.split(text)))
     latex_terms = []
@@ -399,7 +402,10 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _number(part: FormulaPart) -> str:
-    """Return an integer or a fraction in LaTeX; a long fraction is a quotient on one line."""
+    """Return an integer or a fraction in LaTeX; a long fraction is a quotient on one line.
+
+    ``part.text`` is the integer or the numerator, and ``part.power`` the denominator, if any.
+    """
     if not part.power:
         return _digits(part.text)
     if len(part.text) + len(part.power) > BREAKABLE_AFTER_CHARS:
@@ -415,7 +421,10 @@ def _digits(number: str) -> str:
 
 
 def variable_latex(part: FormulaPart) -> str:
-    """Return a power of a variable in LaTeX; letters of other alphabets are set as text."""
+    """Return a power of a variable in LaTeX; letters of other alphabets are set as text.
+
+    ``part`` has the name without indices in ``text``, and the exponent in ``power``, if not 1.
+    """
     variable = _letters(part.text)
     if part.indices:
         variable += f"_{{{','.join(map(_letters, part.indices))}}}"
@@ -472,7 +481,7 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     Raises
     ------
     InvalidCaseError
-        As :func:`check_documentation`.
+        If ``documentation`` is neither an address with http or https nor a relative path.
 
     Examples
     --------
@@ -500,6 +509,8 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
 def _address(citation: re.Match[str], base: str) -> str:
     """Return the address that a citation links to; empty for a page if ``base`` is empty.
 
+    ``citation`` is a match of ``_CITED``: it has the ``number`` of an arXiv paper, an ``address``,
+    or a ``page`` of the documentation with a ``place`` in it, as ``#anchor``, or without one.
     ``base`` is the address of the documentation, without a stroke at its end.
     """
     if citation["number"]:

@@ -116,6 +116,7 @@ def file_content(figure: Any, form: str) -> bytes:
 
     ``form`` is ``svg``, ``pdf`` or ``png``.
     """
+    # without the date, which would differ from time to time
     metadata = dict(_UNDATED[form])
     if figure.get_label():
         metadata["Title"] = figure.get_label()

@@ -148,6 +148,7 @@ def _table(block: Table, width: int) -> RenderableType:
     header = [visible_lines(str(name)) for name in block.header]
     rows = [[visible_lines(str(cell)) for cell in row] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
+    # the widths are None if even the longest words do not fit: then rich chooses them
     gap, widths = _widths(columns, width - INDENT_COLUMNS)
     # rich draws one character between columns, and half of the rest of the gap on both its sides
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)

@@ -143,6 +143,7 @@ def _column_specification(shares: Sequence[float], numeric_columns: Collection[i
     """
     columns = []
     for place, share in enumerate(shares):
+        # LaTeX names the side that is not aligned: text that is \raggedleft is aligned at the right
         side = "left" if place in numeric_columns else "right"
         width = rf"\dimexpr{share:.3f}\linewidth-2\tabcolsep"
         columns.append(rf">{{\ragged{side}\arraybackslash}}p{{{width}}}")
@@ -174,6 +175,7 @@ def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]
     widths = []
     for word_width, cell_width in zip(word_widths, cell_widths, strict=True):
         widths.append(word_width + share * (cell_width - word_width) + LATEX_COLUMN_GAP_CHARS)
+    # a table that is narrower than the line keeps its width; one that is wider is made to fit
     line_width = max(sum(widths), LATEX_LINE_CHARS)
     numeric_columns = [place for place, number in enumerate(is_numeric) if number]
     return _column_specification([width / line_width for width in widths], numeric_columns)
