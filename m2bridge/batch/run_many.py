@@ -215,7 +215,7 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
             raise InvalidCaseError(
                 "items", f"item {number} cannot be sent to a worker: {reason_of(reason)}"
             ) from None
-        digest = _digest(source, _identity(item, data))
+        digest = _digest(source, _identifying_bytes(item, data))
         job = Job(number=number, name=f"item-{number:05d}", item=data, digest=digest)
         jobs.append(job)
     return jobs
@@ -288,7 +288,7 @@ def _digest(*parts: str | bytes) -> str:
     return hashlib.sha256(repr((FORM, *parts)).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _identity(item: Any, data: bytes) -> bytes:
+def _identifying_bytes(item: Any, data: bytes) -> bytes:
     """Return the bytes that identify an item: its JSON, or ``data``, its pickle, if it has none.
 
     The pickle of a set, for example, is not the same in each process.

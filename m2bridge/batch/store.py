@@ -247,7 +247,7 @@ def _task(case: Model, words: Sequence[str]) -> Task:
 def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
     """Return the keys of the questions that the words mean for a case, each once.
 
-    A word is a key, the name of a statement, ``all`` (usual questions) or ``reachable``.
+    A word is a key, the name of a statement, ``all`` or ``reachable``.
     """
     by_key = questions(case.family)
     if not by_key:
@@ -525,7 +525,6 @@ class Store:
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
-            # an outcome is needless beside a certificate that answers its question
             is_beside = name.endswith(SUFFIX) and certificate in present
             if not is_beside and not is_aside(name):
                 continue

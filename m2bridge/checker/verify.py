@@ -115,19 +115,19 @@ def _result_of_checks(certificate: Certificate, family: FamilyChecker, name: str
     """
     unknown = _unknown_case_or_question(certificate, family)
     if unknown is not None:
-        return _refused("malformed", certificate, name, unknown)
+        return _result_of_wrong_value("malformed", certificate, name, unknown)
     broken_seal = _broken_seal(certificate, family)
     if broken_seal is not None:
-        return _refused("rejected", certificate, name, broken_seal)
+        return _result_of_wrong_value("rejected", certificate, name, broken_seal)
     compute = family.questions[certificate.question]
     # the content from scratch, or the first stored value that was found to be wrong
     computed = compute(certificate)
     if isinstance(computed, Difference):
         # the checker of the family has refuted a stored value
-        return _refused("rejected", certificate, name, computed)
+        return _result_of_wrong_value("rejected", certificate, name, computed)
     wrong_value = _first_difference(certificate, computed, family)
     if wrong_value is not None:
-        return _refused("rejected", certificate, name, wrong_value)
+        return _result_of_wrong_value("rejected", certificate, name, wrong_value)
     outcome: VerifyOutcome = "accepted-on-trust" if computed.on_trust else "accepted"
     remarks = [f"on trust: {words}" for words in computed.on_trust]
     remarks += _former_words(certificate, family)
@@ -150,7 +150,7 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
     return remarks
 
 
-def _refused(
+def _result_of_wrong_value(
     outcome: VerifyOutcome, certificate: Certificate, name: str, wrong_value: Difference
 ) -> VerifyResult:
     """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong_value``.

@@ -266,8 +266,8 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
     r"""The grids side by side, as many as fit into a line, for ``\\input``.
 
     Citations are links if the document uses ``hyperref``, those of pages only if
-    ``documentation``, the address of the site, is not empty. Cases that are not named by two numbers stand below one
-    another, by their names.
+    ``documentation``, the address of the site, is not empty. Cases that are not named by two
+    numbers stand below one another, by their names.
     """
     families = []  # for each family the headings of what names its cases, and its grids
     for name in sorted({case.family for case in report.cases}):
@@ -302,7 +302,7 @@ def _grids(
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
         signs_by_place: dict[tuple[TableCell, ...], str] = {}
         for place, cases in cases_by_place.items():
-            signs = _signs([verdicts.get(case) for case in cases])
+            signs = _verdict_signs([verdicts.get(case) for case in cases])
             if signs:
                 signs_by_place[place] = signs
         columns, rows = cross_table(signs_by_place)
@@ -311,7 +311,7 @@ def _grids(
         yield statement, columns, grid
 
 
-def _signs(verdicts: list[str | None]) -> str:
+def _verdict_signs(verdicts: list[str | None]) -> str:
     """The signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a verdict.
 
     Only one sign if all are the same; empty if all verdicts are ``None``.
@@ -392,7 +392,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
     numbers, or by their names on several lines where the numbers take too much space.
     """
     # of the columns of numbers together, in characters
-    width = _width(report)
+    width = _width_of_numbers(report)
     by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
     # The column of names is as wide as the longest one, up to a share of the line, of which a
     # character takes about 0.0115.
@@ -418,7 +418,7 @@ def _document(template: str, report: Report, documentation: str, **more: Any) ->
     return document(template, _template_values(report, documentation) | more)
 
 
-def _width(report: Report) -> int:
+def _width_of_numbers(report: Report) -> int:
     """The characters that the columns of numbers take: the sum of the widest cell of each."""
     lines = [report.headings, *(_numbers(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))

@@ -148,21 +148,21 @@ def _latex(text: str) -> str:
         if place % 2:  # ``split`` gives text and the group of the pattern by turns
             latex_parts.append(rf"\texttt{{{_escaped_words(part)}}}")
         else:
-            latex_parts.append(_sentence(part))
+            latex_parts.append(_sentence_latex(part))
     return "".join(latex_parts)
 
 
-def _sentence(text: str) -> str:
+def _sentence_latex(text: str) -> str:
     """Return a sentence in LaTeX, with formulas as mathematics and titles for cited pages."""
     latex_parts = []
-    for part, is_formula in pieces(_PAGE.sub(_title, text)):
-        mathematics = _formula(part) if is_formula else ""
+    for part, is_formula in pieces(_PAGE.sub(_title_of_citation, text)):
+        mathematics = _formula_latex(part) if is_formula else ""
         # What only looked like a formula is set as words.
-        latex_parts.append(mathematics or _words(part))
+        latex_parts.append(mathematics or _words_latex(part))
     return "".join(latex_parts)
 
 
-def _formula(text: str) -> str:
+def _formula_latex(text: str) -> str:
     """Return a formula from running text in LaTeX, in dollar signs; empty if LaTeX would refuse it.
 
     :func:`m2bridge.results.formulas.spelled` writes it for the site; here it is changed for print.
@@ -208,7 +208,7 @@ def cited_titles() -> dict[str, dict[str, str]]:
     return titles
 
 
-def _title(citation: re.Match[str]) -> str:
+def _title_of_citation(citation: re.Match[str]) -> str:
     """Return the title of a cited theorem or page of the documentation, for print.
 
     A citation without a known title stays as it is.
@@ -225,7 +225,7 @@ def _title(citation: re.Match[str]) -> str:
     return citation[0]
 
 
-def _words(text: str) -> str:
+def _words_latex(text: str) -> str:
     """Return words in LaTeX; a letter between words, as A in "the rank of A", is a formula."""
     if len(text) == 1 and text.isascii() and text.islower():  # as the whole text, a is no article
         return f"${text}$"
@@ -367,8 +367,8 @@ def polynomial_latex(text: str) -> str:
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
-    # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. If the brackets are those
-    # of a function or a pair, :func:`terms` refuses the text with a ValueError.
+    # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. Brackets of a function
+    # or a pair are not understood: :func:`terms` raises a ValueError.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
         return "".join(map(_bracket_latex, _BRACKETS.split(text)))
     latex_terms = []
@@ -389,7 +389,7 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
     factors: list[str] = []
     for part in parts(text):
         if part.kind == "number":
-            factors.append(_number(part))
+            factors.append(_number_latex(part))
         elif part.kind == "variable":
             factors.append(variable_latex(part))
         elif factors:  # a sign after factors begins the next term
@@ -401,7 +401,7 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
     yield sign, factors
 
 
-def _number(part: FormulaPart) -> str:
+def _number_latex(part: FormulaPart) -> str:
     """Return an integer or a fraction in LaTeX; a long fraction is a quotient on one line.
 
     ``part.text`` is the integer or the numerator, and ``part.power`` the denominator, if any.
@@ -495,7 +495,7 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     base = documentation.rstrip("/")
     end = 0
     for citation in _CITED.finditer(text):
-        address = _address(citation, base)
+        address = _address_of_citation(citation, base)
         if not address:
             continue
         if citation.start() > end:
@@ -506,7 +506,7 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
         yield text[end:], ""
 
 
-def _address(citation: re.Match[str], base: str) -> str:
+def _address_of_citation(citation: re.Match[str], base: str) -> str:
     """Return the address that a citation links to; empty for a page if ``base`` is empty.
 
     ``citation`` is a match of ``_CITED``: it has the ``number`` of an arXiv paper, an ``address``,

@@ -80,11 +80,11 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
     """
     match block:
         case Facts():
-            rows = [[latex(name), _value(value)] for name, value in block.pairs]
+            rows = [[latex(name), _value_latex(value)] for name, value in block.pairs]
             yield from _table([], rows, _column_specification(_FACTS), block.caption)
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]
-            rows = [[_value(cell) for cell in row] for row in block.rows]
+            rows = [[_value_latex(cell) for cell in row] for row in block.rows]
             yield from _table(
                 block.header, rows, _specification_for_texts(block.header, cells), block.caption
             )
@@ -214,7 +214,7 @@ def header_latex(header: str) -> str:
     return rf"\mbox{{{written}}}" if len(header) <= SHORT_HEADER else written
 
 
-def _value(value: object) -> str:
+def _value_latex(value: object) -> str:
     """The value of a fact or a cell in LaTeX, a formula as mathematics."""
     if isinstance(value, Formula):
         height = ""
