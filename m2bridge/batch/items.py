@@ -317,7 +317,7 @@ class Performance(Performer[Job, TaskResult]):
         with case_lock(self._work.folder, job.name) as mine:
             if not mine:
                 return TaskResult(task=job, counts=Counter(), seconds=0.0, held=True)
-            # another command may have done it since this one looked
+            # another command may have done the item since this one read the folder
             done = self._work.stored(job)
             if done is not None:
                 return TaskResult(

@@ -329,7 +329,8 @@ def run(
 def _results_of(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
     """Yield the result of each task, as they arrive.
 
-    A task that another batch holds is tried again after a pause, as often as that is so.
+    A task is held if another batch works on its case. It is tried again after a pause, until it is
+    not held.
     """
     while tasks:
         held = []

@@ -531,7 +531,7 @@ def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
     """
     gc.freeze()  # so that workers share the memory of what the server has imported
     _end_with_parent()
-    limits.start()  # messages name the option --timeout of the command
+    limits.start()  # errors about a limit then advise to change the option --timeout
     try:
         with batch.performer() as performer:
             if batch.memory is not None:

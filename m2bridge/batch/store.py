@@ -118,7 +118,7 @@ class Task:
     case : Model
         A model of a family in the registry.
     questions : tuple of str
-        Keys of questions, as in :func:`m2bridge.certification.make.questions`.
+        Keys of questions of the family, such as ``3.4``.
 
     Examples
     --------
@@ -574,7 +574,7 @@ def _answers_in(path: Path, case: CaseInFile | None = None) -> tuple[str, ...] |
 
 
 def _outcome_in(path: Path, case: CaseInFile) -> OutcomeKind | None:
-    """Return the kind of the outcome at a path; ``None`` as :func:`_answers_in`."""
+    """Return the kind of the outcome at a path; ``None`` if there is no usable outcome."""
     try:
         return _content(path, SUFFIX, case)["kind"]  # type: ignore[no-any-return]
     except _UNREADABLE:

@@ -203,8 +203,8 @@ class StatedQuestion(Question[Any, Any]):
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
             return Content(answer, {}, trusted=())
-        # Each lemma once. They are those of the statements and not of the verdicts, which list none
-        # where a statement does not apply.
+        # Each lemma once, from the statements: a verdict lists no lemma if its statement does not
+        # apply, but what was observed rests on the lemma also then.
         trusted: dict[str, None] = {}
         for verdict in verdicts:
             if verdict.decision is not Decision.UNDECIDED:
@@ -306,7 +306,7 @@ def certify_all(
     model : Model
         A model of a family in the registry.
     questions : sequence of str
-        Keys of questions, as in :func:`m2bridge.certification.make.questions`.
+        Keys of questions of the family, such as ``3.4``.
     engine : Engine, optional
         The session to use; default: that of the enclosing ``with`` block, else the one shared in
         the process.

@@ -169,6 +169,7 @@ def _polynomial(text: str, context: Any) -> Any:
 
     If the text is not a polynomial, the result is zero, which :func:`read` refuses in any case.
     """
+    # FLINT would expand brackets, however high their powers, and abort at a division by zero
     if not _TEXT.fullmatch(text):
         return context.constant(0)
     try:

@@ -363,7 +363,8 @@ def _reasons_by_question(
 
     The reason is that of an outcome of the question in ``rows``. Else it is, for the closure, that
     only equations up to a degree are known; for the polar degrees, that the statement about them
-    has no answer or does not apply; and for all questions, what is known about certificates.
+    has no answer or does not apply; and for all questions, whether there is a certificate without
+    the value, no certificate, or no such question about the family.
     """
     # files of outcomes have names that end with SUFFIX
     reasons = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}

@@ -380,7 +380,11 @@ def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 
 def to_markdown(report: Report, documentation: str = "") -> str:
-    """The paragraph, what the statements say, and a table; with links as in :func:`to_html`."""
+    """The paragraph, what the statements say, and a table; citations are links.
+
+    ``documentation`` is the address of the site, or its folder as seen from the file; if it is
+    empty, citations of pages of the documentation are no links.
+    """
     return _document("report.md", report, documentation)
 
 

@@ -176,7 +176,7 @@ def spelled(text: str) -> str:
         lambda match: f"^{{{''.join(POWERS[sign] for sign in match[0])}}}",
         text,
     )
-    text = re.sub(r"(?<=\d) (?=[−-]?\d)", r"\\;", text)  # rows of matrices
+    text = re.sub(r"(?<=\d) (?=[−-]?\d)", r"\\;", text)  # entries of a row of a matrix
     text = re.sub(r"_\{([a-z]{3,})\}", r"_{\\mathrm{\1}}", text)  # an index that is a word
     return _binomials("".join(SIGNS.get(sign, sign) for sign in text))
 

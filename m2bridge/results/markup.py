@@ -155,6 +155,7 @@ def _latex(text: str) -> str:
 def _sentence_latex(text: str) -> str:
     """Return a sentence in LaTeX, with formulas as mathematics and titles for cited pages."""
     latex_parts = []
+    # each citation of a page is replaced by the title of the page
     for part, is_formula in pieces(_PAGE.sub(_title_of_citation, text)):
         mathematics = _formula_latex(part) if is_formula else ""
         # What only looked like a formula is set as words.
@@ -213,7 +214,7 @@ def _title_of_citation(citation: re.Match[str]) -> str:
 
     A citation without a known title stays as it is.
     """
-    # the file has these two, in this order
+    # the titles of pages, then those of sections: so titles.json has them
     titles_of_pages, titles_of_sections = cited_titles().values()
     # the place is an anchor such as #theorem-degree, or None
     page, place = citation["page"], citation["place"] or ""

@@ -164,7 +164,7 @@ def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]
         if len(column[0]) <= SHORT_HEADER:  # which is not broken
             words.append(column[0])
         word_widths.append(max(map(len, words), default=0))
-    is_numeric = numeric(rows, len(header))
+    is_numeric = numeric(rows, len(header))  # for each column, whether it has only numbers
     available = LATEX_LINE_CHARS - LATEX_COLUMN_GAP_CHARS * len(header)
     if sum(cell_widths) <= available:
         sides = ["r" if number else "l" for number in is_numeric]
