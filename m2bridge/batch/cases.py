@@ -46,6 +46,7 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
         If an option is missing or invalid, a case does not exist, there are too many cases, or the
         family excludes all of them.
     """
+    # the tuple of all values of each option, which ``_values`` reads from the text of the option
     ranges = read_options(chosen.options, texts, _values)
     size = _combination_count(ranges)
     if size > MAX_BATCH_CASES:

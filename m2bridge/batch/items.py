@@ -382,7 +382,7 @@ class Performance(Performer[Job, TaskResult]):
             prelude += f"path = prepend({quoted(work.code_folder + '/')}, path);\n"
         for package in work.packages:
             prelude += f"needsPackage {quoted(package)};\n"
-        prelude += bindings_of(item)
+        prelude += bindings_of(item)  # assignments to the symbols that the item sets
         # without a limit of its own: the time of the item is limited already
         shown = self._engine.show(work.code, work.file, prelude, timeout=None)
         return Outcome(

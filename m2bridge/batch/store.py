@@ -247,7 +247,7 @@ def _task(case: Model, words: Sequence[str]) -> Task:
 def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
     """Return the keys of the questions that the words mean for a case, each once.
 
-    A word is a key, the name of a statement, ``all`` or ``reachable``.
+    A word is a key, a statement's name, ``all`` or ``reachable``: InvalidCaseError for another one.
     """
     by_key = questions(case.family)
     if not by_key:
@@ -521,7 +521,7 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove, of the files ``names``, what killed batches left, and needless outcomes."""
+        """Remove, of the files ``names``, what killed batches left, and outcomes beside certificates."""
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"

@@ -251,8 +251,8 @@ class StatedQuestion(Question[Any, Any]):
     def usual(self, model: Any) -> bool:
         """Return whether the question belongs to ``all``.
 
-        It does if all questions share an observation, or if a statement applies and Macaulay2 is
-        not needed.
+        It does if all questions share an observation, because then it costs nothing more. Otherwise
+        it does if a statement applies to the model and Macaulay2 is not needed.
         """
         if not self.family.observed_separately:
             return True

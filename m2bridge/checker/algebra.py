@@ -325,9 +325,10 @@ def is_cohen_macaulay(generators: Sequence[Any], series: Series, variables: int)
     (Matsumura, *Commutative Ring Theory*, Theorem 17.11). Then the coefficients of the numerator,
     whose sum is the degree of S/I, are the dimensions of R, degree by degree.
 
-    True is a proof, because ranks modulo a prime make dimensions of R too large, never too small:
-    if those that are found have the degree as sum, so have the right ones. False says nothing: the
-    forms are random, a rank may be too small, or the computation would take too long.
+    True is a proof: ranks modulo a prime are at most those over QQ, so the dimensions that are
+    found are at least those of R. If their sum is the degree of S/I, the length of R is at most
+    this degree, and so equal to it. False says nothing: the forms are random, a rank may be too
+    small, or the computation would take too long.
     """
     numerator, n = series
     codimension = variables - n

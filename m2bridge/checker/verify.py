@@ -97,8 +97,8 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
         family = checker_of(certificate.family)
         return _result_of_checks(certificate, family, name)
     except InvalidCaseError as reason:
-        # There is no such family. If the digest is right, it may be in a package that is not
-        # installed.
+        # This program has no such family. If the digest is right, the family may be in a package
+        # that is not installed; if it is wrong, the certificate was changed.
         sealed = certificate.digest == certificate.computed_digest()
         outcome: VerifyOutcome = "failed" if sealed else "rejected"
         stored = certificate.family

@@ -214,7 +214,8 @@ def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
 def orbit_facts(certificates: Iterable[Certificate], evidence_key: str) -> FactsByOrbit:
     """The facts about each orbit that the evidence of certificates has under a key.
 
-    The key is ``orbits`` or ``tangent_dimensions``. Certificates without this key say nothing.
+    The key is ``orbits`` or ``tangent_dimensions``. Certificates without this key say nothing. The
+    result has the facts, values by their names, under the tuple of the numbers of the orbit.
 
     Raises
     ------

@@ -67,6 +67,7 @@ def to_html(report: Report, documentation: str = "") -> str:
     the page cites of it are links then. If it is empty, they are not.
     """
     cases = report.by_case()
+    # what is shown when a case is opened, in parts of which each is unpacked by itself
     sheets = [_case_sheet(rows, details) for rows, details in cases.values()]
     parts = [
         sheets[i : i + CASES_PER_HTML_PART] for i in range(0, len(sheets), CASES_PER_HTML_PART)
@@ -134,7 +135,7 @@ def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
     by_statement: dict[str, list[VerdictRow]] = {}
     for row in rows:
         by_statement.setdefault(row.statement, []).append(row)
-    paper = paper_of(rows)
+    paper = paper_of(rows)  # with which all sources begin, and which they need not repeat
     found = []
     for name, its_rows in sorted(by_statement.items()):
         with_words = [row for row in its_rows if row.text or row.source] or its_rows
@@ -177,7 +178,8 @@ def _page_table(report: Report) -> dict[str, Any]:
     A row has the places of its case in ``cases``, of its statement in ``statements``, of its
     verdict in ``verdicts``, and of its reason and witness in ``texts``; and its seconds. A row may
     be about several statements, and is shown where one of them is chosen: ``members`` has for each
-    text in ``statements`` the list of their names.
+    text in ``statements`` the list of their names. ``marks`` has the signs of the verdicts, and
+    ``legends`` says for each family what the numbers of an orbit are.
     """
     # A row of ``report.rows`` is about one statement. In ``report.lines`` statements that one fact
     # decides share a row, whose statement is their list, such as "3.4 (iii), A.4".
@@ -330,7 +332,7 @@ def _numbers(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 
 def to_text(report: Report) -> str:
-    """The verdicts, the table with each witness on a line of its own, and what they rest on."""
+    """The verdicts, their table with each witness on a line of its own, and the lemmas trusted."""
     fill = partial(textwrap.fill, width=TEXT_LINE_CHARS, break_on_hyphens=False)
     parts = [fill(line(report.answer))]
     for block in to_sheet(report).blocks:
@@ -402,6 +404,8 @@ def to_latex(report: Report, documentation: str = "") -> str:
     # character takes about 0.0115.
     longest = max((len(case.name) for case in report.cases), default=0)
     share_of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
+    # in the template ``by_name`` is whether cases are named by their names, and ``of_names`` the
+    # share of the line for these
     return _document(
         "report.tex",
         report,

@@ -173,7 +173,7 @@ def _formula_latex(text: str) -> str:
     # A line of a narrow column may end after a name such as det: LaTeX's \operatorname forbids it.
     upright_name = r"\\mathop{\\mathrm\1}\\penalty500 "
     formula = re.sub(r"\\operatorname(\{\w+\})", upright_name, spelled(text))
-    # and after a comma; \lt and \gt are names of the site only
+    # A line may also end after a comma. LaTeX does not know the names \lt and \gt of the site.
     for for_site, for_print in ((", ", r",\allowbreak{} "), (r"\lt ", "< "), (r"\gt ", "> ")):
         formula = formula.replace(for_site, for_print)
     # Greek letters, and signs that ``spelled`` left.

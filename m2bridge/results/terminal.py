@@ -191,6 +191,7 @@ def _widths(columns: Sequence[Sequence[str]], available: int) -> tuple[int, list
     spare = available - sum(word_widths) - gaps
     if spare < 0:
         return 1, [None] * len(columns)
+    # how much each column lacks to hold its longest line
     missing = [
         line_width - word_width
         for line_width, word_width in zip(line_widths, word_widths, strict=True)
