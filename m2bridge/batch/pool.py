@@ -155,7 +155,7 @@ class Worker(Generic[KeyT, ResultT]):
         # the two ends of the pipe, that of this process and that of the worker
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, batch), daemon=True)
-        # An interrupted start would make the fork server print a traceback, and a worker must not run
+        # An interrupted start would make the fork server print a traceback. A worker must not run
         # the script of this process.
         with block_interrupts(*ENDING_SIGNALS), _without_script():
             try:

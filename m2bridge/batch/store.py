@@ -521,7 +521,7 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove, of the files ``names``, what killed batches left, and outcomes beside certificates."""
+        """Remove, of the files ``names``, remains of killed batches and outcomes beside answers."""
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
