@@ -147,7 +147,10 @@ def retry_if_engine_died(perform: Callable[[], ResultT]) -> ResultT:
 
 
 class Certifier(Performer[Task, TaskResult]):
-    """Certifies tasks one after the other with one Macaulay2, started at once if it is needed."""
+    """Certifies tasks one after the other with one Macaulay2, started at once if it is needed.
+
+    ``_performed`` counts the tasks: after ``recycled_after`` of them the worker is exhausted.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

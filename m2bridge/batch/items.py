@@ -142,9 +142,13 @@ class ItemWork(Batch[Job, TaskResult]):
     code_folder : str
         The folder in which Macaulay2 first looks for files that the code loads.
     program : str or None
+        The path of Macaulay2; ``None`` if it is to be looked for.
     timeout : float or None
+        Seconds for each item.
     memory : int or None
+        Bytes of address space, of each worker and of each Macaulay2.
     folder : Path or None
+        The folder of the outcomes; ``None`` if none is stored.
     retry : frozenset of str
         Kinds of outcomes in the folder that count as not done ...
     since : float
@@ -288,7 +292,10 @@ def _suffix(outcome: Outcome) -> str:
 
 
 class Performance(Performer[Job, TaskResult]):
-    """Performs jobs in a worker, one after the other, with one Macaulay2."""
+    """Performs jobs in a worker, one after the other, with one Macaulay2.
+
+    ``_work`` is what is done with each item, and ``_function`` the function, if it is no code.
+    """
 
     def __init__(self, work: ItemWork) -> None:
         self._work = work

@@ -470,9 +470,11 @@ def prepare(*modules: str) -> None:
     Raises
     ------
     BatchError
-        If this process may not open enough files, or there is no folder for the socket.
+        If this process may not open enough files, there is no folder for the socket, or the server
+        cannot be started.
     """
     check_files(MIN_OPEN_FILES)
+    # without modules the server imports those of an earlier call, if there are any
     if modules:
         CONTEXT.set_forkserver_preload(list(modules))
     with block_interrupts():

@@ -95,7 +95,15 @@ class Verification(Batch[Path, VerifyResult]):
 
 
 class Checker(Performer[Path, VerifyResult]):
-    """Verifies files one after the other, in a worker process."""
+    """Verifies files one after the other, in a worker process.
+
+    Parameters
+    ----------
+    check : callable
+        Returns the finding for a path, like ``verify_path``.
+    folders : sequence of Path, optional
+        Folders below which files may be read; ``None`` where this process is not confined.
+    """
 
     def __init__(self, check: Check, folders: Sequence[Path] | None = None) -> None:
         self._check = check

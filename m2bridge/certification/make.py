@@ -129,6 +129,7 @@ def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     their key.
     """
     chosen_family = family(name)
+    # by_key[key] = the statements with this key, without separate computations
     by_key: dict[str, list[Statement]] = {}
     for statement in sharing_one_observation(chosen_family.statements()):
         by_key.setdefault(statement.key, []).append(statement)

@@ -233,7 +233,7 @@ def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
     monomials outside M are a basis of S/I, for a homogeneous ideal I in each degree (Macaulay). So
     the series is that of S/M, a polynomial N over (1 − T)^variables. While N(1) = 0, a factor
     1 − T is cancelled: the power of 1 − T that is left is the order of the pole at T = 1, which is
-    the dimension of S/I.
+    the dimension of S/I. For I = S the result is ([], 0).
     """
     numerator = _numerator(monomials)
     dimension = variables

@@ -180,8 +180,9 @@ def verdicts_on(
 ) -> tuple[Verdict, ...]:
     """Return the verdicts on statements about a model, in the order of the statements.
 
-    If ``observed`` is ``None``, they are NOT_APPLICABLE or UNDECIDED, and ``limit`` is the limit
-    that prevented the observation, in words; empty if nothing can be observed of the model.
+    If ``observed`` is ``None``, a verdict is NOT_APPLICABLE if a hypothesis of its statement fails,
+    else UNDECIDED; ``limit`` is then the limit that prevented the observation, in words, and empty
+    if nothing can be observed of the model.
     """
     if observed is not None:
         return tuple(compare(statement, observed) for statement in statements)

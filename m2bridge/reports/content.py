@@ -214,8 +214,9 @@ class Detail:
     script : str
         The Macaulay2 program; empty if none was needed.
     trusted : tuple of str
+        The lemmas and computations that the certificate takes on trust.
     reported : dict
-        As in :class:`VerdictRow`.
+        ``versions``, ``seconds`` and ``peak_memory``, which nobody checked.
     """
 
     case: NamedCase
@@ -244,8 +245,9 @@ class Report:
     rows : tuple of VerdictRow
         Refuted first.
     details : tuple of Detail
-        One for each certificate, by case.
+        The content of each certificate without its verdicts, by case.
     problems : tuple of Problem
+        The files that could not be used, and why.
     """
 
     rows: tuple[VerdictRow, ...]
