@@ -110,9 +110,9 @@ def global_verdict(
     ``hypothesis`` is the first hypothesis that fails, or None; if one fails, the verdict is
     NOT_APPLICABLE. ``predicted`` is None where the statement has no meaning, and ``observed`` is
     None if the value was not decided or would be too large to compute; if one of them is None, the
-    verdict is UNDECIDED. Several numbers are predicted as a list, and
-    observed as a dictionary: for the name of each method the list of numbers that it finds, None
-    for a number that it does not find.
+    verdict is UNDECIDED. Several numbers are predicted as a list, and observed as a dictionary: for
+    the name of each method the list of numbers that it finds, None for a number that it does not
+    find.
     """
     # a statement about special fibres is true where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0
