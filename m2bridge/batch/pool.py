@@ -204,7 +204,7 @@ class Pool(Generic[KeyT, ResultT]):
     A worker is replaced when it has died, and when it is exhausted. The item at which a worker died
     is performed a second time by another worker, since the first death may have other causes: too
     little memory was left by earlier items, or the worker was killed from outside. If the second
-    worker dies too, the item is lost.
+    worker dies too, the item is lost. ``_waiting`` has the groups of items that no worker has.
 
     Parameters
     ----------

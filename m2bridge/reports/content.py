@@ -240,6 +240,9 @@ class Problem:
 class Report:
     """A folder of certificates and outcomes.
 
+    Its ``columns`` are pairs (option, heading): the columns of tables that name a case, in which a
+    case has its ``cells``. Its ``counts`` are the numbers of rows with each verdict.
+
     Parameters
     ----------
     rows : tuple of VerdictRow

@@ -315,6 +315,9 @@ class FormulaPart:
 def parts(text: str) -> Iterator[FormulaPart]:
     """Yield the parts of a polynomial in Python's notation; signs of products are left out.
 
+    Each part is a sign between terms, a number, whose denominator is its ``power``, or a power of a
+    variable, whose name is cut into its ``text`` and its indices.
+
     Raises
     ------
     ValueError
