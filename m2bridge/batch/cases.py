@@ -51,8 +51,7 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
     size = _combination_count(ranges)
     if size > MAX_BATCH_CASES:
         raise InvalidCaseError(
-            # the error names the first option
-            next(iter(ranges)),
+            next(iter(ranges)),  # the error names the first option
             f"this grid has {size} cases; at most {MAX_BATCH_CASES} go into one batch:"
             f" {SMALLER_GRIDS_ADVICE}",
         )
@@ -81,8 +80,7 @@ def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bo
     models = list(islice(chain.from_iterable(grids), MAX_BATCH_CASES + 1))
     if len(models) > MAX_BATCH_CASES:
         raise InvalidCaseError(
-            # the error names the first option
-            next(iter(ranges)),
+            next(iter(ranges)),  # the error names the first option
             f"this grid has more than {MAX_BATCH_CASES} cases, too many for one batch:"
             f" {SMALLER_GRIDS_ADVICE}",
         )

@@ -394,7 +394,7 @@ def _value(
 ) -> AtlasValue:
     """The value of this name, one of :data:`VALUES`, or the reason why there is none.
 
-    Its source is the certificate of the closure, if that says it, else the first that does.
+    Its source is the certificate of the closure, if that says it, else the first file that does.
     ``missing`` has the reasons by question.
 
     Raises
@@ -404,8 +404,7 @@ def _value(
     """
     # the question whose certificate would have the value, and how a certificate is read
     question, reader = VALUES[name]
-    # values[file] = value
-    values = {}
+    values = {}  # by the file of the certificate
     for file, certificate in certificates.items():
         value = reader(certificate)
         if value is not None:
@@ -416,7 +415,6 @@ def _value(
     if not values:
         return AtlasValue(name, "", reason=missing[question])
     about_closure = [file for file in values if certificates[file].question == CLOSURE]
-    # the first by the name of its file
     source = min(about_closure or values)
     return AtlasValue(name=name, text=str(values[source]), source=source)
 

@@ -315,8 +315,7 @@ class FormulaPart:
 def parts(text: str) -> Iterator[FormulaPart]:
     """Yield the parts of a polynomial in Python's notation; signs of products are left out.
 
-    Each part is a sign between terms, a number, whose denominator is its ``power``, or a power of a
-    variable, whose name is cut into its ``text`` and its indices.
+    A part is a sign, a number with its denominator as ``power``, or a power of a variable.
 
     Raises
     ------
@@ -332,9 +331,8 @@ def parts(text: str) -> Iterator[FormulaPart]:
     while end < len(text):
         match = _PARTS.match(text, end)
         if match is None:
-            raise ValueError(
-                f"'{text[end : end + 40]}' is not part of a polynomial that is written out"
-            )
+            rest = text[end : end + 40]
+            raise ValueError(f"'{rest}' is not part of a polynomial that is written out")
         end = match.end()
         if match["variable"]:
             base, *indices = match["variable"].split("_")

@@ -175,8 +175,7 @@ def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]
     widths = []
     for word_width, cell_width in zip(word_widths, cell_widths, strict=True):
         widths.append(word_width + share * (cell_width - word_width) + LATEX_COLUMN_GAP_CHARS)
-    # a table that is narrower than the line keeps its width; one that is wider is made to fit
-    line_width = max(sum(widths), LATEX_LINE_CHARS)
+    line_width = max(sum(widths), LATEX_LINE_CHARS)  # a wider table is made to fit
     numeric_columns = [place for place, number in enumerate(is_numeric) if number]
     return _column_specification([width / line_width for width in widths], numeric_columns)
 
