@@ -46,18 +46,19 @@ def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = Fal
         If an option is missing or invalid, a case does not exist, there are too many cases, or the
         family excludes all of them.
     """
+    # the tuple of all values of each option, which ``_values`` reads from the text of the option
     ranges = read_options(chosen.options, texts, _values)
-    size = _size(ranges)
+    size = _combination_count(ranges)
     if size > MAX_BATCH_CASES:
         raise InvalidCaseError(
-            next(iter(ranges)),
+            next(iter(ranges)),  # the error names the first option
             f"this grid has {size} cases; at most {MAX_BATCH_CASES} go into one batch:"
             f" {SMALLER_GRIDS_ADVICE}",
         )
     return _cases(chosen, ranges, every)
 
 
-def _size(ranges: Mapping[str, tuple[Any, ...]]) -> int:
+def _combination_count(ranges: Mapping[str, tuple[Any, ...]]) -> int:
     """Return the number of combinations of one value for each option."""
     return prod(map(len, ranges.values()))
 
@@ -79,8 +80,7 @@ def _cases(chosen: Family[Any], ranges: Mapping[str, tuple[Any, ...]], every: bo
     models = list(islice(chain.from_iterable(grids), MAX_BATCH_CASES + 1))
     if len(models) > MAX_BATCH_CASES:
         raise InvalidCaseError(
-            # the error names the first option
-            next(iter(ranges)),
+            next(iter(ranges)),  # the error names the first option
             f"this grid has more than {MAX_BATCH_CASES} cases, too many for one batch:"
             f" {SMALLER_GRIDS_ADVICE}",
         )
@@ -115,7 +115,7 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
     chosen : Family
         The family of entries that do not name one.
     every : bool
-        As in :func:`grid`.
+        Whether to include the cases that the family excludes from grids.
 
     Raises
     ------
@@ -135,8 +135,8 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
             own = chosen
             if "family" in entry:
                 own = family(str(entry["family"]))
-            ranges = read_options(own.options, _texts(own, entry), _values)
-            size += _size(ranges)
+            ranges = read_options(own.options, _option_texts(own, entry), _values)
+            size += _combination_count(ranges)
             if size > MAX_BATCH_CASES:
                 raise InvalidCaseError(
                     "cases", f"more than {MAX_BATCH_CASES} cases, too many for one batch"
@@ -164,7 +164,7 @@ def _located_errors(where: str) -> Iterator[None]:
         raise InvalidCaseError("cases", f"{where}: {error}") from None
 
 
-def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
+def _option_texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
     """Return the values of an entry as they would be written on the command line, by option.
 
     Raises
@@ -195,10 +195,10 @@ def _texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, str]:
 
 def ordered(cases: Iterable[Model]) -> tuple[Model, ...]:
     """Return the cases without duplicates, sorted by expected time, shortest first."""
-    return tuple(sorted(set(cases), key=_rank))
+    return tuple(sorted(set(cases), key=_sort_key))
 
 
-def _rank(case: Model) -> tuple[Any, ...]:
+def _sort_key(case: Model) -> tuple[Any, ...]:
     """Return the key by which cases are sorted: the family, the expected time, and the numbers.
 
     The numbers are lists, also where one is alone, so that they can be compared.
@@ -227,7 +227,7 @@ def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
     return entries
 
 
-def _toml(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _toml_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the tables ``[[case]]``, each after its number in words; ConversionError if wrong."""
     data = read_toml(text)
     tables = data.get("case")
@@ -240,7 +240,7 @@ def _toml(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"case {number}", table
 
 
-def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _csv_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rows by the names in the header, each after its line; ConversionError if wrong."""
     rows = csv.reader(text.splitlines(), strict=True)
     try:
@@ -263,5 +263,5 @@ def _csv(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         ) from None
 
 
-_READERS = {".toml": _toml, ".csv": _csv}
+_READERS = {".toml": _toml_entries, ".csv": _csv_entries}
 """The readers of files of cases by ending."""

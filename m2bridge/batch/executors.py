@@ -147,7 +147,10 @@ def retry_if_engine_died(perform: Callable[[], ResultT]) -> ResultT:
 
 
 class Certifier(Performer[Task, TaskResult]):
-    """Certifies tasks one after the other with one Macaulay2, started at once if it is needed."""
+    """Certifies tasks one after the other with one Macaulay2, started at once if it is needed.
+
+    ``_performed`` counts the tasks: after ``recycled_after`` of them the worker is exhausted.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -326,7 +329,7 @@ class Dask(Generic[KeyT, ResultT]):
         items_by_key: dict[str, KeyT] = {}
 
         def submit(number: int) -> None:
-            """Submit the next items, at most this many."""
+            """Submit at most ``number`` waiting items; each is kept by the key of its future."""
             for item in islice(waiting, number):
                 started(item)
                 # not pure: an item that was performed before is performed again

@@ -96,7 +96,8 @@ class ItemFile:
             return read_mrdi(self.path)
         text = read_text(self.path, MAX_ITEM_BYTES)
         if self.path.suffix == ".toml":
-            return read_ideal_file(text)[0]
+            ideal, _title = read_ideal_file(text)
+            return ideal
         if self.path.suffix == ".json":
             return read_ideal(read_json(text))
         return text
@@ -141,9 +142,13 @@ class ItemWork(Batch[Job, TaskResult]):
     code_folder : str
         The folder in which Macaulay2 first looks for files that the code loads.
     program : str or None
+        The path of Macaulay2; ``None`` if it is to be looked for.
     timeout : float or None
+        Seconds for each item.
     memory : int or None
+        Bytes of address space, of each worker and of each Macaulay2.
     folder : Path or None
+        The folder of the outcomes; ``None`` if none is stored.
     retry : frozenset of str
         Kinds of outcomes in the folder that count as not done ...
     since : float
@@ -287,7 +292,10 @@ def _suffix(outcome: Outcome) -> str:
 
 
 class Performance(Performer[Job, TaskResult]):
-    """Performs jobs in a worker, one after the other, with one Macaulay2."""
+    """Performs jobs in a worker, one after the other, with one Macaulay2.
+
+    ``_work`` is what is done with each item, and ``_function`` the function, if it is no code.
+    """
 
     def __init__(self, work: ItemWork) -> None:
         self._work = work
@@ -295,6 +303,7 @@ class Performance(Performer[Job, TaskResult]):
         self._function = pickle.loads(work.function) if work.function else None
         # Macaulay2 is looked for when it is first needed, and once
         program = cache(partial(locate, work.program))
+        # symbols are forgotten after each item, so that the next one finds none of them
         self._engine = Evaluator(program, Limits(memory=work.memory), forgets_symbols=True)
 
     @property
@@ -315,7 +324,7 @@ class Performance(Performer[Job, TaskResult]):
         with case_lock(self._work.folder, job.name) as mine:
             if not mine:
                 return TaskResult(task=job, counts=Counter(), seconds=0.0, held=True)
-            # another command may have done it since this one looked
+            # another command may have done the item since this one read the folder
             done = self._work.stored(job)
             if done is not None:
                 return TaskResult(
@@ -380,7 +389,8 @@ class Performance(Performer[Job, TaskResult]):
             prelude += f"path = prepend({quoted(work.code_folder + '/')}, path);\n"
         for package in work.packages:
             prelude += f"needsPackage {quoted(package)};\n"
-        prelude += bindings_of(item)
+        prelude += bindings_of(item)  # assignments to the symbols that the item sets
+        # without a limit of its own: the time of the item is limited already
         shown = self._engine.show(work.code, work.file, prelude, timeout=None)
         return Outcome(
             job.name, "computed", value=shown.value, text=shown.text, output=shown.output

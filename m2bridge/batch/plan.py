@@ -111,7 +111,10 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
 
 
 class Progress:
-    """A display of the progress of a batch. The base class counts, and shows nothing."""
+    """A display of the progress of a batch. The base class counts, and shows nothing.
+
+    ``_number`` is the number of all tasks, ``_done`` that of those done, also in earlier runs.
+    """
 
     def __init__(self) -> None:
         self._done = self._number = 0
@@ -131,7 +134,10 @@ class Progress:
 
 
 class Lines(Progress):
-    """A display of one plain line for each case that is done."""
+    """A display of one plain line for each case that is done.
+
+    ``_number`` is the number of all tasks, ``_done`` that of those done, also in earlier runs.
+    """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         super().__init__()
@@ -149,7 +155,10 @@ class Lines(Progress):
 
 
 class Live(Progress):
-    """A display on a terminal that is updated in place."""
+    """A display on a terminal that is updated in place.
+
+    ``_number`` is the number of all tasks, ``_done`` that of those done, also in earlier runs.
+    """
 
     @contextmanager
     def of(self, plan: Plan) -> Iterator[None]:
@@ -329,7 +338,8 @@ def run(
 def _results_of(tasks: Sequence[Any], executor: Any, progress: Progress) -> Iterator[TaskResult]:
     """Yield the result of each task, as they arrive.
 
-    A task that another batch holds is tried again after a pause, as often as that is so.
+    A task is held if another batch works on its case. It is tried again after a pause, until it is
+    not held.
     """
     while tasks:
         held = []

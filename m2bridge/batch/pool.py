@@ -155,7 +155,8 @@ class Worker(Generic[KeyT, ResultT]):
         # the two ends of the pipe, that of this process and that of the worker
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, batch), daemon=True)
-        # an interrupted start would make the fork server print a traceback
+        # An interrupted start would make the fork server print a traceback. A worker must not run
+        # the script of this process.
         with block_interrupts(*ENDING_SIGNALS), _without_script():
             try:
                 self.process.start()
@@ -203,7 +204,7 @@ class Pool(Generic[KeyT, ResultT]):
     A worker is replaced when it has died, and when it is exhausted. The item at which a worker died
     is performed a second time by another worker, since the first death may have other causes: too
     little memory was left by earlier items, or the worker was killed from outside. If the second
-    worker dies too, the item is lost.
+    worker dies too, the item is lost. ``_waiting`` has the groups of items that no worker has.
 
     Parameters
     ----------
@@ -225,10 +226,11 @@ class Pool(Generic[KeyT, ResultT]):
         self._false_starts = 0
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
-        """Perform items as by :meth:`results`; yield the results in the order of arrival.
+        """Perform items; yield the results in the order of arrival.
 
-        The last few items are performed in reverse order: if items are sorted by length, the
-        longest of them begins first, and all workers finish at about the same time.
+        ``started`` is called with each item when a worker begins it. The last few items are
+        performed in reverse order: if items are sorted by length, the longest of them begins first,
+        and all workers finish at about the same time.
         """
         listed = list(items)
         early = max(len(listed) - LAST_ITEMS_PER_WORKER * self._number, 0)
@@ -468,9 +470,11 @@ def prepare(*modules: str) -> None:
     Raises
     ------
     BatchError
-        If this process may not open enough files, or there is no folder for the socket.
+        If this process may not open enough files, there is no folder for the socket, or the server
+        cannot be started.
     """
     check_files(MIN_OPEN_FILES)
+    # without modules the server imports those of an earlier call, if there are any
     if modules:
         CONTEXT.set_forkserver_preload(list(modules))
     with block_interrupts():
@@ -491,8 +495,8 @@ def _choose_folder() -> None:
     folder there if it is stopped by a signal.
     """
     for place in short_folders():
-        with suppress(EngineError):
-            # a folder is removed when its object is, so that this one is kept
+        with suppress(EngineError):  # no folder can be made there: the next place is tried
+            # the folder is removed with its ``Scratch``, which is therefore kept until the end
             _kept.append(Scratch(place))
             # no public function sets the folder of the sockets
             configuration = multiprocessing.current_process()._config  # type: ignore[attr-defined]
@@ -530,7 +534,7 @@ def serve(line: Connection, batch: Batch[KeyT, ResultT]) -> None:
     """
     gc.freeze()  # so that workers share the memory of what the server has imported
     _end_with_parent()
-    limits.start()  # messages name the option --timeout of the command
+    limits.start()  # errors about a limit then advise to change the option --timeout
     try:
         with batch.performer() as performer:
             if batch.memory is not None:

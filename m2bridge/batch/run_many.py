@@ -164,6 +164,7 @@ def run_many(
     Limits(memory=memory)  # raises an error for an invalid limit
     if folder is not None:
         folder = Path(folder).absolute()
+    # ``source`` is the text by which a folder of outcomes recognises the work
     code = source = ""
     function = b""
     if isinstance(work, str):
@@ -214,16 +215,17 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
             raise InvalidCaseError(
                 "items", f"item {number} cannot be sent to a worker: {reason_of(reason)}"
             ) from None
-        digest = _digest(source, _identity(item, data))
+        digest = _digest(source, _identifying_bytes(item, data))
         job = Job(number=number, name=f"item-{number:05d}", item=data, digest=digest)
         jobs.append(job)
     return jobs
 
 
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
-    """Return a job for each file, with the name of the file.
+    """Return a job for each file, named by the file without its ending.
 
-    Where several files have the same name in different folders, their paths are the names.
+    If two of the files have equal names, all jobs are named by paths. The digest of a job is that
+    of the code, its packages and the content of the file.
 
     Raises
     ------
@@ -249,7 +251,8 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
 def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
     """Raise InvalidCaseError if the file of an outcome would replace an item.
 
-    ``jobs`` and ``paths`` are in the same order: the jobs of the files.
+    ``paths`` are the files of the items. The outcome of a job is stored in the folder of ``work``,
+    in a file with the name of the job; without a folder nothing is stored.
     """
     if work.folder is None:
         return
@@ -285,7 +288,7 @@ def _digest(*parts: str | bytes) -> str:
     return hashlib.sha256(repr((FORM, *parts)).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _identity(item: Any, data: bytes) -> bytes:
+def _identifying_bytes(item: Any, data: bytes) -> bytes:
     """Return the bytes that identify an item: its JSON, or ``data``, its pickle, if it has none.
 
     The pickle of a set, for example, is not the same in each process.

@@ -118,7 +118,7 @@ class Task:
     case : Model
         A model of a family in the registry.
     questions : tuple of str
-        Keys of questions, as in :func:`m2bridge.certification.make.questions`.
+        Keys of questions of the family, such as ``3.4``.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def tasks(cases: Iterable[Model], check: str = "all") -> tuple[Task, ...]:
 
 
 def _task(case: Model, words: Sequence[str]) -> Task:
-    """Return the task for a case; ``words`` name the questions, as in :func:`tasks`.
+    """Return the task for a case; ``words`` are keys or names of questions, or such as ``all``.
 
     Raises
     ------
@@ -245,8 +245,9 @@ def _task(case: Model, words: Sequence[str]) -> Task:
 
 
 def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
-    """Return the keys of the questions that the words mean for a case, each once; see
-    :func:`tasks`.
+    """Return the keys of the questions that the words mean for a case, each once.
+
+    A word is a key, a statement's name, ``all`` or ``reachable``: InvalidCaseError for another one.
     """
     by_key = questions(case.family)
     if not by_key:
@@ -520,7 +521,7 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove remains of killed batches: incomplete files, outcomes beside a certificate."""
+        """Remove, of the files ``names``, remains of killed batches and outcomes beside answers."""
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"
@@ -573,7 +574,7 @@ def _answers_in(path: Path, case: CaseInFile | None = None) -> tuple[str, ...] |
 
 
 def _outcome_in(path: Path, case: CaseInFile) -> OutcomeKind | None:
-    """Return the kind of the outcome at a path; ``None`` as :func:`_answers_in`."""
+    """Return the kind of the outcome at a path; ``None`` if there is no usable outcome."""
     try:
         return _content(path, SUFFIX, case)["kind"]  # type: ignore[no-any-return]
     except _UNREADABLE:

@@ -95,7 +95,15 @@ class Verification(Batch[Path, VerifyResult]):
 
 
 class Checker(Performer[Path, VerifyResult]):
-    """Verifies files one after the other, in a worker process."""
+    """Verifies files one after the other, in a worker process.
+
+    Parameters
+    ----------
+    check : callable
+        Returns the finding for a path, like ``verify_path``.
+    folders : sequence of Path, optional
+        Folders below which files may be read; ``None`` where this process is not confined.
+    """
 
     def __init__(self, check: Check, folders: Sequence[Path] | None = None) -> None:
         self._check = check
@@ -161,7 +169,8 @@ def verify_files(
     BatchError
         If worker processes do not start.
     """
-    prepare(Verification.module, "m2bridge.maps.singular_locus")  # imported once for all workers
+    # the server from which workers are forked imports these modules, once for all of them
+    prepare(Verification.module, "m2bridge.maps.singular_locus")
     with Pool(verification or Verification(), workers) as pool:
         findings = dict(pool.results(_groups(paths)))
     return [findings[path] for path in paths]

@@ -129,6 +129,7 @@ def questions(name: str) -> Mapping[str, Question[Any, Any]]:
     their key.
     """
     chosen_family = family(name)
+    # by_key[key] = the statements with this key, without separate computations
     by_key: dict[str, list[Statement]] = {}
     for statement in sharing_one_observation(chosen_family.statements()):
         by_key.setdefault(statement.key, []).append(statement)
@@ -203,8 +204,8 @@ class StatedQuestion(Question[Any, Any]):
         answer = {"verdicts": [verdict.to_data() for verdict in verdicts]}
         if observed is None:
             return Content(answer, {}, trusted=())
-        # Each lemma once. They are those of the statements and not of the verdicts, which list none
-        # where a statement does not apply.
+        # Each lemma once, from the statements: a verdict lists no lemma if its statement does not
+        # apply, but what was observed rests on the lemma also then.
         trusted: dict[str, None] = {}
         for verdict in verdicts:
             if verdict.decision is not Decision.UNDECIDED:
@@ -251,8 +252,8 @@ class StatedQuestion(Question[Any, Any]):
     def usual(self, model: Any) -> bool:
         """Return whether the question belongs to ``all``.
 
-        It does if all questions share an observation, or if a statement applies and Macaulay2 is
-        not needed.
+        It does if all questions share an observation, because then it costs nothing more. Otherwise
+        it does if a statement applies to the model and Macaulay2 is not needed.
         """
         if not self.family.observed_separately:
             return True
@@ -283,7 +284,8 @@ def _witness_text(witness: Witness | None) -> str:
 def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certificate:
     """Return the certificate that answers one question about one case.
 
-    Parameters and errors are those of :func:`certify_all`, for one question.
+    ``model`` is the case, and ``question`` a key of :func:`questions`. The options ``engine`` and
+    ``timeout`` (in seconds), and the errors, are those of :func:`certify_all`.
 
     Examples
     --------
@@ -305,7 +307,7 @@ def certify_all(
     model : Model
         A model of a family in the registry.
     questions : sequence of str
-        Keys of questions, as in :func:`m2bridge.certification.make.questions`.
+        Keys of questions of the family, such as ``3.4``.
     engine : Engine, optional
         The session to use; default: that of the enclosing ``with`` block, else the one shared in
         the process.
@@ -377,6 +379,7 @@ def _observe(
     if isinstance(engine, Session):
         # so that the peak of memory is that of this observation
         engine.forget_peak_memory()
+    # no limit of time is added; the context measures the seconds
     with limited(None) as timer:
         observation = question.observe(model)
         reported = {

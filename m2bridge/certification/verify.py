@@ -82,7 +82,8 @@ def _with_program(certificate: Certificate, result: VerifyResult) -> VerifyResul
     ``result`` is the result of the content. It is returned if the program is that of this release.
     If the program is another one, the outcome is ``program-not-checked`` if the content does not
     rest on the program; else ``rejected`` if this release wrote the certificate, and
-    ``other-release`` if another one did.
+    ``other-release`` if another one did. It is ``too-expensive`` if the case is too large for this
+    release to write its program.
     """
     try:
         program_change = program_difference(certificate)

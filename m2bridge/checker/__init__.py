@@ -107,11 +107,12 @@ def global_verdict(
     """Return the verdict on a statement that predicts a number, several numbers, or yes or no.
 
     It is CONFIRMED if the observed value is the predicted one, and REFUTED if it is not.
-    ``hypothesis`` is as for :func:`verdict`. ``predicted`` is None where the statement has no
-    meaning, and ``observed`` is None if the value was not decided or would be too large to compute;
-    if one of them is None, the verdict is UNDECIDED. Several numbers are predicted as a list, and
-    observed as a dictionary: for the name of each method the list of numbers that it finds, None
-    for a number that it does not find.
+    ``hypothesis`` is the first hypothesis that fails, or None; if one fails, the verdict is
+    NOT_APPLICABLE. ``predicted`` is None where the statement has no meaning, and ``observed`` is
+    None if the value was not decided or would be too large to compute; if one of them is None, the
+    verdict is UNDECIDED. Several numbers are predicted as a list, and observed as a dictionary: for
+    the name of each method the list of numbers that it finds, None for a number that it does not
+    find.
     """
     # a statement about special fibres is true where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0
@@ -156,8 +157,8 @@ def statements(
 
     ``verdicts`` are the verdicts on these statements, in the same order, and ``wording`` is the
     wording of the family. ``evidence`` has the numbers from which the verdicts follow, and is empty
-    if nothing was computed. The content names the lemmas behind the decided statements, each once;
-    none if nothing was computed or decided.
+    if nothing was computed. The content names the lemmas of all statements whose verdict is not
+    UNDECIDED, each once; none if nothing was computed.
     """
     lemmas: list[str] = []
     if evidence:

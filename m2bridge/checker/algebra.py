@@ -89,7 +89,7 @@ def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
         pointer.update((column, column) for column, _ in row)
 
     def representative(column: Hashable) -> Hashable:
-        """The column at which the pointers from ``column`` on arrive."""
+        """The linked column that points to itself, at which the pointers from ``column`` arrive."""
         while pointer[column] != column:
             # skip one column, so that the next search takes half as many steps
             pointer[column] = pointer[pointer[column]]
@@ -169,6 +169,7 @@ def _polynomial(text: str, context: Any) -> Any:
 
     If the text is not a polynomial, the result is zero, which :func:`read` refuses in any case.
     """
+    # FLINT would expand brackets, however high their powers, and abort at a division by zero
     if not _TEXT.fullmatch(text):
         return context.constant(0)
     try:
@@ -232,7 +233,7 @@ def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
     monomials outside M are a basis of S/I, for a homogeneous ideal I in each degree (Macaulay). So
     the series is that of S/M, a polynomial N over (1 − T)^variables. While N(1) = 0, a factor
     1 − T is cancelled: the power of 1 − T that is left is the order of the pole at T = 1, which is
-    the dimension of S/I.
+    the dimension of S/I. For I = S the result is ([], 0).
     """
     numerator = _numerator(monomials)
     dimension = variables
@@ -247,7 +248,8 @@ def _numerator(monomials: list[Exponents]) -> Any:
 
     For a variable x, 0 → S/(M : x) → S/M → S/(M + (x)) → 0 is exact, where the first map is the
     multiplication by x, which raises degrees by one. So N is T times the numerator for M : x, plus
-    that for M + (x). The latter is 1 − T times the numerator for the monomials without x.
+    that for M + (x). The latter is 1 − T times the numerator for the monomials without x, because
+    modulo these x is no zero divisor.
     """
     one_minus_T = flint.fmpz_poly([1, -1])
     T = flint.fmpz_poly([0, 1])
@@ -315,17 +317,18 @@ def multiples(polynomials: Iterable[Any], degree: int, variables: int) -> Iterat
 
 
 def is_cohen_macaulay(generators: Sequence[Any], series: Series, variables: int) -> bool:
-    """Whether S/I, with this Hilbert series, is shown to be Cohen–Macaulay.
+    """Whether S/I is shown to be Cohen–Macaulay; its ``series`` is (numerator, dimension n).
 
-    I has these homogeneous ``generators``, and S ``variables`` variables. Let n be the dimension of
-    S/I, and let R be the restriction of S/I to a subspace where n linear forms vanish. If R has
-    finite length, this length is at least the degree of S/I, and is equal to it only if S/I is
-    Cohen–Macaulay (Matsumura, *Commutative Ring Theory*, Theorem 17.11). Then the coefficients of
-    the numerator are the dimensions of R, degree by degree.
+    I has these homogeneous ``generators``, and S ``variables`` variables. Let R be the
+    restriction of S/I to a subspace where n linear forms vanish. If R has finite length, this
+    length is at least the degree of S/I, and is equal to it only if S/I is Cohen–Macaulay
+    (Matsumura, *Commutative Ring Theory*, Theorem 17.11). Then the coefficients of the numerator,
+    whose sum is the degree of S/I, are the dimensions of R, degree by degree.
 
-    True is a proof. False says nothing: the forms are random and ranks are modulo a prime, so that
-    dimensions of R may be found too large, but never too small; or the computation would take too
-    long.
+    True is a proof: ranks modulo a prime are at most those over QQ, so the dimensions that are
+    found are at least those of R. If their sum is the degree of S/I, the length of R is at most
+    this degree, and so equal to it. False says nothing: the forms are random, a rank may be too
+    small, or the computation would take too long.
     """
     numerator, n = series
     codimension = variables - n
@@ -342,7 +345,7 @@ def is_cohen_macaulay(generators: Sequence[Any], series: Series, variables: int)
     # if R is zero in the degree after the numerator, it is so in all later degrees
     for degree, expected_dimension in enumerate((*numerator, 0)):
         monomial_count = comb(codimension + degree - 1, degree)
-        # they span the ideal of R in this degree
+        # the multiples of the generators, whose span is the ideal of R in this degree
         ideal_rows = list(multiples(restricted, degree, codimension))
         if len(ideal_rows) * monomial_count > MAX_MATRIX_ENTRIES:
             return False
@@ -358,6 +361,8 @@ def _restricted(generators: Sequence[Any], remaining: int, variables: int) -> li
     linear forms in these replace the others. Polynomials that become zero are left out. None if
     there would be too many terms.
     """
+    # a term of degree k becomes a form of degree k, with at most so many terms as there are
+    # monomials of degree k in the remaining variables
     terms = 0
     for g in generators:
         terms += len(g) * comb(remaining + g.total_degree() - 1, remaining - 1)

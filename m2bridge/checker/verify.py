@@ -97,8 +97,8 @@ def verify(certificate: Certificate, checker_of: CheckerOf, name: str = "") -> V
         family = checker_of(certificate.family)
         return _result_of_checks(certificate, family, name)
     except InvalidCaseError as reason:
-        # There is no such family. If the digest is right, it may be in a package that is not
-        # installed.
+        # This program has no such family. If the digest is right, the family may be in a package
+        # that is not installed; if it is wrong, the certificate was changed.
         sealed = certificate.digest == certificate.computed_digest()
         outcome: VerifyOutcome = "failed" if sealed else "rejected"
         stored = certificate.family
@@ -115,18 +115,19 @@ def _result_of_checks(certificate: Certificate, family: FamilyChecker, name: str
     """
     unknown = _unknown_case_or_question(certificate, family)
     if unknown is not None:
-        return _refused("malformed", certificate, name, unknown)
+        return _result_of_wrong_value("malformed", certificate, name, unknown)
     broken_seal = _broken_seal(certificate, family)
     if broken_seal is not None:
-        return _refused("rejected", certificate, name, broken_seal)
+        return _result_of_wrong_value("rejected", certificate, name, broken_seal)
     compute = family.questions[certificate.question]
+    # the content from scratch, or the first stored value that was found to be wrong
     computed = compute(certificate)
     if isinstance(computed, Difference):
         # the checker of the family has refuted a stored value
-        return _refused("rejected", certificate, name, computed)
+        return _result_of_wrong_value("rejected", certificate, name, computed)
     wrong_value = _first_difference(certificate, computed, family)
     if wrong_value is not None:
-        return _refused("rejected", certificate, name, wrong_value)
+        return _result_of_wrong_value("rejected", certificate, name, wrong_value)
     outcome: VerifyOutcome = "accepted-on-trust" if computed.on_trust else "accepted"
     remarks = [f"on trust: {words}" for words in computed.on_trust]
     remarks += _former_words(certificate, family)
@@ -139,6 +140,7 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
     """Return a remark for each statement that the certificate has in former words."""
     remarks = []
     for wording in family.wordings:
+        # the words of the statements of the certificate, in the version that it has
         for words in wording.listed(certificate.question, certificate.answer):
             present = wording.words(words.key, words.part)
             if words != present:
@@ -148,7 +150,7 @@ def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:
     return remarks
 
 
-def _refused(
+def _result_of_wrong_value(
     outcome: VerifyOutcome, certificate: Certificate, name: str, wrong_value: Difference
 ) -> VerifyResult:
     """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong_value``.
@@ -302,9 +304,10 @@ def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str,
 
 
 def _with_hypothesis(value: Any, family: FamilyChecker) -> Any:
-    """Return a copy of a stored value in which the hypothesis, if any, has its present words.
+    """Return a copy of a stored verdict, a dictionary, with its hypothesis in present words.
 
-    A value that is no dictionary is returned itself.
+    Former words, those of an earlier release, are replaced by the table of the family. A value that
+    is no dictionary is returned itself, and one without a hypothesis is copied.
     """
     if not isinstance(value, dict):
         return value

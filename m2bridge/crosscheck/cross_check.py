@@ -195,7 +195,7 @@ def _choose_statements(
 
     ``selection`` is a statement, or a text that is the key or name of one or several statements, or
     a sequence of statements and texts. For ``None`` the result is all statements that share one
-    observation.
+    observation. InvalidCaseError is raised for another value, and for a text that is no such name.
     """
     about_model = model.statements()
     if selection is None:

@@ -226,7 +226,7 @@ class GlobalComparison(CaseScope):
         if self.predicted is None or self.observed is None:
             return Decision.UNDECIDED
         if isinstance(self.observed, PartialValue):
-            # a partial value can refute a prediction or leave it open
+            # CONFIRMED, REFUTED, or UNDECIDED if no known part differs and a part is unknown
             decision, _ = self.observed.against(self.predicted)
             return decision
         if self._differs():
@@ -247,6 +247,7 @@ class GlobalComparison(CaseScope):
         if self.predicted is None or self.observed is None:
             return self.undecided_reason or "not decided"
         if isinstance(self.observed, PartialValue):
+            # ``text`` is a clause with the computed and the stated numbers
             decision, text = self.observed.against(self.predicted)
             if decision is Decision.CONFIRMED and self.numbers:
                 return f"{self.numbers} ({text})"
@@ -260,7 +261,8 @@ class GlobalComparison(CaseScope):
     def conclusion_clause(self) -> str:
         """Return a clause that says whether predicted and observed value agree.
 
-        It begins with a semicolon, and is empty without a prediction.
+        It begins with a semicolon, and is empty without a prediction. If the case has no special
+        fibres, it says that the conclusion is about nothing.
         """
         if self.vacuous:
             return f"; the conclusion is {NONE_SPECIAL}"
@@ -274,6 +276,7 @@ class GlobalComparison(CaseScope):
     def _differs(self) -> bool:
         """Return whether the two values are known to differ."""
         if isinstance(self.observed, PartialValue):
+            # a partial value decides itself: REFUTED as soon as a known part differs
             decision, _ = self.observed.against(self.predicted)
             return decision is Decision.REFUTED
         # compared as text, since points that were read from a certificate are lists

@@ -122,7 +122,7 @@ class Verdict:
     def to_finding(self) -> Finding:
         """Return the verdict for display.
 
-        If it is undecided, what was computed is added to the reasons, as it is known in part.
+        If it is undecided, what was computed is added to the reasons: it is a part of the answer.
         """
         grounds = list(self.extent.reasons())
         if self.decision is Decision.UNDECIDED:
@@ -180,8 +180,9 @@ def verdicts_on(
 ) -> tuple[Verdict, ...]:
     """Return the verdicts on statements about a model, in the order of the statements.
 
-    If ``observed`` is ``None``, they are NOT_APPLICABLE or UNDECIDED, and ``limit`` is the limit
-    that prevented the observation, in words; empty if nothing can be observed of the model.
+    If ``observed`` is ``None``, a verdict is NOT_APPLICABLE if a hypothesis of its statement fails,
+    else UNDECIDED; ``limit`` is then the limit that prevented the observation, in words, and empty
+    if nothing can be observed of the model.
     """
     if observed is not None:
         return tuple(compare(statement, observed) for statement in statements)
@@ -232,6 +233,7 @@ def _compared_as_a_whole(
     observed, limit_of_value = _within_limits(partial(observations.value, statement.observable))
     reason = limit_of_prediction
     if observed is None:
+        # without a limit, ``unknown`` says why the observation has no value of the observable
         reason = limit_of_value or observations.unknown(statement.observable)
     extent = GlobalComparison(
         observable=statement.observable,
@@ -326,12 +328,14 @@ def _compared_at_orbits(
 def from_certificate(
     statement: Statement, data: Mapping[str, Any], *, orbits: int, was_observed: bool, numbers: str
 ) -> Verdict:
-    """Return the verdict on a statement that a certificate stores, from :meth:`Verdict.to_data`.
+    """Return the verdict on a statement that a certificate stores.
 
     Parameters
     ----------
     data : mapping
-        What :meth:`Verdict.to_data` returned.
+        The stored fields: ``verdict``; ``hypothesis``, the one that fails, or ``None``; the values
+        ``predicted`` and ``observed`` of the closure; ``concerned``, the number of orbits that the
+        statement is about; the orbits ``failing`` and ``undecided``; and ``witness``, or ``None``.
     orbits : int
         The number of orbits of the case.
     was_observed : bool
@@ -351,8 +355,8 @@ def from_certificate(
     }
     extent: CaseScope
     if data["concerned"] is None:
-        # so it is for a value of the whole closure, and for a statement about orbits without any
-        # observation
+        # ``concerned`` is ``None`` in a comparison of one value of the whole closure, and for a
+        # statement about orbits of which nothing was observed
         observed = _stored_value(data["observed"])
         # the observed value for which the statement is vacuous; None if it never is
         vacuous_value = None

@@ -103,7 +103,7 @@ class Entry:
 
     @property
     def verdict(self) -> str:
-        """The first verdict on a statement, in the order of :data:`VERDICTS`.
+        """The first verdict on a statement, in the order of :data:`VERDICTS`, from REFUTED on.
 
         If no statement was asked about, the first verdict on what was computed.
         """
@@ -152,8 +152,8 @@ def case_grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[En
     tables : list of (caption, headings, columns, lines)
         The caption gives the numbers after the first two, as ``t = 3``; where there are several
         families, it starts with the models of its family. The headings are those of the first two
-        numbers. The columns are values of the second number; lines are those of
-        :func:`cross_table`, one for each value of the first.
+        numbers. The columns are the values of the second number. A line (value, entries) is that of
+        a value of the first number, with the entry in each column, or ``None`` for no case.
     others : list of Entry
         The cases that fewer than two numbers name.
     """
@@ -214,7 +214,8 @@ def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
 def orbit_facts(certificates: Iterable[Certificate], evidence_key: str) -> FactsByOrbit:
     """The facts about each orbit that the evidence of certificates has under a key.
 
-    The key is ``orbits`` or ``tangent_dimensions``. Certificates without this key say nothing.
+    The key is ``orbits`` or ``tangent_dimensions``. Certificates without this key say nothing. The
+    result has the facts, values by their names, under the tuple of the numbers of the orbit.
 
     Raises
     ------
@@ -268,6 +269,7 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue
             sources.append(file)
     if not sources:
         return ()
+    # facts[orbit][name] = value, where an orbit is the tuple of its numbers
     facts = orbit_facts(certificates.values(), "orbits")
     # the fact "singular" is None where it is undecided
     names = {True: "singular orbits", False: "smooth orbits", None: "undecided orbits"}
@@ -331,8 +333,9 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
     files = {row.file for row in rows if not row.file.endswith(SUFFIX)}
     certificates = {file: read(folder / file) for file in sorted(files)}
     try:
+        # missing[question] = why a value is not known that its certificate would have
         missing = _reasons_by_question(case, rows, certificates.values())
-        # those of the first certificate that has some
+        # generators of the ideal, from the first certificate that has some
         generators: tuple[str, ...] = ()
         for certificate in certificates.values():
             if "generators" in certificate.evidence:
@@ -361,7 +364,8 @@ def _reasons_by_question(
 
     The reason is that of an outcome of the question in ``rows``. Else it is, for the closure, that
     only equations up to a degree are known; for the polar degrees, that the statement about them
-    has no answer or does not apply; and for all questions, what is known about certificates.
+    has no answer or does not apply; and for all questions, whether there is a certificate without
+    the value, no certificate, or no such question about the family.
     """
     # files of outcomes have names that end with SUFFIX
     reasons = {row.question: row.reason for row in rows if row.file.endswith(SUFFIX)}
@@ -390,7 +394,7 @@ def _value(
 ) -> AtlasValue:
     """The value of this name, one of :data:`VALUES`, or the reason why there is none.
 
-    Its source is the certificate of the closure, if that says it, else the first that does.
+    Its source is the certificate of the closure, if that says it, else the first file that does.
     ``missing`` has the reasons by question.
 
     Raises
@@ -398,8 +402,9 @@ def _value(
     ContradictionError
         If two certificates say different values.
     """
+    # the question whose certificate would have the value, and how a certificate is read
     question, reader = VALUES[name]
-    values = {}
+    values = {}  # by the file of the certificate
     for file, certificate in certificates.items():
         value = reader(certificate)
         if value is not None:
@@ -410,7 +415,6 @@ def _value(
     if not values:
         return AtlasValue(name, "", reason=missing[question])
     about_closure = [file for file in values if certificates[file].question == CLOSURE]
-    # the first by the name of its file
     source = min(about_closure or values)
     return AtlasValue(name=name, text=str(values[source]), source=source)
 
@@ -484,8 +488,11 @@ def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
     """The page of a case, with links to the pages of the cases before and after it, if any.
 
-    ``documentation`` is that of :func:`write_atlas`.
+    ``documentation`` is the address of the site, or its folder as seen from this page; it is empty
+    if there are to be no links to pages of the documentation.
     """
+    # ``legend`` says what the numbers of an orbit are, ``marks`` has the sign of each verdict, and
+    # at most ``most`` generators are shown
     values = {
         "entry": entry,
         "paper": paper_of(entry.rows),
@@ -506,6 +513,7 @@ def _overview(atlas: Atlas) -> str:
     # Of the cases without a table only the verdict is shown, so they have no dashes for numbers.
     without_values = {entry.file for entry in entries_without_table}
     with_values = [entry for entry in atlas.entries if entry.file not in without_values]
+    # ``dashes`` has cases by the reason why a number is missing, ``marks`` the sign of each verdict
     values = {
         "title": enumeration(sorted({family(entry.case.family).title for entry in atlas.entries})),
         "atlas": atlas,

@@ -35,7 +35,7 @@ def _answer_or_evidence_reader(name: str) -> CertificateReader:
 def _dimension(certificate: Certificate) -> int | None:
     """The dimension in a certificate, if it is known exactly.
 
-    Families that observe several dimensions keep each with its bounds.
+    In some families the value is the number, in others a mapping with its two proved bounds.
     """
     value = _answer_or_evidence_reader("dimension")(certificate)
     if isinstance(value, Mapping):
@@ -60,7 +60,7 @@ def _answer_reader(name: str, text: Callable[[Any], str]) -> CertificateReader:
     return read
 
 
-def _coordinates(certificate: Certificate) -> int | None:
+def _coordinate_count(certificate: Certificate) -> int | None:
     """The number of coordinates: the value of the Hilbert function at 1, or the number of names.
 
     The values of the function begin with that at 0. ``None`` if a certificate has neither the
@@ -75,10 +75,13 @@ def _coordinates(certificate: Certificate) -> int | None:
     return len(names)
 
 
-def _degrees(certificate: Certificate) -> str | None:
+def _degrees_text(certificate: Certificate) -> str | None:
     """The degrees of the generators in words, if a certificate has all of them, proved."""
+    # the number of generators of each degree; None if not all generators are known
     degrees = certificate.answer.get("generator_degrees")
-    if certificate.answer.get("all_generators"):  # there are none above that degree
+    # An answer about equations up to a degree has only those; ``all_generators`` says that it is
+    # proved that there are no others.
+    if certificate.answer.get("all_generators"):
         degrees = certificate.answer.get("generators_up_to_degree")
     if degrees is None:
         return None
@@ -141,7 +144,7 @@ def _join_first_numbers(values: Iterable[int]) -> str:
     return f"{_join_numbers(values)}, …"
 
 
-def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
+def _representations_text(parts: Iterable[Mapping[str, Any]]) -> str:
     """Return representations of an answer as text: ``degree 2: S_11 X ⊗ S_11 H ⊗ S_4 Y``.
 
     Each has its degree, its multiplicity, and a partition for each of the spaces X, H and Y.
@@ -163,7 +166,8 @@ def _representations(parts: Iterable[Mapping[str, Any]]) -> str:
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
     """Return the text of a Hilbert polynomial by its coefficients e_0, …, e_(D−1).
 
-    It is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), as ``4 C(n + 4, 4) − 6 C(n + 3, 3)``.
+    In degree n it is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), where D is the dimension of the cone
+    that the ideal defines, as ``4 C(n + 4, 4) − 6 C(n + 3, 3)``.
     """
     text = ""
     for i, coefficient in enumerate(coefficients):
@@ -176,7 +180,7 @@ def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
     return text.removeprefix(" + ").removeprefix(" ") or "0"
 
 
-def _series(series: Mapping[str, Any]) -> str:
+def _series_text(series: Mapping[str, Any]) -> str:
     """Return a Hilbert series as text, such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
     value = HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"])
     text = expression_text(value.expression).replace("*", " ").replace("-", "−")
@@ -195,12 +199,12 @@ VALUES: dict[str, tuple[str, CertificateReader]] = {
         EQUATIONS,
         _answer_reader("hilbert_coefficients", hilbert_polynomial_text),
     ),
-    "Hilbert series": (CLOSURE, _answer_reader("hilbert_series", _series)),
+    "Hilbert series": (CLOSURE, _answer_reader("hilbert_series", _series_text)),
     "Hilbert function": (EQUATIONS, _answer_reader("hilbert_function", _join_first_numbers)),
-    "generators": (CLOSURE, _degrees),
+    "generators": (CLOSURE, _degrees_text),
     "generators of low degree": (EQUATIONS, _low_degrees),
-    "representations": (EQUATIONS, _answer_reader("representations", _representations)),
-    "coordinates": (CLOSURE, _coordinates),
+    "representations": (EQUATIONS, _answer_reader("representations", _representations_text)),
+    "coordinates": (CLOSURE, _coordinate_count),
     "polar degrees": (POLAR, _polar),
     "generic ED degree": (POLAR, _generic_ed_degree),
 }

@@ -50,19 +50,23 @@ def _table_cell(value: Any) -> TableCell:
 
 
 def evidence_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
-    """A table of facts about orbits: a line for each, and a column for each name of a fact.
+    """A table of facts about orbits: a line for each orbit, a column for each name of a fact.
 
-    The column ``orbit`` comes first; a dash stands for a fact that is not known of an orbit.
+    ``orbits`` has for each orbit its facts by their names. The column ``orbit`` comes first; a dash
+    stands for a fact that is not known of an orbit.
     """
+    names = set[str]()
+    for facts in orbits:
+        names.update(facts)
     # False, for ``orbit``, is before True
-    columns = sorted(set(chain.from_iterable(orbits)), key=lambda name: (name != "orbit", name))
-
-    def table_line(facts: Mapping[str, Any]) -> tuple[str, ...]:
-        """The cells of one orbit, from its facts by name."""
-        return tuple(value_text(facts.get(name)) for name in columns)
-
+    columns = sorted(names, key=lambda name: (name != "orbit", name))
     header = tuple(name.replace("_", " ") for name in columns)
-    return Table(header, tuple(map(table_line, orbits)))
+    lines = []
+    for facts in orbits:
+        # None, for a fact that is not known, has a dash as text
+        cells = tuple(value_text(facts.get(name)) for name in columns)
+        lines.append(cells)
+    return Table(header, tuple(lines))
 
 
 def verdict_words(verdict: str) -> str:
@@ -210,8 +214,9 @@ class Detail:
     script : str
         The Macaulay2 program; empty if none was needed.
     trusted : tuple of str
+        The lemmas and computations that the certificate takes on trust.
     reported : dict
-        As in :class:`VerdictRow`.
+        ``versions``, ``seconds`` and ``peak_memory``, which nobody checked.
     """
 
     case: NamedCase
@@ -235,13 +240,17 @@ class Problem:
 class Report:
     """A folder of certificates and outcomes.
 
+    Its ``columns`` are pairs (option, heading): the columns of tables that name a case, in which a
+    case has its ``cells``. Its ``counts`` are the numbers of rows with each verdict.
+
     Parameters
     ----------
     rows : tuple of VerdictRow
         Refuted first.
     details : tuple of Detail
-        One for each certificate, by case.
+        The content of each certificate without its verdicts, by case.
     problems : tuple of Problem
+        The files that could not be used, and why.
     """
 
     rows: tuple[VerdictRow, ...]
@@ -483,8 +492,8 @@ def cross_table(
     firsts = sorted({first for first, _ in placed}, key=_cell_sort_key)
     seconds = sorted({second for _, second in placed}, key=_cell_sort_key)
 
-    def row(first: TableCell) -> list[AnyT | None]:
-        """What each column has in the row of this first member."""
-        return [placed.get((first, second)) for second in seconds]
-
-    return tuple(seconds), [(first, row(first)) for first in firsts]
+    rows = []
+    for first in firsts:
+        things = [placed.get((first, second)) for second in seconds]
+        rows.append((first, things))
+    return tuple(seconds), rows

@@ -67,13 +67,14 @@ def to_html(report: Report, documentation: str = "") -> str:
     the page cites of it are links then. If it is empty, they are not.
     """
     cases = report.by_case()
+    # what is shown when a case is opened, in parts of which each is unpacked by itself
     sheets = [_case_sheet(rows, details) for rows, details in cases.values()]
     parts = [
         sheets[i : i + CASES_PER_HTML_PART] for i in range(0, len(sheets), CASES_PER_HTML_PART)
     ]
     page_values = {
         "title": enumeration(sorted({family(case.family).title for case in cases})),
-        "marks": MARKS,
+        "marks": MARKS,  # the sign of each verdict
         "table": pack(_page_table(report)),
         "parts": [pack(part) for part in parts],
         "cases_in_a_part": CASES_PER_HTML_PART,
@@ -82,11 +83,15 @@ def to_html(report: Report, documentation: str = "") -> str:
 
 
 def _template_values(report: Report, documentation: str) -> dict[str, Any]:
-    """The values that templates of all forms take; ``documentation`` is that of :func:`to_html`."""
+    """The values that templates of all forms take, by the names that the templates use.
+
+    ``documentation`` is the address of the site, or its folder as seen from the report; it is empty
+    if there are to be no links to pages of the documentation.
+    """
     return {
         "report": report,
         "statements": statements(report.rows),
-        "words": verdict_words,
+        "words": verdict_words,  # the function that puts a verdict into words
         "documentation": documentation,
         "titles": titles(documentation),
     }
@@ -95,7 +100,8 @@ def _template_values(report: Report, documentation: str) -> dict[str, Any]:
 def latex_answer(report: Report, documentation: str) -> str:
     """The answer of a report in LaTeX; names of statements, such as V, are not variables in it.
 
-    ``documentation`` is that of :func:`to_html`.
+    ``documentation`` is the address of the site, or its folder as seen from the page, with which
+    links to pages of the documentation begin; if it is empty, there are none.
     """
     text_before, names, text_after = report.answer_and_names
     latex_before = latex_links(text_before, documentation)
@@ -129,7 +135,7 @@ def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
     by_statement: dict[str, list[VerdictRow]] = {}
     for row in rows:
         by_statement.setdefault(row.statement, []).append(row)
-    paper = paper_of(rows)
+    paper = paper_of(rows)  # with which all sources begin, and which they need not repeat
     found = []
     for name, its_rows in sorted(by_statement.items()):
         with_words = [row for row in its_rows if row.text or row.source] or its_rows
@@ -167,15 +173,17 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """The table of a page: its ``rows`` refer to its other lists by places, from 0 on.
+    """The table of a page, as a dictionary: its ``rows`` refer to its lists by places, from 0 on.
 
     A row has the places of its case in ``cases``, of its statement in ``statements``, of its
     verdict in ``verdicts``, and of its reason and witness in ``texts``; and its seconds. A row may
     be about several statements, and is shown where one of them is chosen: ``members`` has for each
-    text in ``statements`` the list of their names.
+    text in ``statements`` the list of their names. ``marks`` has the signs of the verdicts, and
+    ``legends`` says for each family what the numbers of an orbit are.
     """
+    # A row of ``report.rows`` is about one statement. In ``report.lines`` statements that one fact
+    # decides share a row, whose statement is their list, such as "3.4 (iii), A.4".
     single_statements = {row.statement for row in report.rows}
-    # those of lines that several statements share are such as "3.4 (iii), A.4"
     names = sorted({row.statement for row in report.lines})
     members = [[name] if name in single_statements else name.split(", ") for name in names]
     texts = sorted({text for row in report.rows for text in (row.reason, row.witness)})
@@ -215,10 +223,12 @@ def _places(things: Iterable[HashableT]) -> dict[HashableT, int]:
 def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]:
     """What a page shows when a case is opened: its verdicts, and what certificates rest on.
 
-    Tables of orbits and scripts that certificates share appear once, with their questions.
+    Tables of orbits and scripts that certificates share appear once, each with the list of the
+    questions whose certificates have it.
     """
     orbits = _questions_by_thing((detail.orbits, detail.question) for detail in details)
     scripts = _questions_by_thing((detail.script, detail.question) for detail in details)
+    # the cells of a line of the page
     shown_fields = attrgetter("statement", "verdict", "reason", "witness", "file")
     return {
         "verdicts": list(map(shown_fields, table_lines(rows))),
@@ -257,8 +267,9 @@ SIGNS = dict(
 def to_latex_grid(report: Report, documentation: str = "") -> str:
     r"""The grids side by side, as many as fit into a line, for ``\\input``.
 
-    Links are as in :func:`to_latex`. Cases that are not named by two numbers stand below one
-    another, by their names.
+    Citations are links if the document uses ``hyperref``, those of pages only if
+    ``documentation``, the address of the site, is not empty. Cases that are not named by two
+    numbers stand below one another, by their names.
     """
     families = []  # for each family the headings of what names its cases, and its grids
     for name in sorted({case.family for case in report.cases}):
@@ -278,10 +289,11 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
 def _grids(
     report: Report,
 ) -> Iterator[tuple[str, tuple[TableCell, ...], list[tuple[TableCell, list[str]]]]]:
-    """Yield each statement with its grid of verdicts: columns, and rows, by :func:`cross_table`.
+    """Yield each statement with its grid: the columns, and the rows (first cell, signs by column).
 
-    The first cell of a case gives its row, the second its column; a case with one cell is in the
-    column "". Cases that differ in further cells share a place, with several signs.
+    The first cell of a case gives its row, the second its column, and its verdict is shown by a
+    sign; a case with one cell is in the column "". Cases that differ in further cells share a
+    place, with several signs.
     """
     cases_by_place: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
     for case in report.cases:
@@ -292,7 +304,7 @@ def _grids(
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
         signs_by_place: dict[tuple[TableCell, ...], str] = {}
         for place, cases in cases_by_place.items():
-            signs = _signs([verdicts.get(case) for case in cases])
+            signs = _verdict_signs([verdicts.get(case) for case in cases])
             if signs:
                 signs_by_place[place] = signs
         columns, rows = cross_table(signs_by_place)
@@ -301,7 +313,7 @@ def _grids(
         yield statement, columns, grid
 
 
-def _signs(verdicts: list[str | None]) -> str:
+def _verdict_signs(verdicts: list[str | None]) -> str:
     """The signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a verdict.
 
     Only one sign if all are the same; empty if all verdicts are ``None``.
@@ -320,7 +332,7 @@ def _numbers(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 
 def to_text(report: Report) -> str:
-    """The verdicts, the table with each witness on a line of its own, and what they rest on."""
+    """The verdicts, their table with each witness on a line of its own, and the lemmas trusted."""
     fill = partial(textwrap.fill, width=TEXT_LINE_CHARS, break_on_hyphens=False)
     parts = [fill(line(report.answer))]
     for block in to_sheet(report).blocks:
@@ -334,7 +346,8 @@ def to_text(report: Report) -> str:
         lemmas = [fill(f"* {line(lemma)}", subsequent_indent="  ") for lemma in report.trusted]
         trust = "\n".join(["Taken on trust:", *lemmas])
     text = "\n\n".join([*parts, trust])
-    # Witnesses begin lines of cells, at the left: they are moved below their rows.
+    # A witness is a line of its own in a cell, at the left margin; it is indented here, so that it
+    # is seen to belong to the row above.
     return text.replace("\nwitness: ", f"\n{WITNESS_INDENT}witness: ") + "\n"
 
 
@@ -347,6 +360,7 @@ def to_sheet(report: Report) -> Sheet:
     """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
     blocks: list[Block] = [Facts([("summary", line(report.answer))])]
     if report.lines:
+        # the cell of the reason has the witness, if any, on a line of its own
         header = (*report.headings, "statement", "verdict", "seconds", "reason")
         blocks.append(Table(header, [_cells_of(report, row) for row in report.lines]))
     if report.problems:
@@ -368,23 +382,30 @@ def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 
 def to_markdown(report: Report, documentation: str = "") -> str:
-    """The paragraph, what the statements say, and a table; with links as in :func:`to_html`."""
+    """The paragraph, what the statements say, and a table; citations are links.
+
+    ``documentation`` is the address of the site, or its folder as seen from the file; if it is
+    empty, citations of pages of the documentation are no links.
+    """
     return _document("report.md", report, documentation)
 
 
 def to_latex(report: Report, documentation: str = "") -> str:
     r"""The paragraph, what the statements say, and a ``longtable``, for ``\input``.
 
-    The top says what the preamble needs. With ``hyperref``, citations are links as in
-    :func:`to_html`. Cases are named by their numbers, or by their names on several lines where the
-    numbers take too much space.
+    The top says what the preamble needs. With ``hyperref``, citations are links, those of pages
+    only if ``documentation``, the address of the site, is not empty. Cases are named by their
+    numbers, or by their names on several lines where the numbers take too much space.
     """
-    width = _width(report)
+    # of the columns of numbers together, in characters
+    width = _width_of_numbers(report)
     by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
     # The column of names is as wide as the longest one, up to a share of the line, of which a
     # character takes about 0.0115.
     longest = max((len(case.name) for case in report.cases), default=0)
     share_of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
+    # in the template ``by_name`` is whether cases are named by their names, and ``of_names`` the
+    # share of the line for these
     return _document(
         "report.tex",
         report,
@@ -405,7 +426,7 @@ def _document(template: str, report: Report, documentation: str, **more: Any) ->
     return document(template, _template_values(report, documentation) | more)
 
 
-def _width(report: Report) -> int:
+def _width_of_numbers(report: Report) -> int:
     """The characters that the columns of numbers take: the sum of the widest cell of each."""
     lines = [report.headings, *(_numbers(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))

@@ -39,7 +39,8 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
     Parameters
     ----------
     data : object
-        What :class:`m2bridge.batch.Unanswered` writes.
+        The JSON of the file, unchecked: a dictionary with the fields of
+        :class:`m2bridge.batch.Unanswered`, such as ``kind``, why there is no answer.
     file : str
         The file with these data, which the rows name.
 
@@ -183,6 +184,7 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
             raise ValueError("no verdicts, or unknown ones")
         if not all(isinstance(cell, str) for cell in chain.from_iterable(answers)):
             raise ValueError("something that is shown is not text")
+        # nothing is known of an answer that may rest on the program of another release
         if _has_other_program(certificate):
             answers = list(map(_program_not_checked, answers))
     except InvalidCaseError as reason:

@@ -121,7 +121,9 @@ POWERS = dict(zip(HIGH, (r"\top", *"0123456789+-"), strict=True))
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a text one after the other, each with whether it is a formula.
 
-    Together they are the text; between two formulas a part may be empty.
+    Together they are the text; between two formulas a part may be empty. A formula is a match of
+    ``FORMULA`` with a mark such as = (a number alone has none), or a letter with subscripts or
+    exponents, a match of ``SCRIPTED``, in the text between these.
     """
     end = 0
     scripts = list(SCRIPTED.finditer(text))
@@ -174,7 +176,7 @@ def spelled(text: str) -> str:
         lambda match: f"^{{{''.join(POWERS[sign] for sign in match[0])}}}",
         text,
     )
-    text = re.sub(r"(?<=\d) (?=[−-]?\d)", r"\\;", text)  # rows of matrices
+    text = re.sub(r"(?<=\d) (?=[−-]?\d)", r"\\;", text)  # entries of a row of a matrix
     text = re.sub(r"_\{([a-z]{3,})\}", r"_{\\mathrm{\1}}", text)  # an index that is a word
     return _binomials("".join(SIGNS.get(sign, sign) for sign in text))
 

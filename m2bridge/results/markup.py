@@ -119,10 +119,10 @@ def latex(text: str) -> str:
 
 
 def latex_links(text: str, documentation: str = "") -> str:
-    r"""Return text in LaTeX as :func:`latex`, with its :func:`references` as ``\\href``.
+    r"""Return text in LaTeX, all special characters escaped, with each citation as ``\\href``.
 
-    ``documentation`` is the address that pages of the documentation begin with; empty, these are
-    no links.
+    ``documentation`` is the address of the site, with which links to its pages begin; if it is
+    empty, pages have no links.
     """
     latex_parts = []
     for part, address in references(" ".join(text.split()), documentation):
@@ -148,21 +148,22 @@ def _latex(text: str) -> str:
         if place % 2:  # ``split`` gives text and the group of the pattern by turns
             latex_parts.append(rf"\texttt{{{_escaped_words(part)}}}")
         else:
-            latex_parts.append(_sentence(part))
+            latex_parts.append(_sentence_latex(part))
     return "".join(latex_parts)
 
 
-def _sentence(text: str) -> str:
+def _sentence_latex(text: str) -> str:
     """Return a sentence in LaTeX, with formulas as mathematics and titles for cited pages."""
     latex_parts = []
-    for part, is_formula in pieces(_PAGE.sub(_title, text)):
-        mathematics = _formula(part) if is_formula else ""
+    # each citation of a page is replaced by the title of the page
+    for part, is_formula in pieces(_PAGE.sub(_title_of_citation, text)):
+        mathematics = _formula_latex(part) if is_formula else ""
         # What only looked like a formula is set as words.
-        latex_parts.append(mathematics or _words(part))
+        latex_parts.append(mathematics or _words_latex(part))
     return "".join(latex_parts)
 
 
-def _formula(text: str) -> str:
+def _formula_latex(text: str) -> str:
     """Return a formula from running text in LaTeX, in dollar signs; empty if LaTeX would refuse it.
 
     :func:`m2bridge.results.formulas.spelled` writes it for the site; here it is changed for print.
@@ -172,13 +173,14 @@ def _formula(text: str) -> str:
     # A line of a narrow column may end after a name such as det: LaTeX's \operatorname forbids it.
     upright_name = r"\\mathop{\\mathrm\1}\\penalty500 "
     formula = re.sub(r"\\operatorname(\{\w+\})", upright_name, spelled(text))
-    # and after a comma; \lt and \gt are names of the site only
+    # A line may also end after a comma. LaTeX does not know the names \lt and \gt of the site.
     for for_site, for_print in ((", ", r",\allowbreak{} "), (r"\lt ", "< "), (r"\gt ", "> ")):
         formula = formula.replace(for_site, for_print)
     # Greek letters, and signs that ``spelled`` left.
     for sign in set(formula) & set(_MATHEMATICS):
         formula = formula.replace(sign, f"{_MATHEMATICS[sign]} ")
     formula = re.sub(" +", " ", formula)
+    # two exponents of one letter, or an exponent without braces
     has_bad_scripts = _TWO_SCRIPTS.search(formula) or _BARE.search(formula)
     if has_bad_scripts or not formula.isascii() or not _has_paired_braces(formula):
         return ""
@@ -207,12 +209,12 @@ def cited_titles() -> dict[str, dict[str, str]]:
     return titles
 
 
-def _title(citation: re.Match[str]) -> str:
+def _title_of_citation(citation: re.Match[str]) -> str:
     """Return the title of a cited theorem or page of the documentation, for print.
 
     A citation without a known title stays as it is.
     """
-    # the file has these two, in this order
+    # the titles of pages, then those of sections: so titles.json has them
     titles_of_pages, titles_of_sections = cited_titles().values()
     # the place is an anchor such as #theorem-degree, or None
     page, place = citation["page"], citation["place"] or ""
@@ -224,7 +226,7 @@ def _title(citation: re.Match[str]) -> str:
     return citation[0]
 
 
-def _words(text: str) -> str:
+def _words_latex(text: str) -> str:
     """Return words in LaTeX; a letter between words, as A in "the rank of A", is a formula."""
     if len(text) == 1 and text.isascii() and text.islower():  # as the whole text, a is no article
         return f"${text}$"
@@ -250,9 +252,10 @@ def markdown(text: str) -> str:
 
 
 def markdown_links(text: str, documentation: str = "") -> str:
-    """Return text in Markdown as :func:`markdown`, with its :func:`references` as links.
+    """Return text on one line of Markdown, all signs escaped, in which citations are links.
 
-    ``documentation`` is that of :func:`references`.
+    ``documentation`` is the address of the site, or the path of its folder relative to the page; if
+    it is empty, citations of pages of the documentation are no links.
     """
     markdown_parts = []
     for part, address in references(line(text), documentation):
@@ -312,6 +315,8 @@ class FormulaPart:
 def parts(text: str) -> Iterator[FormulaPart]:
     """Yield the parts of a polynomial in Python's notation; signs of products are left out.
 
+    A part is a sign, a number with its denominator as ``power``, or a power of a variable.
+
     Raises
     ------
     ValueError
@@ -326,9 +331,8 @@ def parts(text: str) -> Iterator[FormulaPart]:
     while end < len(text):
         match = _PARTS.match(text, end)
         if match is None:
-            raise ValueError(
-                f"'{text[end : end + 40]}' is not part of a polynomial that is written out"
-            )
+            rest = text[end : end + 40]
+            raise ValueError(f"'{rest}' is not part of a polynomial that is written out")
         end = match.end()
         if match["variable"]:
             base, *indices = match["variable"].split("_")
@@ -365,7 +369,8 @@ def polynomial_latex(text: str) -> str:
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
-    # Coefficients may be sums in brackets, as in (a + 1)/b*x.
+    # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. Brackets of a function
+    # or a pair are not understood: :func:`terms` raises a ValueError.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
         return "".join(map(_bracket_latex, _BRACKETS.split(text)))
     latex_terms = []
@@ -386,7 +391,7 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
     factors: list[str] = []
     for part in parts(text):
         if part.kind == "number":
-            factors.append(_number(part))
+            factors.append(_number_latex(part))
         elif part.kind == "variable":
             factors.append(variable_latex(part))
         elif factors:  # a sign after factors begins the next term
@@ -398,8 +403,11 @@ def terms(text: str) -> Iterator[tuple[str, list[str]]]:
     yield sign, factors
 
 
-def _number(part: FormulaPart) -> str:
-    """Return an integer or a fraction in LaTeX; a long fraction is a quotient on one line."""
+def _number_latex(part: FormulaPart) -> str:
+    """Return an integer or a fraction in LaTeX; a long fraction is a quotient on one line.
+
+    ``part.text`` is the integer or the numerator, and ``part.power`` the denominator, if any.
+    """
     if not part.power:
         return _digits(part.text)
     if len(part.text) + len(part.power) > BREAKABLE_AFTER_CHARS:
@@ -415,7 +423,10 @@ def _digits(number: str) -> str:
 
 
 def variable_latex(part: FormulaPart) -> str:
-    """Return a power of a variable in LaTeX; letters of other alphabets are set as text."""
+    """Return a power of a variable in LaTeX; letters of other alphabets are set as text.
+
+    ``part`` has the name without indices in ``text``, and the exponent in ``power``, if not 1.
+    """
     variable = _letters(part.text)
     if part.indices:
         variable += f"_{{{','.join(map(_letters, part.indices))}}}"
@@ -472,7 +483,7 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     Raises
     ------
     InvalidCaseError
-        As :func:`check_documentation`.
+        If ``documentation`` is neither an address with http or https nor a relative path.
 
     Examples
     --------
@@ -486,7 +497,7 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     base = documentation.rstrip("/")
     end = 0
     for citation in _CITED.finditer(text):
-        address = _address(citation, base)
+        address = _address_of_citation(citation, base)
         if not address:
             continue
         if citation.start() > end:
@@ -497,9 +508,11 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
         yield text[end:], ""
 
 
-def _address(citation: re.Match[str], base: str) -> str:
+def _address_of_citation(citation: re.Match[str], base: str) -> str:
     """Return the address that a citation links to; empty for a page if ``base`` is empty.
 
+    ``citation`` is a match of ``_CITED``: it has the ``number`` of an arXiv paper, an ``address``,
+    or a ``page`` of the documentation with a ``place`` in it, as ``#anchor``, or without one.
     ``base`` is the address of the documentation, without a stroke at its end.
     """
     if citation["number"]:

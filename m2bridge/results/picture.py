@@ -102,8 +102,8 @@ def add_title(figure: Any, text: str, otherwise: str, size: float = 15, least: f
         The size of letters in points, where there is space, and the smallest one that is allowed.
     """
     title = figure.suptitle(text, y=0.965, fontsize=size)
-    # The width of the title in letters of this size, to which it is proportional, as a part of that
-    # of the figure.
+    # The width of the title, as a part of the width of the figure. It is proportional to the size
+    # of the letters, so that in letters of the size ``least`` it is width · least / size.
     width = title.get_window_extent(figure.canvas.get_renderer()).width / figure.bbox.width
     if width * least > 0.95 * size:
         title.set_text(otherwise)
@@ -116,6 +116,7 @@ def file_content(figure: Any, form: str) -> bytes:
 
     ``form`` is ``svg``, ``pdf`` or ``png``.
     """
+    # without the date, which would differ from time to time
     metadata = dict(_UNDATED[form])
     if figure.get_label():
         metadata["Title"] = figure.get_label()

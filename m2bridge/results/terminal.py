@@ -148,6 +148,7 @@ def _table(block: Table, width: int) -> RenderableType:
     header = [visible_lines(str(name)) for name in block.header]
     rows = [[visible_lines(str(cell)) for cell in row] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
+    # the widths are None if even the longest words do not fit: then rich chooses them
     gap, widths = _widths(columns, width - INDENT_COLUMNS)
     # rich draws one character between columns, and half of the rest of the gap on both its sides
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
@@ -190,6 +191,7 @@ def _widths(columns: Sequence[Sequence[str]], available: int) -> tuple[int, list
     spare = available - sum(word_widths) - gaps
     if spare < 0:
         return 1, [None] * len(columns)
+    # how much each column lacks to hold its longest line
     missing = [
         line_width - word_width
         for line_width, word_width in zip(line_widths, word_widths, strict=True)

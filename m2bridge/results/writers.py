@@ -80,11 +80,11 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
     """
     match block:
         case Facts():
-            rows = [[latex(name), _value(value)] for name, value in block.pairs]
+            rows = [[latex(name), _value_latex(value)] for name, value in block.pairs]
             yield from _table([], rows, _column_specification(_FACTS), block.caption)
         case Table():
             cells = [[str(cell) for cell in row] for row in block.rows]
-            rows = [[_value(cell) for cell in row] for row in block.rows]
+            rows = [[_value_latex(cell) for cell in row] for row in block.rows]
             yield from _table(
                 block.header, rows, _specification_for_texts(block.header, cells), block.caption
             )
@@ -143,6 +143,7 @@ def _column_specification(shares: Sequence[float], numeric_columns: Collection[i
     """
     columns = []
     for place, share in enumerate(shares):
+        # LaTeX names the side that is not aligned: text that is \raggedleft is aligned at the right
         side = "left" if place in numeric_columns else "right"
         width = rf"\dimexpr{share:.3f}\linewidth-2\tabcolsep"
         columns.append(rf">{{\ragged{side}\arraybackslash}}p{{{width}}}")
@@ -163,7 +164,7 @@ def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]
         if len(column[0]) <= SHORT_HEADER:  # which is not broken
             words.append(column[0])
         word_widths.append(max(map(len, words), default=0))
-    is_numeric = numeric(rows, len(header))
+    is_numeric = numeric(rows, len(header))  # for each column, whether it has only numbers
     available = LATEX_LINE_CHARS - LATEX_COLUMN_GAP_CHARS * len(header)
     if sum(cell_widths) <= available:
         sides = ["r" if number else "l" for number in is_numeric]
@@ -174,7 +175,7 @@ def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]
     widths = []
     for word_width, cell_width in zip(word_widths, cell_widths, strict=True):
         widths.append(word_width + share * (cell_width - word_width) + LATEX_COLUMN_GAP_CHARS)
-    line_width = max(sum(widths), LATEX_LINE_CHARS)
+    line_width = max(sum(widths), LATEX_LINE_CHARS)  # a wider table is made to fit
     numeric_columns = [place for place, number in enumerate(is_numeric) if number]
     return _column_specification([width / line_width for width in widths], numeric_columns)
 
@@ -212,7 +213,7 @@ def header_latex(header: str) -> str:
     return rf"\mbox{{{written}}}" if len(header) <= SHORT_HEADER else written
 
 
-def _value(value: object) -> str:
+def _value_latex(value: object) -> str:
     """The value of a fact or a cell in LaTeX, a formula as mathematics."""
     if isinstance(value, Formula):
         height = ""
