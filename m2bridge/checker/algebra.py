@@ -21,7 +21,7 @@ from itertools import chain, combinations_with_replacement
 from math import comb, lcm
 from operator import add, le
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -43,9 +43,17 @@ MAX_MATRIX_ENTRIES = 10**7
 
 Exponents = tuple[int, ...]
 
-# The numerator h_0, h_1, … and the exponent n of Σ h_i T^i / (1 − T)^n, with h(1) ≠ 0: so n is the
-# dimension and h(1) the degree. Of the unit ideal, the series 0: no coefficient, and n = 0.
-Series = tuple[list[int], int]
+
+class Series(NamedTuple):
+    """The Hilbert series Σ h_i T^i / (1 − T)^n of S/I in lowest terms, h(1) ≠ 0.
+
+    ``numerator`` has the coefficients h_0, h_1, …, and ``dimension`` is the exponent n, which is
+    the dimension of S/I; h(1) is the degree. Of the unit ideal, with the series 0, there is no
+    coefficient, and n = 0.
+    """
+
+    numerator: list[int]
+    dimension: int
 
 
 def rank(rows: Iterable[Mapping[Any, int]]) -> int:
@@ -239,7 +247,7 @@ def hilbert_series(monomials: list[Exponents], variables: int) -> Series:
     while dimension and not numerator(1):
         numerator = numerator // flint.fmpz_poly([1, -1])
         dimension -= 1
-    return [int(h) for h in numerator.coeffs()], dimension
+    return Series(numerator=[int(h) for h in numerator.coeffs()], dimension=dimension)
 
 
 def _numerator(monomials: list[Exponents]) -> Any:
