@@ -48,6 +48,7 @@ from m2bridge.results.sheet import Sheet, visible
 
 if TYPE_CHECKING:
     from m2bridge.batch.plan import Summary
+    from m2bridge.families.attention.sizes import CoordinateSystem
 
 
 def explicit_options(context: click.Context) -> set[str]:
@@ -258,12 +259,14 @@ class Run:
 class Request(Run):
     """A model with its field and coordinates, and the limits and format of the command.
 
-    ``coordinates`` are ``reduced`` or ``full``; ``None`` means those that are usual for the model.
+    ``model`` is a :class:`~m2bridge.maps.model.Model`: that of the named case, and a
+    ``SingleLayerAttention`` where no option names another family or a file. ``coordinates`` are
+    ``reduced`` or ``full``; ``None`` means those that are usual for the model.
     """
 
     model: Any
     field: CoefficientField
-    coordinates: Any = None
+    coordinates: CoordinateSystem | None = None
 
     def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
         """Print the result of a function for the model over the field; return the exit code.

@@ -77,7 +77,7 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
         raise click.UsageError(str(reason)) from None
 
 
-def _quadratic_form(text: str) -> Any:
+def _quadratic_form(text: str) -> str | list[Any]:
     """Return the value of ``--quadratic``: the rows of a matrix, or the text of a polynomial.
 
     A text in brackets is a matrix in JSON, whose numbers are read exactly; any other text stays.
@@ -90,9 +90,10 @@ def _quadratic_form(text: str) -> Any:
     if not text.lstrip().startswith("["):
         return text
     try:
-        return read_json(text, parse_float=read_rational)
+        rows: list[Any] = read_json(text, parse_float=read_rational)
     except ConversionError as reason:
         raise click.UsageError(f"--quadratic: {reason}") from None
+    return rows
 
 
 def _ed_degree() -> Callable[..., Result]:
