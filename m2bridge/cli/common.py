@@ -177,8 +177,9 @@ def memory_size(value: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
     if match is None:
         raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
-    power = " KMGT".index(match[2].upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
-    amount = float(match[1]) * 1024**power
+    number, letter = match.groups()
+    power = " KMGT".index(letter.upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
+    amount = float(number) * 1024**power
     # larger numbers are refused elsewhere, and infinity could not be converted
     return int(min(amount, 2.0 * MAX_MEMORY_BYTES))
 

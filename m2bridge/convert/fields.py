@@ -122,7 +122,8 @@ def _remove_spaces(text: str) -> str:
         If two names or numbers, which would become one, are separated by spaces only, as in
         ``QQ i``; but in ``GF 9`` and ``2 a`` a new word begins in any case.
     """
-    # "GF 9" becomes "GF9", and "2 a" becomes "2a": only the word or number before the spaces stays
+    # "GF 9" becomes "GF9", and "2 a" becomes "2a": only what stands before the spaces stays, which
+    # is a word (group 1) or a number (group 2)
     joined = _MARKED_BREAK.sub(lambda match: match[1] or match[2], text.strip())
     if _WORDS.search(joined):
         raise InvalidCaseError(

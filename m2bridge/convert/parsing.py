@@ -57,7 +57,8 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
             raise ConversionError(
                 f"not a number, and not a power of a variable of the ring: {text[:120]}"
             )
-        return ring.number(Fraction(integer(match[1]), integer(match[2] or "1")))
+        numerator, denominator = match.groups()  # no denominator, None, for an integer
+        return ring.number(Fraction(integer(numerator), integer(denominator or "1")))
 
     def term(text: str) -> tuple[tuple[int, ...], Any]:
         """Exponents and coefficient of a term such as ``3/7*x^2*y``."""
