@@ -17,6 +17,7 @@ from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 if TYPE_CHECKING:
+    from m2bridge.ideals.ideal import Ideal
     from m2bridge.results.base import Result
 
 # A copy of a choice that is defined in a module which imports SymPy; a test compares them.
@@ -109,7 +110,7 @@ def _ed_degree_of_ideal(ideal_text: str, own: dict[str, Any]) -> Callable[..., R
     """
     from m2bridge.maps.degrees.ed_degree import ed_degree
 
-    def ed_degree_of_ideal(ideal: Any, *, title: str) -> Result:
+    def ed_degree_of_ideal(ideal: Ideal, *, title: str) -> Result:
         return ed_degree(ideal, title=title_of_variety(title, ideal_text), **own)
 
     return ed_degree_of_ideal
