@@ -154,10 +154,10 @@ def statements(
 ) -> Content:
     """Return the content of a certificate on the statements ``listed``.
 
-    ``verdicts`` are the verdicts on these statements, in the same order, and ``wording`` is the
-    wording of the family. ``evidence`` has the numbers from which the verdicts follow, and is empty
-    if nothing was computed. The content names the lemmas behind the decided statements, each once;
-    none if nothing was computed or decided.
+    ``verdicts`` are the verdicts on these statements, in the same order, each with the fields of
+    :func:`verdict`, and ``wording`` is the wording of the family. ``evidence`` has the numbers from
+    which the verdicts follow, and is empty if nothing was computed. The content names the lemmas
+    behind the decided statements, each once; none if nothing was computed or decided.
     """
     lemmas: list[str] = []
     if evidence:
