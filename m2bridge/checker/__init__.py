@@ -155,10 +155,10 @@ def statements(
 ) -> Content:
     """Return the content of a certificate on the statements ``listed``.
 
-    ``verdicts`` are the verdicts on these statements, in the same order, and ``wording`` is the
-    wording of the family. ``evidence`` has the numbers from which the verdicts follow, and is empty
-    if nothing was computed. The content names the lemmas of all statements whose verdict is not
-    UNDECIDED, each once; none if nothing was computed.
+    ``verdicts`` are the verdicts on these statements, in the same order, each with the fields of
+    :func:`verdict`, and ``wording`` is the wording of the family. ``evidence`` has the numbers from
+    which the verdicts follow, and is empty if nothing was computed. The content names the lemmas of
+    all statements whose verdict is not UNDECIDED, each once; none if nothing was computed.
     """
     lemmas: list[str] = []
     if evidence:

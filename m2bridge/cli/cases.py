@@ -27,6 +27,7 @@ from m2bridge.reading import unquoted
 
 if TYPE_CHECKING:
     from m2bridge.families.base import CaseOption, Family
+    from m2bridge.maps.model import Model
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -345,7 +346,7 @@ def named_case(options: dict[str, Any]) -> Any:
     return model
 
 
-def _default_case(options: dict[str, Any]) -> Any:
+def _default_case(options: dict[str, Any]) -> Model:
     """Take d, d', a and t out of the options; return the model of the default family.
 
     Raises
@@ -359,9 +360,9 @@ def _default_case(options: dict[str, Any]) -> Any:
             raise InvalidCaseError(
                 option, f"is missing: {meaning}; a case is named by --d 2 --d-out 1 (--a 1)"
             )
-    return family(DEFAULT_FAMILY).build(
-        **{name: options.pop(name) for name in ("d", "d_out", "a", "t")}
-    )
+    sizes = {name: options.pop(name) for name in ("d", "d_out", "a", "t")}
+    model: Model = family(DEFAULT_FAMILY).build(**sizes)
+    return model
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,12 @@ from m2bridge.limits import importing, limited
 from m2bridge.results.sheet import Sheet, Table, line as on_one_line, plural
 
 if TYPE_CHECKING:
+    from m2bridge.batch.executors import Dask, Serial
     from m2bridge.batch.plan import Plan
-    from m2bridge.batch.store import Store
+    from m2bridge.batch.pool import Pool
+    from m2bridge.batch.store import Store, Task, TaskResult
     from m2bridge.checker.verify import VerifyResult
+    from m2bridge.maps.model import Model
 
 
 @click.command(
@@ -162,7 +165,7 @@ def _check_workers(
         raise InvalidCaseError("workers", "must be 1 with --executor serial")
 
 
-def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
+def _cases(name: str, options: dict[str, Any]) -> Iterable[Model]:
     """Return the cases of the family with this name that the options of the command name.
 
     They are a grid (all combinations of the given numbers), the cases in the file ``--cases``, or
@@ -190,7 +193,9 @@ def _cases(name: str, options: dict[str, Any]) -> Iterable[Any]:
     return grid(chosen, texts, options["all_a"])
 
 
-def _executor(store: Store, planned: Plan, options: dict[str, Any]) -> Any:
+def _executor(
+    store: Store, planned: Plan, options: dict[str, Any]
+) -> Serial | Dask[Task, TaskResult] | Pool[Task, TaskResult]:
     """Return the executor that performs the unfinished tasks: serial, a pool, or Dask.
 
     ``store`` is the folder of results, ``planned.left`` are the tasks with unanswered questions,

@@ -48,6 +48,7 @@ from m2bridge.results.sheet import Sheet, visible
 
 if TYPE_CHECKING:
     from m2bridge.batch.plan import Summary
+    from m2bridge.families.attention.sizes import CoordinateSystem
 
 
 def explicit_options(context: click.Context) -> set[str]:
@@ -176,8 +177,9 @@ def memory_size(value: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
     if match is None:
         raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
-    power = " KMGT".index(match[2].upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
-    amount = float(match[1]) * 1024**power
+    number, letter = match.groups()
+    power = " KMGT".index(letter.upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
+    amount = float(number) * 1024**power
     # larger numbers are refused elsewhere, and infinity could not be converted
     return int(min(amount, 2.0 * MAX_MEMORY_BYTES))
 
@@ -258,12 +260,14 @@ class Run:
 class Request(Run):
     """A model with its field and coordinates, and the limits and format of the command.
 
-    ``coordinates`` are ``reduced`` or ``full``; ``None`` means those that are usual for the model.
+    ``model`` is a :class:`~m2bridge.maps.model.Model`: that of the named case, and a
+    ``SingleLayerAttention`` where no option names another family or a file. ``coordinates`` are
+    ``reduced`` or ``full``; ``None`` means those that are usual for the model.
     """
 
     model: Any
     field: CoefficientField
-    coordinates: Any = None
+    coordinates: CoordinateSystem | None = None
 
     def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
         """Print the result of a function for the model over the field; return the exit code.

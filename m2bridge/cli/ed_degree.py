@@ -17,6 +17,7 @@ from m2bridge.convert.bounded_io import read_json, read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError
 
 if TYPE_CHECKING:
+    from m2bridge.ideals.ideal import Ideal
     from m2bridge.results.base import Result
 
 # A copy of a choice that is defined in a module which imports SymPy; a test compares them.
@@ -77,7 +78,7 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
         raise click.UsageError(str(reason)) from None
 
 
-def _quadratic_form(text: str) -> Any:
+def _quadratic_form(text: str) -> str | list[Any]:
     """Return the value of ``--quadratic``: the rows of a matrix, or the text of a polynomial.
 
     A text in brackets is a matrix in JSON, whose numbers are read exactly; any other text stays.
@@ -90,9 +91,10 @@ def _quadratic_form(text: str) -> Any:
     if not text.lstrip().startswith("["):
         return text
     try:
-        return read_json(text, parse_float=read_rational)
+        rows: list[Any] = read_json(text, parse_float=read_rational)
     except ConversionError as reason:
         raise click.UsageError(f"--quadratic: {reason}") from None
+    return rows
 
 
 def _ed_degree() -> Callable[..., Result]:
@@ -108,7 +110,7 @@ def _ed_degree_of_ideal(ideal_text: str, own: dict[str, Any]) -> Callable[..., R
     """
     from m2bridge.maps.degrees.ed_degree import ed_degree
 
-    def ed_degree_of_ideal(ideal: Any, *, title: str) -> Result:
+    def ed_degree_of_ideal(ideal: Ideal, *, title: str) -> Result:
         return ed_degree(ideal, title=title_of_variety(title, ideal_text), **own)
 
     return ed_degree_of_ideal

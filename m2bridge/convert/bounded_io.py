@@ -202,8 +202,8 @@ def _place_in_message(reason: str) -> str:
     The text is empty if the message does not end with a place. What the message quotes of the file
     is left out.
     """
-    place = re.search(r" \(at line ([0-9]+), column ([0-9]+)\)\Z", reason)
-    return f" (line {place[1]}, column {place[2]})" if place else ""
+    place = re.search(r" \(at line (?P<line>[0-9]+), column (?P<column>[0-9]+)\)\Z", reason)
+    return f" (line {place['line']}, column {place['column']})" if place else ""
 
 
 def _hint(text: str, reason: str) -> str:
@@ -221,11 +221,12 @@ def _hint(text: str, reason: str) -> str:
         A rule on names, or on quotes around text, that the line of the error breaks; empty if it
         breaks another rule.
     """
-    place = re.search(r"line ([0-9]+), column ([0-9]+)", reason)
+    place = re.search(r"line (?P<line>[0-9]+), column (?P<column>[0-9]+)", reason)
     if place is None:
         return ""
-    line = text.split("\n")[int(place[1]) - 1]  # lines and columns are counted from 1
-    wrong_character = line[int(place[2]) - 1 :][:1]  # empty, which is ASCII, at the end of the line
+    line = text.split("\n")[int(place["line"]) - 1]  # lines and columns are counted from 1
+    # empty, which is ASCII, at the end of the line
+    wrong_character = line[int(place["column"]) - 1 :][:1]
     if not wrong_character.isascii():
         return "; in TOML a name with other letters than a to z stands in quotes"
     name, _, value = (part.strip() for part in line.partition("="))

@@ -16,7 +16,7 @@ from m2bridge.convert import values
 from m2bridge.convert.decode_numbers import dense_terms, polynomial_reader, rational
 from m2bridge.convert.m2_syntax import CONSTANTS, from_macaulay2
 from m2bridge.convert.values.collections import SIGN
-from m2bridge.convert.values.rings import coefficient_ring, ring_variables
+from m2bridge.convert.values.rings import Order, coefficient_ring, ring_variables
 from m2bridge.errors import ValueTypeError
 from m2bridge.system import integer
 
@@ -144,7 +144,11 @@ def _residue(ring: values.QuotientRing, number: int) -> values.RingElement:
 
 
 def _algebra(
-    coefficients: Any, names: Any, degrees: Any, order: Any, *other_fields: Any
+    coefficients: Any,
+    names: tuple[str, ...],
+    degrees: tuple[tuple[int, ...], ...],
+    order: Order,
+    *other_fields: Any,
 ) -> values.Algebra | PolynomialRing:
     """The ring with these fields of :class:`Algebra`; a PolynomialRing if it is a plain one.
 

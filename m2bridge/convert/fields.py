@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 from sympy import QQ as SYMPY_QQ, CRootOf, Expr, I, Pow, Rational, preorder_traversal
@@ -122,7 +122,8 @@ def _remove_spaces(text: str) -> str:
         If two names or numbers, which would become one, are separated by spaces only, as in
         ``QQ i``; but in ``GF 9`` and ``2 a`` a new word begins in any case.
     """
-    # "GF 9" becomes "GF9", and "2 a" becomes "2a": only the word or number before the spaces stays
+    # "GF 9" becomes "GF9", and "2 a" becomes "2a": only what stands before the spaces stays, which
+    # is a word (group 1) or a number (group 2)
     joined = _MARKED_BREAK.sub(lambda match: match[1] or match[2], text.strip())
     if _WORDS.search(joined):
         raise InvalidCaseError(
@@ -312,7 +313,7 @@ def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
         If there are more than :data:`MAX_ROOTS`, or SymPy finds no generator.
     """
     powers = chain.from_iterable(map(powers_of_roots, expressions))
-    roots = {root for _, root, _ in powers}
+    roots = {power.root for power in powers}
     if not roots:
         return None
     if len(roots) > MAX_ROOTS:
@@ -338,12 +339,21 @@ def _is_power_of_root(expression: Any) -> bool:
     return bool(is_fraction and expression.is_algebraic)
 
 
-def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
+class PowerOfRoot(NamedTuple):
+    """An irrational algebraic number of SymPy as root**exponent: 2^(3/2) is the power 3 of 2^(1/2).
+
+    ``number`` is the number as it stands in an expression, and ``root`` the root.
+    """
+
+    number: Expr
+    root: Expr
+    exponent: int
+
+
+def powers_of_roots(value: Any) -> set[PowerOfRoot]:
     """The irrational algebraic numbers of which an expression is made, as powers of roots.
 
-    Each is a triple: the number as it stands in the expression, the root and the exponent, so that
-    2^(3/2) is the power 3 of the root 2^(1/2). The set is empty for values that are not
-    expressions.
+    The set is empty for values that are not expressions.
     """
     if not isinstance(value, Expr):
         return set()
@@ -353,15 +363,17 @@ def powers_of_roots(value: Any) -> set[tuple[Any, Any, int]]:
         if _is_power_of_root(subexpression):
             base, exponent = subexpression.base, subexpression.exp
             root = Pow(base, Rational(1, exponent.q))
-            powers.add((subexpression, root, int(exponent.p)))
+            powers.add(PowerOfRoot(subexpression, root, exponent=int(exponent.p)))
             subexpressions.skip()  # roots inside of the base belong to this one
         elif isinstance(subexpression, ImaginaryUnit | CRootOf):
-            powers.add((subexpression, subexpression, 1))
+            powers.add(PowerOfRoot(subexpression, root=subexpression, exponent=1))
             subexpressions.skip()
     return powers
 
 
-def coefficient_terms(coefficient: Any) -> tuple[dict[tuple[int, ...], Any], dict[Any, Any] | None]:
+def coefficient_terms(
+    coefficient: Any,
+) -> tuple[dict[tuple[int, ...], Any], dict[tuple[int, ...], Any] | None]:
     """An element of an algebraic field or of a field of fractions of SymPy, as terms in generators.
 
     Returns

@@ -57,7 +57,8 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
             raise ConversionError(
                 f"not a number, and not a power of a variable of the ring: {text[:120]}"
             )
-        return ring.number(Fraction(integer(match[1]), integer(match[2] or "1")))
+        numerator, denominator = match.groups()  # no denominator, None, for an integer
+        return ring.number(Fraction(integer(numerator), integer(denominator or "1")))
 
     def term(text: str) -> tuple[tuple[int, ...], Any]:
         """Exponents and coefficient of a term such as ``3/7*x^2*y``."""
@@ -215,15 +216,16 @@ def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
     if value.has(Float):
         raise ConversionError(f"'{value}' is not exact: write fractions as sympy.Rational")
     # SymPy finds a root in its field, but not each multiple: of 2*(-1)**(1/3) it does not. So each
-    # subexpression ``number``, root**exponent, is replaced by an expression in the generator.
+    # subexpression ``power.number`` is replaced by an expression in the generator.
     expressions_of_roots = {}
-    for number, root, exponent in powers_of_roots(value):
+    for power in powers_of_roots(value):
         try:
-            root_in_field = field.sympy_domain.from_sympy(root)
+            root_in_field = field.sympy_domain.from_sympy(power.root)
         except (BasePolynomialError, NotImplementedError, ValueError) as reason:
-            raise ConversionError(f"SymPy does not find {root} in {field}") from reason
-        element = field.element(*coefficient_terms(root_in_field))
-        expressions_of_roots[number] = field.domain.to_sympy(element) ** exponent
+            raise ConversionError(f"SymPy does not find {power.root} in {field}") from reason
+        numerator, denominator = coefficient_terms(root_in_field)
+        root = field.domain.to_sympy(field.element(numerator, denominator))
+        expressions_of_roots[power.number] = root**power.exponent
     return _element_in_generator(ring, in_plain_symbols(value.xreplace(expressions_of_roots)))
 
 

@@ -209,7 +209,8 @@ def _version(program: Path) -> str:
     if match is None:
         said = f"printed '{visible(text[:60])}'{_complaint(answer)}"
         raise EngineVersionError(_refusal(program, said))
-    if (int(match[1]), int(match[2])) < OLDEST:
+    major, minor = match.groups()
+    if (int(major), int(minor)) < OLDEST:
         raise EngineVersionError(
             f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}"
         )

@@ -102,8 +102,8 @@ def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
 
 def has_package(version: str) -> bool:
     """Whether Macaulay2 of this version has the package Msolve as it is used here."""
-    numbers = version.split(".")
-    return (int(numbers[0]), int(numbers[1])) >= FIRST_WITH_PACKAGE
+    major, minor, *_ = version.split(".")
+    return (int(major), int(minor)) >= FIRST_WITH_PACKAGE
 
 
 def _in_wheel() -> Path | None:

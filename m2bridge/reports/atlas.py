@@ -12,7 +12,7 @@ that are named by a few numbers.
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.batch.store import SUFFIX
 from m2bridge.certificates.form import Certificate, read
@@ -26,6 +26,7 @@ from m2bridge.reports.content import (
     VERDICTS,
     NamedCase,
     Problem,
+    TableCell,
     VerdictRow,
     all_trusted,
     cross_table,
@@ -144,16 +145,27 @@ class Atlas:
     problems: tuple[Problem, ...]
 
 
-def case_grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[Entry]]:
+class CaseGrid(NamedTuple):
+    """A table of the cases that differ in the first two numbers only.
+
+    ``caption`` gives the numbers after the first two, as ``t = 3``; where there are several
+    families, it starts with the models of the family. ``headings`` are those of the first two
+    numbers, and ``columns`` the values of the second. ``lines`` has for each value of the first
+    number a pair of this value and the list of the entries in the columns, ``None`` for no case.
+    """
+
+    caption: str
+    headings: tuple[str, ...]
+    columns: tuple[TableCell, ...]
+    lines: list[tuple[TableCell, list[Entry | None]]]
+
+
+def case_grids(entries: Iterable[Entry]) -> tuple[list[CaseGrid], list[Entry]]:
     """Tables of the cases that differ in the first two numbers only, and the other cases.
 
     Returns
     -------
-    tables : list of (caption, headings, columns, lines)
-        The caption gives the numbers after the first two, as ``t = 3``; where there are several
-        families, it starts with the models of its family. The headings are those of the first two
-        numbers. The columns are the values of the second number. A line (value, entries) is that of
-        a value of the first number, with the entry in each column, or ``None`` for no case.
+    tables : list of CaseGrid
     others : list of Entry
         The cases that fewer than two numbers name.
     """
@@ -162,7 +174,7 @@ def case_grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[En
     # Cases of a group have family, names of numbers, and numbers from the third on in common.
     groups: dict[tuple[Any, ...], list[Entry]] = {}
     for entry in listed:
-        headings = tuple(heading for _, heading, _ in entry.case.options)
+        headings = tuple(option.heading for option in entry.case.options)
         further_values = entry.case.cells[2:]
         groups.setdefault((entry.case.family, headings, further_values), []).append(entry)
     tables, others = [], []
@@ -178,8 +190,8 @@ def case_grids(entries: Iterable[Entry]) -> tuple[list[tuple[Any, ...]], list[En
         if has_several_families:
             # the caption is empty for cases of two numbers
             caption = ": ".join(filter(None, (family(name).title, caption)))
-        columns, lines = cross_table({entry.case.cells[:2]: entry for entry in group})
-        tables.append((caption, headings[:2], columns, lines))
+        table = cross_table({entry.case.cells[:2]: entry for entry in group})
+        tables.append(CaseGrid(caption, headings[:2], columns=table.columns, lines=table.rows))
     return tables, others
 
 
@@ -312,8 +324,8 @@ def atlas(folder: Path) -> Atlas:
     """
     report = collect(folder)
     entries = []
-    for case, (rows, _) in check_deadline_in(report.by_case().items()):
-        entries.append(_entry(case, rows, folder))
+    for case, parts in check_deadline_in(report.by_case().items()):
+        entries.append(_entry(case, parts.rows, folder))
     return Atlas(tuple(entries), report.problems)
 
 

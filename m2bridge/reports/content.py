@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from m2bridge.certificates.form import Certificate
 from m2bridge.citation import HINT, PROGRAM
@@ -35,7 +35,8 @@ def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
     model = its_family.from_json(dict(numbers))
     given_options = [option for option in its_family.options if option.name in numbers]
     options = [
-        (option.name, option.heading, _table_cell(numbers[option.name])) for option in given_options
+        OptionValue(option.name, option.heading, value=_table_cell(numbers[option.name]))
+        for option in given_options
     ]
     return NamedCase(
         family=name, name=its_family.label(model), title=model.title, options=tuple(options)
@@ -102,6 +103,14 @@ NAMES = (("case", "case"),)
 """The columns of cases that have no options in common: their names, with this heading."""
 
 
+class OptionValue(NamedTuple):
+    """An option with its value in a case: ``heading`` is how tables call the option ``name``."""
+
+    name: str
+    heading: str
+    value: TableCell
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedCase:
     """A case of a family.
@@ -113,19 +122,19 @@ class NamedCase:
         Unlike that of any other case; names of files begin with it.
     title : str
         In words.
-    options : tuple of (str, str, int or str)
-        What names the case within its family: the option, how tables call it, and its value.
+    options : tuple of OptionValue
+        What names the case within its family.
     """
 
     family: str
     name: str
     title: str
-    options: tuple[tuple[str, str, TableCell], ...]
+    options: tuple[OptionValue, ...]
 
     @property
     def cells(self) -> tuple[TableCell, ...]:
         """The values of the options."""
-        return tuple(value for _, _, value in self.options)
+        return tuple(option.value for option in self.options)
 
     @property
     def rank(self) -> tuple[object, ...]:
@@ -188,7 +197,7 @@ class VerdictRow:
         return {
             "family": self.case.family,
             "name": self.case.name,
-            "case": {option: value for option, _, value in self.case.options},
+            "case": {option.name: option.value for option in self.case.options},
             "question": self.question,
             "statement": self.statement,
             "verdict": self.verdict,
@@ -236,6 +245,23 @@ class Problem:
     reason: str
 
 
+class CaseParts(NamedTuple):
+    """The rows of verdicts of one case, and the details of its certificates."""
+
+    rows: list[VerdictRow]
+    details: list[Detail]
+
+
+class AnswerParts(NamedTuple):
+    """The answer of a report: the text before the names of statements, these names, and the text
+    after them. They are apart because in LaTeX names, such as V, are not variables.
+    """
+
+    text_before: str
+    names: list[str]
+    text_after: str
+
+
 @dataclass(frozen=True)
 class Report:
     """A folder of certificates and outcomes.
@@ -276,7 +302,7 @@ class Report:
         """
         columns_of_cases = set()
         for case in self.cases:
-            columns_of_cases.add(tuple((option, heading) for option, heading, _ in case.options))
+            columns_of_cases.add(tuple((option.name, option.heading) for option in case.options))
         if len(columns_of_cases) != 1:
             return NAMES
         (columns,) = columns_of_cases
@@ -292,14 +318,13 @@ class Report:
         """The rows as tables show them: one line for statements that one fact decides."""
         return tuple(table_lines(self.rows))
 
-    def by_case(self) -> dict[NamedCase, tuple[list[VerdictRow], list[Detail]]]:
+    def by_case(self) -> dict[NamedCase, CaseParts]:
         """Return the rows and details of each case, the cases in order."""
-        parts: dict[NamedCase, tuple[list[VerdictRow], list[Detail]]]
-        parts = {case: ([], []) for case in self.cases}
+        parts = {case: CaseParts(rows=[], details=[]) for case in self.cases}
         for row in self.rows:
-            parts[row.case][0].append(row)
+            parts[row.case].rows.append(row)
         for detail in self.details:
-            parts[detail.case][1].append(detail)
+            parts[detail.case].details.append(detail)
         return parts
 
     def cells(self, case: NamedCase) -> tuple[TableCell, ...]:
@@ -328,15 +353,12 @@ class Report:
     @property
     def answer(self) -> str:
         """The verdicts in numbers, and what they are about."""
-        text_before, names, text_after = self.answer_and_names
-        return f"{text_before} {', '.join(names)}{text_after}"
+        answer = self.answer_and_names
+        return f"{answer.text_before} {', '.join(answer.names)}{answer.text_after}"
 
     @property
-    def answer_and_names(self) -> tuple[str, list[str], str]:
-        """The answer: the text before the names of statements, these names, the text after them.
-
-        They are apart because in LaTeX names, such as V, are not variables.
-        """
+    def answer_and_names(self) -> AnswerParts:
+        """The answer, with the names of statements apart."""
         verdicts = [f"{count} {VERDICT_WORDS[verdict]}" for verdict, count in self.counts.items()]
         cases = "No cases"
         if self.cases:
@@ -349,7 +371,8 @@ class Report:
         text_after = ". The certificates were read, not verified ('m2bridge verify' does that)."
         if self.problems:
             text_after += f" {plural(len(self.problems), 'file')} could not be used."
-        return text_before, self.summary["statements"] or ["nothing"], text_after
+        names = self.summary["statements"] or ["nothing"]
+        return AnswerParts(text_before=text_before, names=names, text_after=text_after)
 
     def _ranges_in_words(self) -> list[str]:
         """Return the ranges of the numbers in words, such as ``d = 3``, ``1 ≤ a ≤ 4``."""
@@ -474,20 +497,22 @@ def _paragraph(sentences: Iterable[str]) -> str:
     return ". ".join(sentences) + "."
 
 
-def cross_table(
-    placed: Mapping[tuple[TableCell, ...], AnyT],
-) -> tuple[tuple[TableCell, ...], list[tuple[TableCell, list[AnyT | None]]]]:
-    """Return a table of things that are named by pairs of cells.
+class CrossTable(NamedTuple, Generic[AnyT]):
+    """A table of things that are named by pairs of cells.
+
+    ``columns`` are the second members of the pairs, in order. ``rows`` has a pair for each first
+    member, in order: this member, and the list of what each column has there.
+    """
+
+    columns: tuple[TableCell, ...]
+    rows: list[tuple[TableCell, list[AnyT]]]
+
+
+def cross_table(placed: Mapping[tuple[TableCell, ...], AnyT]) -> CrossTable[AnyT | None]:
+    """Return the table of things that are named by pairs of cells; ``None`` stands for nothing.
 
     For ``{(1, "a"): x, (2, "b"): y}`` the columns are ``("a", "b")``, and the rows
     ``[(1, [x, None]), (2, [None, y])]``.
-
-    Returns
-    -------
-    columns : tuple
-        The second members of the pairs, in order.
-    rows : list of (first, things)
-        For each first member, in order, what each column has there; ``None`` for nothing.
     """
     firsts = sorted({first for first, _ in placed}, key=_cell_sort_key)
     seconds = sorted({second for _, second in placed}, key=_cell_sort_key)
@@ -496,4 +521,4 @@ def cross_table(
     for first in firsts:
         things = [placed.get((first, second)) for second in seconds]
         rows.append((first, things))
-    return tuple(seconds), rows
+    return CrossTable(columns=tuple(seconds), rows=rows)

@@ -17,7 +17,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from m2bridge.citation import M2BRIDGE
 from m2bridge.engine.script import document, page
@@ -68,7 +68,7 @@ def to_html(report: Report, documentation: str = "") -> str:
     """
     cases = report.by_case()
     # what is shown when a case is opened, in parts of which each is unpacked by itself
-    sheets = [_case_sheet(rows, details) for rows, details in cases.values()]
+    sheets = [_case_sheet(own.rows, own.details) for own in cases.values()]
     parts = [
         sheets[i : i + CASES_PER_HTML_PART] for i in range(0, len(sheets), CASES_PER_HTML_PART)
     ]
@@ -103,10 +103,10 @@ def latex_answer(report: Report, documentation: str) -> str:
     ``documentation`` is the address of the site, or its folder as seen from the page, with which
     links to pages of the documentation begin; if it is empty, there are none.
     """
-    text_before, names, text_after = report.answer_and_names
-    latex_before = latex_links(text_before, documentation)
-    latex_names = ", ".join(map(latex, names))
-    latex_after = latex_links(text_after, documentation)
+    answer = report.answer_and_names
+    latex_before = latex_links(answer.text_before, documentation)
+    latex_names = ", ".join(map(latex, answer.names))
+    latex_after = latex_links(answer.text_after, documentation)
     return f"{latex_before} {latex_names}{latex_after}"
 
 
@@ -286,10 +286,18 @@ def to_latex_grid(report: Report, documentation: str = "") -> str:
     )
 
 
-def _grids(
-    report: Report,
-) -> Iterator[tuple[str, tuple[TableCell, ...], list[tuple[TableCell, list[str]]]]]:
-    """Yield each statement with its grid: the columns, and the rows (first cell, signs by column).
+class _Grid(NamedTuple):
+    """The verdicts on one statement, with columns and rows as in a :class:`CrossTable`: a row has
+    its first cell, and the signs of verdicts in each column, empty for a place without a case.
+    """
+
+    statement: str
+    columns: tuple[TableCell, ...]
+    rows: list[tuple[TableCell, list[str]]]
+
+
+def _grids(report: Report) -> Iterator[_Grid]:
+    """Yield the grid of verdicts on each statement.
 
     The first cell of a case gives its row, the second its column, and its verdict is shown by a
     sign; a case with one cell is in the column "". Cases that differ in further cells share a
@@ -297,9 +305,9 @@ def _grids(
     """
     cases_by_place: dict[tuple[TableCell, TableCell], list[NamedCase]] = {}
     for case in report.cases:
-        cells = report.cells(case)
-        second = cells[1] if len(cells) > 1 else ""
-        cases_by_place.setdefault((cells[0], second), []).append(case)
+        first, *further_cells = report.cells(case)
+        second = further_cells[0] if further_cells else ""
+        cases_by_place.setdefault((first, second), []).append(case)
     for statement in sorted({row.statement for row in report.rows}):
         verdicts = {row.case: row.verdict for row in report.rows if row.statement == statement}
         signs_by_place: dict[tuple[TableCell, ...], str] = {}
@@ -307,10 +315,10 @@ def _grids(
             signs = _verdict_signs([verdicts.get(case) for case in cases])
             if signs:
                 signs_by_place[place] = signs
-        columns, rows = cross_table(signs_by_place)
+        table_of_signs = cross_table(signs_by_place)
         # a place without a case has None, which becomes an empty cell
-        grid = [(first, [signs or "" for signs in row]) for first, row in rows]
-        yield statement, columns, grid
+        rows = [(first, [signs or "" for signs in row]) for first, row in table_of_signs.rows]
+        yield _Grid(statement=statement, columns=table_of_signs.columns, rows=rows)
 
 
 def _verdict_signs(verdicts: list[str | None]) -> str:

@@ -7,7 +7,7 @@ A result defines its content for people (``to_sheet``) and for programs (``to_js
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from m2bridge.results import MAX_NOTEBOOK_TEXT_CHARS, MAX_PAGE_BYTES, MAX_SHOWN_GENERATORS
 from m2bridge.results.sheet import Sheet, quoted, shortened
@@ -107,12 +107,24 @@ class Decision(StrEnum):
     NOT_APPLICABLE = "NOT_APPLICABLE"
 
 
+class HasDecision(Protocol):
+    """A verdict on a statement, by its name."""
+
+    @property
+    def name(self) -> str:
+        """The name of the statement."""
+
+    @property
+    def decision(self) -> Decision:
+        """Whether the statement is confirmed, refuted, undecided or not applicable."""
+
+
 class VerdictsResult(Result):
     """A result with ``verdicts``, each of which has a :class:`Decision`."""
 
     __slots__ = ()
 
-    verdicts: Sequence[Any]
+    verdicts: Sequence[HasDecision]
 
     def to_macaulay2(self) -> str:
         """Return the verdicts as a Macaulay2 hash table."""

@@ -415,7 +415,8 @@ def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> A
 
 def _check_shapes(count: int, loss: Any, matrices: dict[str, Any]) -> None:
     """Check that all arrays have ``count`` steps, the length of ``step``, and that the shapes of
-    the matrices fit together; InvalidCaseError if not.
+    the matrices fit together; InvalidCaseError if not. ``matrices`` has arrays of three indices,
+    the step first, by their letters.
     """
     if not 1 <= count <= MOST_STEPS:
         raise InvalidCaseError("source", f"a run has from 1 to {MOST_STEPS} steps, not {count}")

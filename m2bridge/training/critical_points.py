@@ -136,10 +136,10 @@ class CriticalPoints(Result):
         minima = [point for point in self.points if point.kind == "minimum"]
         # The loss of a point is in an interval (lower, upper): a minimum whose interval is above
         # the interval of another one has a larger loss.
-        for point in minima:
-            lower, _ = point.loss
-            if lower > min(other.loss[1] for other in minima):
-                return True
+        intervals = [point.loss for point in minima]
+        upper_bounds = [upper for _, upper in intervals]
+        if any(lower > min(upper_bounds) for lower, _ in intervals):
+            return True
         undecided_point = any(point.kind == "undecided" for point in self.points)
         if undecided_point or self._leaves_out_real_points:
             return None
@@ -229,8 +229,8 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     count = result.counts.count
     number = "not isolated: they come in families"
     if result.critical_points is not None:
-        number = f"{result.critical_points}, modulo the primes {result.primes[0]} and"
-        number += f" {result.primes[1]}"
+        first_prime, second_prime = result.primes
+        number = f"{result.critical_points}, modulo the primes {first_prime} and {second_prime}"
     elsewhere = None
     left_out = None
     if count.elsewhere is None and count.by_orbit:

@@ -377,8 +377,11 @@ class Factorization(Named):
     @property
     def is_negative(self) -> bool:
         """Whether a sign comes first, which Macaulay2 keeps outside of the product."""
+        if self.factors[:1] != (SIGN,):
+            return False
         # −1 as an element of another ring is equal to the integer, and is a factor as any other.
-        return self.factors[:1] == (SIGN,) and type(self.factors[0][0]) is int
+        base, _ = self.factors[0]
+        return type(base) is int
 
     def expand(self) -> Any:
         """The product of numbers or of SymPy's polynomials; ConversionError for other elements."""

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError
@@ -47,7 +48,7 @@ class StoredOptions:
 
     layout: str | None = None
     ignore: str | None = None
-    adapter: Any = None
+    adapter: str | Path | None = None
     biases: bool = True
     norm: str | None = None
 

@@ -85,7 +85,7 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
             )
 
 
-_NUMBERED = re.compile(r"(.*\blayers\.)(\d+)(\.1\.)")
+_NUMBERED = re.compile(r"(?P<list>.*\blayers\.)(?P<number>\d+)(\.1\.)")
 """The names of modules in x-transformers: numbers in one list for all kinds of modules."""
 
 
@@ -109,7 +109,7 @@ def check_same_tokens(layers: Iterable[LayerTensors]) -> None:
         # A text ``assumed`` says that by its names alone the tokens of the keys are the same.
         if layer.assumed == "" or match is None or query is None:
             continue
-        name_of_list, number = match[1], int(match[2])
+        name_of_list, number = match["list"], int(match["number"])
         numbers = numbers_in_list.setdefault(name_of_list, set())
         if number - 1 in numbers:
             raise InvalidCaseError(

@@ -22,7 +22,7 @@ from m2bridge.trained_weights.checkpoints.stored import MOST_CONFIGURATION
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 
 
-def configuration(path: Any) -> dict[str, Any]:
+def configuration(path: str | Path) -> dict[str, Any]:
     """Return the content of ``config.json``, or else of ``params.json``, in a folder, or in the
     folder of a file; empty where there is none, or it is no JSON object.
 
@@ -48,7 +48,7 @@ def configuration(path: Any) -> dict[str, Any]:
     return {}
 
 
-def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
+def has_rotary_positions(source: object, available: Iterable[str]) -> bool:
     """Return whether the names of arrays, ``available``, or ``config.json`` beside a file speak of
     rotary positions. ``source`` is a path, or a mapping, which has no configuration.
     """
@@ -68,7 +68,7 @@ def has_rotary_positions(source: Any, available: Iterable[str]) -> bool:
     return any(key.startswith(tuple(usual["keys"])) for key in keys)
 
 
-def heads_in_configuration(path: Any) -> int | None:
+def heads_in_configuration(path: str | Path) -> int | None:
     """Return the number of heads that ``config.json`` in a folder, or in the folder of a file,
     says; ``None`` if it says none.
     """

@@ -82,7 +82,7 @@ _INDEX = ".index.json"
 """The end of the name of an index, which says in which files the arrays of a model are."""
 _INDEX_IN_FOLDER = ".safetensors.index.json"
 """The end of the name of an index that is taken from a folder."""
-_SHARD = re.compile(r"(.*)-(\d+)-of-(\d+)\.(safetensors|bin)")
+_SHARD = re.compile(r"(.*)-(\d+)-of-(?P<files>\d+)\.(safetensors|bin)")
 """The name of one of several files of a model: a beginning, its number, and how many there are."""
 _SECOND_COPY = re.compile(r"consolidated.*\.safetensors")
 """The files in which Mistral and Meta give the same model under the names of its authors."""
@@ -157,10 +157,10 @@ def _check_is_whole(path: Path) -> None:
                 " put them together, as with convert_llama_weights_to_hf.py of transformers"
             )
     match = _SHARD.fullmatch(path.name)
-    if match and int(match[3]) > 1:
+    if match and int(match["files"]) > 1:
         raise ConversionError(
-            f"'{path.name}' is one of {int(match[3])} files of a model, whose layers may be cut in"
-            " two: give the folder, or the file that ends in .index.json"
+            f"'{path.name}' is one of {int(match['files'])} files of a model, whose layers may be"
+            " cut in two: give the folder, or the file that ends in .index.json"
         )
 
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.base import Result
@@ -60,15 +60,27 @@ from m2bridge.trained_weights.checkpoints.stored import (
 from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
 
+class LayersInSource(NamedTuple):
+    """What is found in a file, a folder or a mapping.
+
+    ``layers`` are the layers of attention in their order, and ``available`` all arrays of the
+    source by their names, empty for matrices that are given by letters. ``head_count`` is the
+    number of heads of each layer, ``None`` if it is not known.
+    """
+
+    layers: list[LayerTensors]
+    available: Mapping[str, Tensor]
+    head_count: int | None
+
+
 def find_layers(
     source: Any,
     matrices: Mapping[str, Any],
     names: Mapping[str, str | None],
     heads: int | None,
     options: StoredOptions | None = None,
-) -> tuple[list[LayerTensors], Mapping[str, Tensor], int | None]:
-    """Return the layers, all arrays of the source by their names, and the number of heads of each
-    layer, ``None`` if it is not known.
+) -> LayersInSource:
+    """Return the layers, all arrays of the source, and the number of heads of each layer.
 
     Parameters
     ----------
@@ -99,7 +111,7 @@ def find_layers(
     if (source is None) == (not given):
         raise InvalidCaseError("weights", "give a file or a dictionary, or K, Q and V, or A and V")
     if given:
-        return [given_layer(given)], {}, heads
+        return LayersInSource([given_layer(given)], available={}, head_count=heads)
     available = tensors(source)
     has_names = any(names.values())
     weights = _weights_among(available, options, has_names=has_names)
@@ -144,7 +156,7 @@ def find_layers(
     layers = [_as_configured(layer, config, said) for layer in layers]
     if norms_add_one(config):
         layers = [_with_one_added(layer) for layer in layers]
-    return layers, available, heads
+    return LayersInSource(layers, available=available, head_count=heads)
 
 
 def _weights_among(

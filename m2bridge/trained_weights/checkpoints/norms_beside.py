@@ -120,9 +120,10 @@ def _module_before(module: str) -> str:
     ``layers.0.`` for ``layers.1.``; empty if there is none.
     """
     match = re.fullmatch(r"(.*[./]|)(\d+)([./])", module)
-    if match is None or match[2] == "0":
+    if match is None:
         return ""
-    return f"{match[1]}{int(match[2]) - 1}{match[3]}"
+    before, number, separator = match.groups()
+    return "" if number == "0" else f"{before}{int(number) - 1}{separator}"
 
 
 def _gammas_with_number(layer: LayerTensors, available: Mapping[str, Tensor]) -> Iterator[Tensor]:

@@ -158,7 +158,7 @@ class _Adapter:
         return self.alpha / root
 
 
-def merged(available: Mapping[str, Tensor], path: Any) -> dict[str, Tensor]:
+def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tensor]:
     """Return the arrays of a model with each matrix W that an adapter changes replaced, exactly, by
     W + (α/r)·B·A. ``path`` is that of the adapter, a file or a folder.
 

@@ -34,8 +34,8 @@ def nearest_name(head: HeadWeights) -> str:
     known; for softmax that of the nearest lower rank, as ``rk A ≤ 3``.
     """
     if head.shape.softmax:
-        _, letter, rank = nearest_lower_rank(head)
-        return f"rk {letter} ≤ {rank}"
+        nearest = nearest_lower_rank(head)
+        return f"rk {nearest.letter} ≤ {nearest.rank}"
     return head.numerical.nearest_singular_locus
 
 
@@ -172,8 +172,7 @@ def nearness(head: HeadWeights) -> float:
     """
     numerical = head.numerical
     if head.shape.softmax:
-        distance, _, _ = nearest_lower_rank(head)
-        return distance
+        return nearest_lower_rank(head).distance
     if not numerical.nearest_singular_locus:
         return 2.0
     return numerical.distance_to_singular_locus or 0.0

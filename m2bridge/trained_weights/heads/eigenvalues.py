@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -35,15 +35,16 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
     number is shown by a Cholesky decomposition, which gives the upper bound.
     """
     if len(M) <= _LARGE:
-        lower, upper, _, _ = _by_tangents(M, N)
-        return lower, upper
+        least = _by_tangents(M, N)
+        return least.lower, least.tangent.value
     # Any first subspace will do: here it is that of three columns.
     columns = numpy.stack([M[0] + N[0], M.sum(axis=0), N.sum(axis=0)], axis=1)
     basis, _ = numpy.linalg.qr(columns)
     for _ in range(_MAX_ENLARGEMENTS):
-        lower, _, weight, vector = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
+        least = _by_tangents(basis.T @ M @ basis, basis.T @ N @ basis)
+        weight = least.tangent.weight
         whole = weight * M + (1 - weight) * N
-        v = basis @ vector
+        v = basis @ least.tangent.vector
         # The largest eigenvalue on the subspace: that of the whole is at least this.
         value = float(v @ whole @ v)
         # The error of an eigenvalue is about the square of the residual of its eigenvector.
@@ -63,7 +64,7 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
     margin = _GAP
     while not _is_positive((value + margin) * numpy.identity(len(M)) - whole):
         margin *= 10
-    return min(lower, value), value + margin
+    return min(least.lower, value), value + margin
 
 
 def _is_positive(matrix: Any) -> bool:
@@ -75,9 +76,20 @@ def _is_positive(matrix: Any) -> bool:
     return True
 
 
-def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
-    """Return a lower and an upper bound for the least value of the largest eigenvalue of
-    λM + (1 − λ)N, 0 ≤ λ ≤ 1, the λ of the upper bound, and its unit eigenvector.
+class _LeastByTangents(NamedTuple):
+    """What tangents say of the least value of the largest eigenvalue of λM + (1 − λ)N, 0 ≤ λ ≤ 1.
+
+    ``lower`` is a lower bound for it. ``tangent`` is that at the best λ that was tried: its value
+    is an upper bound, and its vector the unit eigenvector there.
+    """
+
+    lower: float
+    tangent: _Tangent
+
+
+def _by_tangents(M: Any, N: Any) -> _LeastByTangents:
+    """Return a lower bound for the least value of the largest eigenvalue of λM + (1 − λ)N,
+    0 ≤ λ ≤ 1, and the tangent at the λ with the least value that was found, an upper bound.
 
     The largest eigenvalue is a convex function of λ, and tangents of a convex function are below
     it: the height at which those at both ends of an interval cross is a lower bound. The next λ,
@@ -89,7 +101,7 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
     for _ in range(_MAX_TANGENTS):
         # The function grows, or falls, on the whole interval: the least value is at an end.
         if left.slope >= 0 or right.slope <= 0:
-            return best.value, best.value, best.weight, best.vector
+            return _LeastByTangents(lower=best.value, tangent=best)
         # The λ with left.value + left.slope·(λ − left.weight) = right.value + right.slope·(λ −
         # right.weight).
         crossing = right.value - left.value + left.slope * left.weight - right.slope * right.weight
@@ -106,7 +118,7 @@ def _by_tangents(M: Any, N: Any) -> tuple[float, float, float, Any]:
             right = found
         else:
             left = found
-    return lower, best.value, best.weight, best.vector
+    return _LeastByTangents(lower=lower, tangent=best)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10, sqrt, tanh
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from m2bridge.trained_weights.heads.findings import HeadWeights
 
@@ -139,9 +139,21 @@ def _rounded_up(number: float) -> float:
     return float(f"{units * unit:.2g}")
 
 
-def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, str, int]:
-    """Return the least distance of A or V to the matrices of rank one below the largest that it may
-    have, α or β; the letter of the matrix, and that rank.
+class LowerRank(NamedTuple):
+    """The matrices nearest to A or V of a head whose rank is one below the largest, α or β.
+
+    ``distance`` is the relative distance to them, 0 where rounding does not distinguish it from 0;
+    ``letter`` is A or V, and ``rank`` is α − 1 or β − 1. They are ordered by their distances, and
+    of equal distances that of A comes first.
+    """
+
+    distance: float
+    letter: str
+    rank: int
+
+
+def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> LowerRank:
+    """Return the matrices of rank one below the largest, α or β, that are nearest to A or V.
 
     ``letters`` has A, V, or both: the matrices that count. A distance that rounding does not
     distinguish from 0 is 0. Of equal distances that of A is taken.
@@ -153,7 +165,8 @@ def nearest_lower_rank(head: HeadWeights, letters: str = "AV") -> tuple[float, s
         ("V", shape.beta, numbers.distances_to_lower_rank_V),
     ):
         if letter in letters:
-            found.append((_distance_to_rank(distances, most - 1) or 0.0, letter, most - 1))
+            distance = _distance_to_rank(distances, most - 1) or 0.0
+            found.append(LowerRank(distance=distance, letter=letter, rank=most - 1))
     return min(found)
 
 

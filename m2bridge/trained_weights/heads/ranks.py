@@ -33,7 +33,12 @@ from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
 from m2bridge.errors import TimeLimitError
 from m2bridge.limits import check
 from m2bridge.trained_weights.checkpoints.arrays import dyadic, modular
-from m2bridge.trained_weights.heads.token_space import LazyProduct, ReducedHead, TokenSpace
+from m2bridge.trained_weights.heads.token_space import (
+    LazyProduct,
+    ReducedHead,
+    TokenSpace,
+    UnseenColumns,
+)
 
 _SPARE = 8
 """Columns beyond the largest possible rank that are looked at first: of generic weights they have
@@ -218,24 +223,20 @@ class HeadShape:
         """
         return self.d if self.coordinates is None else self.coordinates.queries
 
-    def unseen(self, letter: str) -> list[tuple[str, int]]:
-        """Return how many columns of K, Q or V, as ``letter`` says, do not change the function; a
-        bias is one more column. The columns are in pairs of the name of a symmetry and a number.
+    def unseen(self, letter: str) -> list[UnseenColumns]:
+        """Return the columns of K, Q or V, as ``letter`` says, that do not change the function, by
+        the names of symmetries; a bias is one more column.
         """
         if self.coordinates is None:
             return []
-        found = []
-        for letter_of_symmetry, name, columns in self.coordinates.unseen:
-            if letter_of_symmetry == letter:
-                found.append((name, columns))
-        return found
+        return [unseen for unseen in self.coordinates.unseen if unseen.letter == letter]
 
     def columns_in_file(self, letter: str) -> int:
         """Return the number of columns that K, Q or V, as ``letter`` says, has in the file: those
         that are seen, and those that do not change the function. A bias is one more column.
         """
         seen = self.queries if letter == "Q" else self.d
-        return seen + sum(size for _, size in self.unseen(letter))
+        return seen + sum(unseen.columns for unseen in self.unseen(letter))
 
     @property
     def alpha(self) -> int:
@@ -325,10 +326,10 @@ class HeadShape:
         """
         # Each hidden column has an entry in each row of its matrix.
         rows_of_V = self.d_out if self.v is None else self.v
-        found = [(name, rows_of_V * columns) for name, columns in self.unseen("V")]
+        found = [(unseen.name, rows_of_V * unseen.columns) for unseen in self.unseen("V")]
         if self.has_factors:
-            for letter in "KQ":
-                found += [(name, self.a * columns) for name, columns in self.unseen(letter)]
+            of_K_and_Q = [*self.unseen("K"), *self.unseen("Q")]
+            found += [(unseen.name, self.a * unseen.columns) for unseen in of_K_and_Q]
         elif self.coordinates is not None:
             # A has as many rows as K would have columns; d × ``queries`` of its entries are seen.
             entries_in_file = self.columns_in_file("K") * self.columns_in_file("Q")
@@ -378,6 +379,20 @@ class HeadShape:
         return self.d > 1 and (is_zero or (r, s, m) == (1, 1, 1))
 
 
+class OrbitNumbers(NamedTuple):
+    """The numbers that name the orbit of a head: ``r`` is rk A, ``s`` is rk V, or rk OV with an
+    output matrix, and ``m`` the dimension of the intersection of the column space of A with the
+    row space of V (or OV).
+    """
+
+    r: int
+    s: int
+    m: int
+
+    def __str__(self) -> str:
+        return f"({self.r}, {self.s}, {self.m})"
+
+
 class Ranks(NamedTuple):
     """The numbers that name the orbit of a head, and how they are known.
 
@@ -400,9 +415,9 @@ class Ranks(NamedTuple):
         return self.method != ""
 
     @property
-    def numbers(self) -> tuple[int, int, int]:
-        """The triple (r, s, m): rk A, rk V, and the dimension of the intersection."""
-        return self[:3]
+    def numbers(self) -> OrbitNumbers:
+        """The triple (r, s, m) alone."""
+        return OrbitNumbers(r=self.r, s=self.s, m=self.m)
 
     @classmethod
     def of(

@@ -476,15 +476,15 @@ class Numerical:
         A, V = map(Spectrum.of, products, exact, errors)
         if tolerance is None:
             tolerance = PRECISIONS[head.kind]
-        effective = (A.effective_rank(tolerance), V.effective_rank(tolerance))
+        rank_A, rank_V = A.effective_rank(tolerance), V.effective_rank(tolerance)
         pair = None
         angles: list[float | None] = []
         # An effective rank is 0 if the product is 0, or is lost in rounding.
-        if effective[0] > 0 and effective[1] > 0:
+        if rank_A > 0 and rank_V > 0:
             pair = Pair(A, V, cosines=V.vectors.T @ A.vectors)
             # The exact dimension m is that of the intersection of these spaces only if their
             # dimensions are the exact ranks.
-            angles = pair.angles(effective, ranks.m if effective == exact else 0)
+            angles = pair.angles((rank_A, rank_V), ranks.m if (rank_A, rank_V) == exact else 0)
         boundary, nearest = None, NOWHERE
         is_proved_zero = ranks.proved and (ranks.r == 0 or ranks.s == 0)
         # Of a product that is lost in rounding, and not proved to be 0, nothing is said.
@@ -496,8 +496,8 @@ class Numerical:
             tolerance=tolerance,
             singular_values_A=A.shown(),
             singular_values_V=V.shown(),
-            effective_rank_A=effective[0],
-            effective_rank_V=effective[1],
+            effective_rank_A=rank_A,
+            effective_rank_V=rank_V,
             distances_to_lower_rank_A=_distances(A),
             distances_to_lower_rank_V=_distances(V),
             principal_angles=angles,

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy
 
@@ -31,6 +31,18 @@ from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, is_be
 
 _ROUNDINGS = 4
 """A matrix on an orthonormal basis is wrong by at most about this many roundings times √d."""
+
+
+class UnseenColumns(NamedTuple):
+    """Columns of a matrix of a head, its bias among them, that do not change the function.
+
+    ``letter`` is that of the matrix, K, Q or V; ``name`` is that of the symmetry by which they do
+    not change the function, and ``columns`` their number.
+    """
+
+    letter: str
+    name: str
+    columns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +58,8 @@ class TokenSpace:
     queries : int
         The number of coordinates that Q sees: with a bias of Q, in softmax attention one more than
         K sees.
-    unseen : tuple
-        Triples of the letter K, Q or V of a matrix, the name of a symmetry by which some of its
-        columns do not change the function, and the number of these columns.
+    unseen : tuple of UnseenColumns
+        The columns of K, Q and V, biases among them, that do not change the function.
     constants : int
         1 if the layer adds a constant that is not a coordinate: the biases of V in softmax
         attention.
@@ -61,7 +72,7 @@ class TokenSpace:
     width: int
     dimension: int
     queries: int
-    unseen: tuple[tuple[str, str, int], ...]
+    unseen: tuple[UnseenColumns, ...]
     constants: int
     has_one: bool
     has_norm: bool = False
@@ -495,7 +506,7 @@ def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None)
             matrices[letter] = LazyProduct(
                 matrix=matrix, bias=bias, tokens=tokens, rows=matrix.shape[0], columns=columns
             )
-    unseen: list[tuple[str, str, int]] = []
+    unseen: list[UnseenColumns] = []
     for letter in "KQV":
         # In lightning attention all three matrices have biases if one has.
         has_bias = letter in counted_biases if softmax else bool(counted_biases)
@@ -550,9 +561,9 @@ def _round_on_both_sides(
 
 def _unseen_columns(
     letter: str, tokens: Tokens, *, has_bias: bool, has_constant: bool, softmax: bool
-) -> Iterator[tuple[str, str, int]]:
+) -> Iterator[UnseenColumns]:
     """Yield how many columns of (W | b), for the matrix W with this letter and its bias b, do not
-    change the function of a head: ``letter``, the name of a symmetry, and a number of columns.
+    change the function of a head, by the names of symmetries.
 
     ``has_bias`` is whether W has a bias, and ``has_constant`` whether W acts on the coordinate 1.
     For example, K with a bias in softmax attention without a norm has one such column, its bias,
@@ -564,18 +575,19 @@ def _unseen_columns(
     # Softmax does not change if the same number is added to all scores of a column, as a bias of K
     # does; and a bias of V, or Vβ, goes with the constant of the whole layer.
     if softmax and has_bias and letter == "K":
-        yield letter, KEY_BIAS, 1
+        yield UnseenColumns(letter, name=KEY_BIAS, columns=1)
         hidden -= 1
     if softmax and letter == "V" and (has_bias or tokens.is_moved):
-        yield letter, IN_CONSTANT, 1
+        yield UnseenColumns(letter, name=IN_CONSTANT, columns=1)
         hidden -= 1
     # The other columns are hidden by the norm. On the hyperplane Σx_i = 0 behind a LayerNorm, sums
     # of (1, …, 1) with rows of W·diag(γ) change nothing; else columns where γ is 0 do not.
     if hidden and tokens.on_hyperplane:
         vector = "u" if letter == "V" else "w"
-        yield letter, f"{letter} + {vector}·1ᵀ behind LayerNorm, after γ", hidden
+        name = f"{letter} + {vector}·1ᵀ behind LayerNorm, after γ"
+        yield UnseenColumns(letter, name=name, columns=hidden)
     elif hidden:
-        yield letter, f"columns of {letter} where γ is 0", hidden
+        yield UnseenColumns(letter, name=f"columns of {letter} where γ is 0", columns=hidden)
 
 
 KEY_BIAS = "the bias of K does nothing in softmax attention"

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.trained_weights.heads.ranks import HeadShape, OrbitNumbers, Ranks
 from m2bridge.trained_weights.heads.spectrum import Numerical, Spectrum
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.training.types import WeightType
-    from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +49,17 @@ class HeadType:
         return {"ranks": self.ranks, "exposed": self.exposed, "saddle": self.saddle}
 
     @classmethod
-    def of(
-        cls, by_letter: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape
-    ) -> Self:
+    def of(cls, by_letter: Mapping[str, int], numbers: OrbitNumbers, shape: HeadShape) -> Self:
         """Return what the theorem says of the ranks of the matrices of a head.
 
-        ``by_letter`` has the ranks of K, Q, V and, if it is given, O. ``numbers`` is the triple
-        r = rk A, s = rk V (or OV), and m, the dimension of the intersection of the column space of
-        A and the row space of V.
+        ``by_letter`` has the ranks of K, Q, V and, if it is given, O. ``numbers`` are r = rk A,
+        s = rk V (or OV), and m, the dimension of the intersection of the column space of A and the
+        row space of V.
         """
-        r, s, _ = numbers
-        ranks = dict(by_letter) | {"A": r}
+        ranks = dict(by_letter) | {"A": numbers.r}
         if shape.v is not None:
-            ranks["OV"] = s
-        is_zero = r == 0 or s == 0
+            ranks["OV"] = numbers.s
+        is_zero = numbers.r == 0 or numbers.s == 0
         if is_zero and shape.softmax:
             return cls(ranks=ranks, exposed=None, saddle=False)
         kind = _weight_type(by_letter, numbers, shape)
@@ -73,12 +70,12 @@ class HeadType:
 
 
 def _weight_type(
-    by_letter: Mapping[str, int], numbers: tuple[int, int, int], shape: HeadShape
+    by_letter: Mapping[str, int], numbers: OrbitNumbers, shape: HeadShape
 ) -> WeightType:
     """Return the type of weights of a head.
 
-    ``by_letter`` has the ranks of K, Q, V and, if it is given, O; ``numbers`` is the triple r = rk
-    A, s = rk V (or OV), and m, the dimension of the intersection of the column space of A and the
+    ``by_letter`` has the ranks of K, Q, V and, if it is given, O; ``numbers`` are r = rk A,
+    s = rk V (or OV), and m, the dimension of the intersection of the column space of A and the
     row space of V; ``shape`` has d, and whether scores are normalized by softmax.
     """
     from m2bridge.families.attention.training.types import WeightType  # with SymPy
@@ -135,7 +132,7 @@ class HeadTypes:
         # Two subspaces of dimensions r and s meet in r + s − d dimensions at least, and in r or s
         # at most.
         m = min(max(small_angles, r + s - shape.d, 0), r, s)
-        effective = HeadType.of(effective_ranks, (r, s, m), shape)
+        effective = HeadType.of(effective_ranks, OrbitNumbers(r=r, s=s, m=m), shape)
         exact = None
         exact_ranks = {}
         for letter in letters:

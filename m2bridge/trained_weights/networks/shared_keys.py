@@ -77,9 +77,9 @@ class HeadGroup:
         # Rotations differ from place to place, so that softmax sees the bias of K, a column that
         # counts as unseen for a head alone.
         bias_columns = 0
-        for name, columns in self.shape.unseen("K"):
-            if name == KEY_BIAS:
-                bias_columns += columns
+        for unseen in self.shape.unseen("K"):
+            if unseen.name == KEY_BIAS:
+                bias_columns += unseen.columns
         return self.shape.d + bias_columns
 
     @property
@@ -190,14 +190,13 @@ class HeadGroup:
             return [*found, *shape.redundant_columns()]
         # Each column that does not change the function has an entry in each row of its matrix. With
         # rotations a bias of K changes scores; and where outputs are concatenated, the constants
-        # that heads add are seen one by one, so that none of them is redundant. ``unseen`` has
-        # pairs of the name of a symmetry and the number of columns that it makes redundant.
+        # that heads add are seen one by one, so that none of them is redundant.
         for letter, rows in (("V", self.rows_of_V), ("K", shape.a), ("Q", shape.a * self.heads)):
-            for name, columns in shape.unseen(letter):
-                is_seen_key_bias = name == KEY_BIAS and self.rotary
-                is_seen_constant = name == IN_CONSTANT and not are_added
+            for unseen in shape.unseen(letter):
+                is_seen_key_bias = unseen.name == KEY_BIAS and self.rotary
+                is_seen_constant = unseen.name == IN_CONSTANT and not are_added
                 if not (is_seen_key_bias or is_seen_constant):
-                    found.append((name, rows * columns))
+                    found.append((unseen.name, rows * unseen.columns))
         return [(name, size) for name, size in found if size]
 
     def rank_of_products(
