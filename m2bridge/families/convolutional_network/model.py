@@ -146,8 +146,8 @@ class ConvolutionalNetwork(FilterSizes):
     ) -> list[tuple[Row, list[int], list[int]]]:
         """Return (w_i, y_{i−1}, slopes) for each layer i, the first one first, for the input x.
 
-        w_i is its filter of ``filters``, y_{i−1} its input, and ``slopes`` are the derivatives r z_{i−1}^(r−1) of
-        this input y_{i−1} = z_{i−1}^r, modulo the prime.
+        w_i is its filter, one of ``filters``, y_{i−1} its input, and ``slopes`` are the derivatives
+        r z_{i−1}^(r−1) of this input y_{i−1} = z_{i−1}^r, modulo the prime.
         """
         layers = []
         y = list(x)

@@ -293,8 +293,8 @@ class NetworkSizes(DifferentiableModel):
         dimension for each layer. The first ``whole_layers`` layers are those up to the first layer
         with α_k = 1; no layer for t = 1. After them the function depends only on the symmetric part
         of an attention matrix, so that the skew-symmetric 2 × 2 matrices, of dimension 1, are in
-        the kernel for each 2 × 2 matrix there. For softmax, which neither a scaling nor a
-        skew-symmetric part of a matrix leaves as it is for t ≥ 2, the theorem has kernel 0.
+        the kernel for each 2 × 2 matrix there. For softmax of t ≥ 2 tokens the kernel that the
+        theorem speaks of is 0.
         """
         if self.softmax:
             return 0

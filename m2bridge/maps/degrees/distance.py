@@ -222,8 +222,8 @@ def _total_count(dimension: int, answer: Answer) -> CriticalCount:
 
 
 def _numbers_not_divisible(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
-    """Return the numbers that a prime must not divide: the determinant of the form, as it must not be
-    singular modulo the prime, and the denominators of the data point.
+    """Return the numbers that a prime must not divide: the determinant of the form, as the form
+    must not be singular modulo the prime, and the denominators of the data point.
 
     A form or data point that is ``None`` is random, and forbids no prime.
     """
