@@ -297,15 +297,18 @@ def family_with_all_sizes(
 def named_case(options: dict[str, Any]) -> Any:
     """Take the options that name a case out of a command's options; return the model.
 
-    It is the model of a map in a file, of a case of the named family, or else of the default
-    family. ``options`` are the values by name, of which those that name the case are removed.
+    It is the model of a map in a file, restricted to the coordinates that ``--outputs`` names if
+    that is given; of a case of the named family; or else of the default family. ``options`` are the
+    values by name, of which those that name the case are removed.
 
     Raises
     ------
     InvalidCaseError
-        If the family or the case does not exist, or the case is not a single model.
+        If the family or the case does not exist, or the case is not a single model; or if an
+        output is no coordinate of the map, or named twice.
     click.UsageError
-        If the file cannot be read, or both a family and a file are given.
+        If the file cannot be read, or is given together with a family; if the argument FILE is
+        given together with ``--map`` or a case; or if ``--outputs`` is given without a map.
     """
     name = options.pop("family", None)
     file = options.pop("file", None)

@@ -343,24 +343,26 @@ def _ranks_of_network(
     parameters = sum(layer.alone.parameters for layer in layers)
     try:
         check_few_parameters(parameters)
-        most_here = _most_rank(layers, acting, options)
-        # Lower bounds at the weights and at random ones; the second is ``None`` where the first one
-        # is ``most``.
-        rank, generic, method = differential_ranks(
+        # an upper bound for the rank at these weights, ``None`` if none is known
+        most_at_weights = _most_rank(layers, acting, options)
+        # Lower bounds at the weights and at random ones, and the method in words. The second one is
+        # ``None`` where the first one is ``most``, which no weights exceed.
+        at_weights, at_random, method = differential_ranks(
             list(map(_affine_layer, layers)),
             skip=options.skip,
             softmax=options.softmax,
             most=most,
-            most_at_weights=most if most_here is None else min(most, most_here),
+            most_at_weights=most if most_at_weights is None else min(most, most_at_weights),
         )
         # This raises ContradictionError if the lower bound exceeds the upper one.
         intersect_bounds(
-            Bounds.at_least(rank, method), Bounds.at_most(most_here, "the ranks of the heads")
+            Bounds.at_least(at_weights, method),
+            Bounds.at_most(most_at_weights, "the ranks of the heads"),
         )
     except (TimeLimitError, TooLargeError) as limit:
         return DifferentialRanks(method=str(limit))
     return DifferentialRanks(
-        at_weights=rank, most_at_weights=most_here, at_random=generic, method=method
+        at_weights=at_weights, most_at_weights=most_at_weights, at_random=at_random, method=method
     )
 
 
