@@ -124,7 +124,12 @@ class FamilyCommand(click.Command):
     several: ClassVar[bool] = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the family or map first, which determines the other options; then parse."""
+        """Find the family or map first, which determines the other options; then parse.
+
+        After ``--family deep-attention`` the options are those of its cases, such as ``--widths``;
+        with ``--map FILE`` there are none that name a case; else they are those of the default
+        family.
+        """
         name = value_of("--family", args)
         if name is not None or value_of("--map", args) is not None:
             # The time for loading a family counts. In a batch --timeout is a limit for each case,
