@@ -550,8 +550,7 @@ class _Decomposition:
     def _rational_point(
         self, base_interval: Interval, strip: int, graph: int
     ) -> Mapping[str, fmpq] | None:
-        """Return a rational point of a cell, if there is one among a few candidates.
-
+        """Return a rational point of a cell, if there is one among a few candidates, else ``None``.
         The cell is given by its interval of x, and the numbers of its strip and its graph.
         """
         # x and y are chosen rational; z is then a root, which is rational for few of them. Over

@@ -127,9 +127,13 @@ class ObservedConvolution(Observed):
         return facts
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``: the rank, the degree and all fibres.
+        """Return a dictionary for ``json.dumps``.
 
-        A fibre has its type (e, P) as ``zeros`` and ``leading``, and its length.
+        Its keys are ``dimension``, ``lower_bound`` and ``upper_bound`` of the dimension of the
+        closure; ``degree``, ``source_degree`` and ``general_fibre``, as in the attributes; and
+        ``fibres``, a list with the ``length`` of the fibre over a function of each type of zeros:
+        ``zeros`` are the numbers e_i of zeros at both ends of each filter, and ``leading`` is the
+        number P of zeros in front of all filters together.
         """
         fibres = [
             {"zeros": list(zeros.zeros), "leading": zeros.leading, "length": length}
