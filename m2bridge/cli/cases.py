@@ -140,7 +140,9 @@ class FamilyCommand(click.Command):
             # a map has no options that name a case
             options: Sequence[CaseOption] = ()
             try:
-                with limited(limit, begin=clock().begin or None):  # 0: no command was begun
+                # The limit counts from the begin of the command; that is 0 if no command was begun,
+                # and then, for None, the limit counts from here.
+                with limited(limit, begin=clock().begin or None):
                     if name is not None:
                         options = family(name).options
                 replace_case_options(

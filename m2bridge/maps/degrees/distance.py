@@ -543,6 +543,7 @@ def _points_of_trace_forms(answer: Answer) -> tuple[int, list[list[Fraction]]]:
         real_points_of_component = signature(rational_form)
         number += real_points_of_component
         approximations = _points_by_eigenvalues(matrices)
+        # else some approximations belong to points that are not real, or real ones are missing
         if len(approximations) == real_points_of_component:
             points += approximations
     return number, points

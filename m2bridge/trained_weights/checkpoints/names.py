@@ -438,8 +438,8 @@ def _known_layout(letters: Mapping[str, str], available: Collection[str]) -> Lay
     none with such names, or several that are cut differently.
 
     As for names that are found, the first row of the table that fits counts. If the name of O is
-    given, a row fits if it has this name. Else each name that O has in the table may be that of the
-    model, and the first rows for all of these names have to be cut alike.
+    given, a row fits if it has this name, or names no O. Else each name that O has in the table may
+    be that of the model, and the first rows for all of these names have to be cut alike.
 
     Parameters
     ----------
@@ -455,6 +455,7 @@ def _known_layout(letters: Mapping[str, str], available: Collection[str]) -> Lay
     for layout in LAYOUTS:
         if not _are_names_of(stacked_names, layout):
             continue
+        # empty if the row names no O: then every given name of O ends in it
         usual_output = layout.names.get("O", "")
         if "O" not in letters:
             first_fitting.setdefault(usual_output, layout)

@@ -172,19 +172,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     shapes = [layer.shapes for layer in layers]
     # This refuses skip connections between layers of different widths.
     model = network_model(shapes, options, width=shapes[0][0].width)
-    # Each layer but the last, as far as its outputs pass the next norm.
-    passed = []
-    # Symmetries between layers.
-    between = []
-    for layer, after in pairwise(layers):
-        narrow = layer
-        if after.around.norm == LAYER_NORM and not options.skip:
-            narrow = layer.less_one_output()
-            # The directions that change only what the LayerNorm takes away.
-            size = layer.sum_over_heads - narrow.sum_over_heads
-            is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
-            between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if is_free else 0))
-        passed.append(narrow)
+    passed, between = _passed_by_norms(layers, options)
     acting = list(_symmetries_between(layers, passed, options))
     between += acting
     # The upper bound of the dimension, and what it is less than the sum over the layers.
@@ -221,6 +209,33 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         reason=reason,
         epsilon=options.epsilon if has_norms and not why else None,
     )
+
+
+def _passed_by_norms(
+    layers: Sequence[AnalysedLayer], options: AnalysisOptions
+) -> tuple[list[AnalysedLayer], list[Between]]:
+    """Return each layer but the last, as far as its outputs pass the next norm, and the symmetries
+    that change only what these norms take away.
+
+    A LayerNorm takes the mean of the outputs away, so that the layer before it passes as one with
+    one output less. With skip connections the mean reaches the outputs of the network beside the
+    norm, so that all outputs pass.
+    """
+    passed = []
+    symmetries = []
+    for layer, after in pairwise(layers):
+        if after.around.norm != LAYER_NORM or options.skip:
+            passed.append(layer)
+            continue
+        narrow = layer.less_one_output()
+        passed.append(narrow)
+        size = layer.sum_over_heads - narrow.sum_over_heads
+        # The lower bound for the dimension of orbits is 0 where the bounds for the dimensions of
+        # the two layers are not these sums.
+        is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
+        free = size if is_free else 0
+        symmetries.append(Between(name=BEHIND_LAYER_NORM, size=size, free=free))
+    return passed, symmetries
 
 
 def _additions_in_words(layers: Sequence[AnalysedLayer]) -> str:

@@ -257,14 +257,15 @@ def _nonzero(prime: int, random: Random) -> list[list[int]]:
 def _outputs(
     block: Block, dual: "_DualNumbers", numbers: list[Any], X: list[list[int]], exponentials: Any
 ) -> list[Any]:
-    """The outputs mᵀY_{l+1} for the different tokens: for x, and for y if there is one.
+    """The outputs mᵀY_{l+1} for the different tokens, as dual numbers: for x, and for y if there is
+    one.
 
     ``numbers`` are the parameters as dual numbers: all C_k row by row, the c_k, and m. ``X`` has
     ``size`` rows. ``exponentials`` has for each layer a 2 × 2 matrix of the values of the
     exponentials of its scores, which are used for softmax where no series is.
     """
     size = block.size
-    # the number of layers with a matrix C_k of its own
+    # the number of layers with a size × size matrix C_k; the others have C_k = c_k m mᵀ
     wide_layers = len(block.ranks)
     m = [numbers[-size:]]
     # the parameters behind the C_k and before m
