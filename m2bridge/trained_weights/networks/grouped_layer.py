@@ -9,9 +9,9 @@ the differential has, and so the dimension, unless the random weights are specia
 ``shapes`` are the sizes of the heads of the layer, which are equal: tokens have d coordinates, and
 outputs d'. ``around``, a ``NormAndOutputBias``, is what the layer has in addition to its heads: the
 norm before it, an output bias, of which ``output_bias`` is the number of entries, 0 without one,
-and how many heads in a row share K and V (``sharing``). ``heads``
-are the results on each head, such as its ranks, and ``reduced`` the same heads with their matrices
-K, Q, V, O on the coordinates of tokens that they see.
+and how many heads in a row share K and V (``sharing``). ``heads`` are the results on each head,
+such as its ranks, and ``reduced`` the same heads with their matrices K, Q, V, O on the coordinates
+of tokens that they see.
 """
 
 from __future__ import annotations
@@ -74,12 +74,13 @@ def bounded_by_ranks(
     of them is.
     """
     groups = head_groups(shapes, around)
+    # named[symmetry] = its dimension, summed over the groups of heads
     named: Counter[str] = Counter()
     for group in groups:
         named.update(dict(group.redundant()))
     named.update(dict(around.redundant_directions()))
     parameters = sum(group.parameters for group in groups) + around.extra_parameters().parameters
-    most = parameters - named.total()
+    most = parameters - named.total()  # an upper bound for the dimension
     first = shapes[0]
     if not around.rotary:
         # The function of the heads is one tensor for each output, symmetric in two places: the
@@ -174,7 +175,7 @@ def _ranks_of_layer(
     most_rank = bounds.most_dimension  # an upper bound for the rank at any weights
     # one at these weights, ``None`` if none is known
     most_at_weights = _most_rank_of_groups(heads, reduced, around)
-    target = most_rank if most_at_weights is None else min(most_rank, most_at_weights)
+    least_bound = most_rank if most_at_weights is None else min(most_rank, most_at_weights)
     first = heads[0].shape  # that of all heads
     try:
         check_few_parameters(bounds.parameters)
@@ -194,7 +195,7 @@ def _ranks_of_layer(
         # Lower bounds at these weights and at random ones, and the method in words. The second one
         # is ``None`` where the first one is ``most_rank``, which no weights exceed.
         at_weights, at_random, method = differential_ranks(
-            [layer], skip=False, softmax=False, most=most_rank, most_at_weights=target
+            [layer], skip=False, softmax=False, most=most_rank, most_at_weights=least_bound
         )
     except (TimeLimitError, TooLargeError) as limit:
         return DifferentialRanks(most_at_weights=most_at_weights, method=str(limit))
