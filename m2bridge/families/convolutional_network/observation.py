@@ -172,7 +172,8 @@ def observe(
         wanted_observables = BY_ENGINE & set(observables)
         if not wanted_observables or network.degree == 1:
             return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds)
-        # further fields of the observation
+        # further fields of the observation by their names: the degree of the source and the lengths
+        # of fibres, or why they are missing
         fields: dict[str, Any] = {}
         try:
             fields = _degree_and_fibres(network, wanted_observables)
@@ -190,7 +191,9 @@ def observe(
 def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:
     """Return the fields of :class:`ObservedConvolution` that one run of Macaulay2 finds, by name.
 
-    ``wanted`` are observables that need Macaulay2; fields about other observables are left out.
+    These are ``engine_version``; for ``degree`` also ``source_degree`` and ``general_fibre``, and
+    for ``fibres`` and ``singular`` also ``zero_types`` and ``fibre_lengths``. ``wanted`` are
+    observables that need Macaulay2; fields about other observables are left out.
     """
     types = types_for(network, wanted)
     lengths = fibre_lengths(network, types)
