@@ -26,7 +26,7 @@ from m2bridge.batch import ABANDONED_AFTER_SECONDS, MAX_CASE_NAME_BYTES
 from m2bridge.certificates.form import Certificate, file_name, text_of
 from m2bridge.certification.make import question_of, questions
 from m2bridge.convert.bounded_io import read_json
-from m2bridge.engine.scratch import locked
+from m2bridge.engine.scratch import try_to_lock
 from m2bridge.families.registry import family
 from m2bridge.maps.model import Model
 from m2bridge.system import is_aside, write_all_aside, write_aside
@@ -296,7 +296,7 @@ def case_lock(results: Path, name: str) -> Iterator[bool]:
         # meanwhile, and another process may have made a new one.
         with suppress(FileNotFoundError):
             present = os.stat(name, dir_fd=claims, follow_symlinks=False)
-            mine = locked(file) and os.path.samestat(os.fstat(file), present)
+            mine = try_to_lock(file) and os.path.samestat(os.fstat(file), present)
         try:
             yield mine
         finally:

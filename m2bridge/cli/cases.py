@@ -125,7 +125,12 @@ class FamilyCommand(click.Command):
     several: ClassVar[bool] = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the family or map first, which determines the other options; then parse."""
+        """Find the family or map first, which determines the other options; then parse.
+
+        After ``--family deep-attention`` the options are those of its cases, such as ``--widths``;
+        with ``--map FILE`` there are none that name a case; else they are those of the default
+        family.
+        """
         name = value_of("--family", args)
         if name is not None or value_of("--map", args) is not None:
             # The time for loading a family counts. In a batch --timeout is a limit for each case,
@@ -136,7 +141,9 @@ class FamilyCommand(click.Command):
             # a map has no options that name a case
             options: Sequence[CaseOption] = ()
             try:
-                with limited(limit, begin=clock().begin or None):  # 0: no command was begun
+                # The limit counts from the begin of the command; that is 0 if no command was begun,
+                # and then, for None, the limit counts from here.
+                with limited(limit, begin=clock().begin or None):
                     if name is not None:
                         options = family(name).options
                 replace_case_options(
@@ -298,15 +305,18 @@ def family_with_all_sizes(
 def named_case(options: dict[str, Any]) -> Any:
     """Take the options that name a case out of a command's options; return the model.
 
-    It is the model of a map in a file, of a case of the named family, or else of the default
-    family. ``options`` are the values by name, of which those that name the case are removed.
+    It is the model of a map in a file, restricted to the coordinates that ``--outputs`` names if
+    that is given; of a case of the named family; or else of the default family. ``options`` are the
+    values by name, of which those that name the case are removed.
 
     Raises
     ------
     InvalidCaseError
-        If the family or the case does not exist, or the case is not a single model.
+        If the family or the case does not exist, or the case is not a single model; or if an
+        output is no coordinate of the map, or named twice.
     click.UsageError
-        If the file cannot be read, or both a family and a file are given.
+        If the file cannot be read, or is given together with a family; if the argument FILE is
+        given together with ``--map`` or a case; or if ``--outputs`` is given without a map.
     """
     name = options.pop("family", None)
     file = options.pop("file", None)

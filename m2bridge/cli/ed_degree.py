@@ -58,14 +58,18 @@ def ed_degree_command(named_ideal: str | None, **options: Any) -> int:
     The variety is affine, in its coordinates, for example a cone. The number is that for a general
     data point. It is counted modulo two or more random primes; this is no proof.
     """
-    # the arguments of the computation; what is left in ``options`` names the case and the limits
+    # The arguments of the computation, which itself reads the text of the point; what is left in
+    # ``options`` names the case and the limits.
     own = {name: options.pop(name) for name in OWN_OPTIONS}
     if own["quadratic"] is not None:
         own["quadratic"] = _quadratic_form(own["quadratic"])
     try:
         if named_ideal is not None:
             function = partial(_ed_degree_of_ideal, named_ideal, own)
-            return show_for_ideal("ED degree", named_ideal, options, function, OWN_OPTIONS)
+            # the names of OWN_OPTIONS, as these may be given together with --ideal
+            return show_for_ideal(
+                "ED degree", named_ideal, options, function, own_options=OWN_OPTIONS
+            )
         request = common.case_request(options)
         if request.field != QQ:
             raise InvalidCaseError("field", "must be QQ for ED degrees")
@@ -106,7 +110,8 @@ def _ed_degree() -> Callable[..., Result]:
 def _ed_degree_of_ideal(ideal_text: str, own: dict[str, Any]) -> Callable[..., Result]:
     """Import the computation, and return it for an ideal that was given by this text.
 
-    ``own`` are the values of :data:`OWN_OPTIONS`, by name.
+    ``own`` are the values of :data:`OWN_OPTIONS`, by name: ``quadratic`` as
+    :func:`_quadratic_form` returns it, and ``point`` as a text, which the computation reads.
     """
     from m2bridge.maps.degrees.ed_degree import ed_degree
 

@@ -192,13 +192,20 @@ class IdealMethod(click.Choice[str]):
 
 
 class PolynomialsFirst(click.Command):
-    """A command whose first argument is a text that may start with a minus sign."""
+    """A command whose first argument is a text of polynomials that may start with a minus sign."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put a blank before such a text, so that it is not read as an option; then parse.
+        """Put a blank before the first such text, so that it is not read as an option; then parse.
 
-        A text is what begins with one minus sign, but is no number, which may be the value of an
-        option such as ``--timeout -3``, and no option, even with one dash too few (``-json``).
+        Of the arguments that begin with a minus sign three kinds are no text, and stay:
+
+        * what begins with two, as ``--json``;
+        * a number, as it may be the value of an option: ``-3`` after ``--timeout``;
+        * an option, as ``-h``, also if one of its two dashes is missing: ``-json``.
+
+        So ``-x^2 + y`` is a text. Only the first text gets a blank: it is the one argument of the
+        command that may be a text, if values of options come after it, which click reads as they
+        are.
         """
         options: set[str] = set()
         for param in self.get_params(ctx):

@@ -173,8 +173,11 @@ def _row_code(entries: list[Expr], ring: PolyRing) -> str:
 def _code_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
     """The Macaulay2 expression ``(mbTyped(names, () -> ring, (R, places) -> code))``.
 
-    It calls a function of Macaulay2 with the body ``code``, in which R is a ring that has the
-    variables of ``ring``, and ``places`` their places among the variables of R.
+    ``mbTyped``, of this project's m2scripts/values.m2, chooses a ring R with the variables of
+    ``ring``, and then calls the function of R and ``places`` with the body ``code``, where
+    ``places`` are the places of these variables among those of R. For the variables x and y_1,
+    ``names`` are ``{{"x"},{"y",1}}`` if names are typed, else ``null``, and ``ring`` is code that
+    makes QQ[x, y_1].
 
     Parameters
     ----------
@@ -186,6 +189,7 @@ def _code_in_ring(ring: PolyRing, is_typed: bool, code: str) -> Code:
         Macaulay2 code of a value in which R and ``places`` may occur.
     """
     algebra = ring_of_sympy(ring)
+    # each variable as a list of its symbol and its indices
     names = field_code(variable_parts(algebra.variables)) if is_typed else "null"
     return Code(f"(mbTyped({names}, () -> {encode(algebra)}, (R, places) -> {code}))")
 
@@ -210,7 +214,8 @@ def _element_code(value: Expr, ring: PolyRing) -> str:
     R and ``places``, the places of these variables in R, are bound by :func:`_code_in_ring`. In
     ``ring`` with the variables x, y the code of x**2 - 3*y is ``mbPlaced(R, places,
     {{1,0,2},{-3,1,1}})``: each term is its coefficient, and the place of each variable in ``ring``
-    with its exponent. Macaulay2's ``mbPlaced`` finds the variables in R.
+    with its exponent. ``mbPlaced``, of this project's m2scripts/values.m2, makes an element of R of
+    these terms.
 
     Raises
     ------

@@ -110,33 +110,34 @@ def _sweep(path: Path) -> None:
     BlockingIOError
         If a process holds its lock, and so uses it.
     """
-    lock = _opened(path)
+    descriptor = _opened(path)
     try:
-        if os.fstat(lock).st_uid == os.geteuid():
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_uid == os.geteuid():
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path, ignore_errors=True)
     finally:
-        os.close(lock)
+        os.close(descriptor)  # this ends the lock, too
 
 
 def _make(where: str | None) -> tuple[Path, int]:
-    """Make a folder in ``where``, or in the usual place; return its path and its open lock.
+    """Make a folder in ``where``, or in the system's folder for temporary files if that is
+    ``None``; lock it, and return its path and the open descriptor by which it is locked.
 
     Before it is locked, another process may remove it as one that was left; then another is made.
     """
     while True:
         path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=where)).absolute()
         with suppress(FileNotFoundError):
-            lock = _opened(path)  # FileNotFoundError if it was removed already
-            if locked(lock) and path.exists():
-                return path, lock
-            os.close(lock)  # another process removes the folder, or has done so
+            descriptor = _opened(path)  # FileNotFoundError if it was removed already
+            if try_to_lock(descriptor) and path.exists():
+                return path, descriptor
+            os.close(descriptor)  # another process removes the folder, or has done so
 
 
-def locked(descriptor: int) -> bool:
-    """Lock an open file or folder for this process; return whether it was free.
+def try_to_lock(descriptor: int) -> bool:
+    """Lock an open file or folder for this process; return whether no other process had locked it.
 
-    On a file system without locks it is always free.
+    On a file system without locks nothing is locked, and the answer is always yes.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -153,7 +154,9 @@ def _opened(path: Path) -> int:
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
 
-def _remove(path: Path, lock: int) -> None:
-    """Remove a folder, and then end its lock, so that no other process sweeps it meanwhile."""
+def _remove(path: Path, descriptor: int) -> None:
+    """Remove a folder, and then close the descriptor that locks it, which ends the lock: so no
+    other process sweeps the folder meanwhile.
+    """
     shutil.rmtree(path, ignore_errors=True)
-    os.close(lock)
+    os.close(descriptor)

@@ -183,17 +183,20 @@ _FILE_NAMES = (
 """What may be the name of a file at the end of a line, the surest first."""
 
 
-def _start_of_file_name(line: str) -> int:
-    """Return the index at which the name of a file begins that ends a line of output.
+def _start_of_file_name(before_position: str) -> int:
+    """Return the index at which the name of a file begins that ends a part of a line of output.
 
-    Macaulay2 writes the name of the file with an error right after what the code has printed. If
-    that ends without a blank, only the form of the name tells where it begins.
+    ``before_position`` is the part before ``:line:column``. Macaulay2 writes the name of the file
+    with an error right after what the code has printed: of ``done/home/a.m2`` the name is
+    ``/home/a.m2``, at 4. If that ends without a blank, only the form of the name tells where it
+    begins.
     """
     for pattern in _FILE_NAMES:  # the surest first
-        match = pattern.search(line)
+        match = pattern.search(before_position)
         if match is not None:
             return match.start()
-    return len(line)  # not reached, as the last pattern matches at the end of every line
+    # not reached, as the last pattern matches at the end of every text
+    return len(before_position)
 
 
 def _message(output: str, begin: int) -> str:

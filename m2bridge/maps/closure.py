@@ -127,9 +127,8 @@ def closure(
     except errors.TimeLimitError as limit:
         if dimension.is_open:
             raise  # nothing was found
-        # the result names the strategy that was begun: over QQ `auto` begins degree by degree, and
-        # over other fields it is elimination
-        begun = "multigraded" if strategy == "auto" and field == QQ else resolve(strategy)
+        # the strategy that was begun: over QQ `auto` begins by degrees, else it is elimination
+        begun = "multigraded" if strategy == "auto" and field == QQ else without_auto(strategy)
         return Closure(
             model=model,
             field=field,
@@ -147,26 +146,27 @@ def _by_strategy(
     max_degree: int | None,
     dimension: Bounds,
 ) -> Closure:
-    """Return the closure by the method that the strategy means for this model: degree by degree, as
-    a lattice ideal, as a hypersurface, or by elimination.
+    """Return the closure by the first of these methods that the strategy allows for this model:
+    degree by degree, in place of which ``auto`` takes a lattice ideal for large monomial maps; as a
+    hypersurface, for ``auto`` over QQ; by elimination, or as a lattice ideal if that is asked for.
 
-    ``dimension`` is what ranks of the differential say.
+    ``dimension`` has bounds by ranks of the differential.
 
     Raises
     ------
     TimeLimitError
         If the limit was reached before any equation was found.
     """
-    source = _graded_map(model, strategy, field, max_degree)
-    if source is not None:  # the map has a grading, and its generators are wanted by degrees
-        if _prefers_lattice(source, strategy, max_degree):
+    graded_map = _graded_map(model, strategy, field, max_degree)
+    if graded_map is not None:  # its generators are wanted degree by degree
+        if _prefers_lattice(graded_map, strategy, max_degree):
             return _by_macaulay2(model, field, "lattice", dimension)
-        return _by_degrees(source, model, strategy, max_degree, dimension)
+        return _by_degrees(graded_map, model, strategy, max_degree, dimension)
     if strategy == "auto" and field == QQ:
         hypersurface = _affine_hypersurface(model, dimension)
         if hypersurface is not None:  # ranks showed that it is one, and its equation was found
             return hypersurface
-    return _by_macaulay2(model, field, resolve(strategy), dimension)
+    return _by_macaulay2(model, field, without_auto(strategy), dimension)
 
 
 def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
@@ -178,40 +178,40 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
     return UNKNOWN if best is None else replace(best.known, because="ranks of the differential")
 
 
-def _prefers_lattice(source: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
+def _prefers_lattice(graded: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
     """Return whether to use lattice ideals: for ``auto``, a monomial map and many coordinates."""
     if strategy != "auto" or max_degree is not None:
         return False
-    if len(source.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:
+    if len(graded.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:
         return False
     # without a program for Markov bases the lattice ideal is a saturation, which takes longer
-    return toric.is_monomial(source.polynomial_map) and toric.markov_program() is not None
+    return toric.is_monomial(graded.polynomial_map) and toric.markov_program() is not None
 
 
 def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
-    """Return the closure of an inhomogeneous map, if ranks show that it is a hypersurface.
+    """Return the closure of an inhomogeneous map, if ranks show that it is a hypersurface; ``None``
+    for other maps, and if the search reached its limit.
 
     Elimination has a short time; where that does not suffice, linear algebra finds the equation of
-    the projective closure. ``dimension`` is what ranks say. ``None`` for other maps, and if the
-    search reached its limit.
+    the projective closure. ``dimension`` is what ranks say.
     """
     polynomial_map = model.polynomial_map
     is_constant = all(image.is_ground for image in polynomial_map.images)
     if polynomial_map.relations or is_constant or dimension.lower is None:
         return None
-    source = projective_closure.homogenize(polynomial_map)
+    homogeneous = projective_closure.homogenize(polynomial_map)
     # only for a hypersurface one equation is the whole ideal, without a proof of completeness
-    if not projective_closure.is_hypersurface(source, dimension.lower):
+    if not projective_closure.is_hypersurface(homogeneous, dimension.lower):
         return None
     # small maps are eliminated sooner than their degree is searched
     with share(0.25), limited(MAX_SHORT_ELIMINATION_SECONDS):
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
     if not eliminated.unfinished:
         return eliminated
-    hypersurface = projective_closure.affine_hypersurface(source, dimension.lower, polynomial_map)
-    if hypersurface is None:
+    found = projective_closure.affine_hypersurface(homogeneous, dimension.lower, polynomial_map)
+    if found is None:
         return None
-    ideal, series, reason = hypersurface
+    ideal, series, reason = found
     return Closure(
         model=model,
         field=QQ,
@@ -262,7 +262,7 @@ def _by_macaulay2(
 
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
     """Raise InvalidCaseError for an unknown strategy, or an option that it does not have."""
-    resolve(strategy)  # raises for an unknown strategy
+    without_auto(strategy)  # raises for an unknown strategy
     if strategy == "multigraded" and field != QQ:
         raise errors.InvalidCaseError(
             "field", f"multigraded implicitization is over QQ, not {field}; use elimination"
@@ -301,20 +301,20 @@ def _graded_map(
     if strategy != "auto" or field != QQ:
         return None
     try:
-        source = graded_source(model)
+        graded_map = graded_source(model)
     except errors.MethodUnavailableError:  # relations, or no positive grading
         return None
-    return source if source.grading.is_standard else None
+    return graded_map if graded_map.grading.is_standard else None
 
 
 def _by_degrees(
-    source: MultigradedMap,
+    graded_map: MultigradedMap,
     model: Model,
     strategy: Strategy,
     max_degree: int | None,
     dimension: Bounds,
 ) -> Closure:
-    """Return the closure by equations of the graded map ``source``, found degree by degree.
+    """Return the closure by equations of the model's map with its grading, degree by degree.
 
     ``auto`` without ``max_degree`` proves that they are all. With ``max_degree`` it finds the
     equations above low degrees by the core of the model, where there is one; ``multigraded`` uses
@@ -322,11 +322,11 @@ def _by_degrees(
     """
     core = model.core()
     if strategy == "auto" and max_degree is None:
-        equations = completeness.all_equations(source, model, rank=dimension.lower)
+        equations = completeness.all_equations(graded_map, model, rank=dimension.lower)
     elif strategy == "auto" and max_degree is not None and core is not None:
-        equations = completeness.equations_by_core(source, max_degree, core)
+        equations = completeness.equations_by_core(graded_map, max_degree, core)
     else:
-        equations = low_degree_equations(source, max_degree)
+        equations = low_degree_equations(graded_map, max_degree)
     series = equations.series
     return Closure(
         model=model,
@@ -345,7 +345,7 @@ def _by_degrees(
     )
 
 
-def resolve(strategy: Strategy) -> Strategy:
+def without_auto(strategy: Strategy) -> Strategy:
     """Return ``elimination`` for ``auto``, other known strategies unchanged; raise for others."""
     errors.check_choice("strategy", strategy, Strategy)
     return "elimination" if strategy == "auto" else strategy
@@ -354,7 +354,7 @@ def resolve(strategy: Strategy) -> Strategy:
 def closure_script(model: Model, *, field: CoefficientField, strategy: Strategy = "auto") -> Script:
     """Return the Macaulay2 program that eliminates in linearly independent coordinates."""
     independent = completeness.linear_reduction(model, field).reduced
-    is_graded = resolve(strategy) == "elimination"  # else all coordinates have degree 1
+    is_graded = without_auto(strategy) == "elimination"  # else all coordinates have degree 1
     values = completeness.elimination_values(independent, field=field, graded=is_graded)
     return render("closure", ("wire", "invariants"), values | {"title": model.title})
 

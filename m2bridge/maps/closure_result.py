@@ -140,7 +140,7 @@ class Closure(Result):
     @cached_property
     def ideal(self) -> Ideal | None:
         """The ideal that the generators found generate; all of the vanishing ideal if
-        ``completeness.proved``.
+        ``completeness.proved``. ``None`` if a limit was reached before any equation was found.
 
         SymPy polynomials are made when it is asked for the first time: with tens of thousands of
         generators they take more time and memory than the computation.

@@ -23,7 +23,7 @@ from m2bridge.maps.jacobian_rank import best_upper_bound, best_value, jacobian_f
 from m2bridge.maps.model import Expectation, MethodValue, Model, Status
 from m2bridge.maps.polynomial_map_model import Case, as_model
 from m2bridge.results.base import Result, result_json
-from m2bridge.results.known import UNKNOWN, Bounds, agree, intersect_bounds
+from m2bridge.results.known import UNKNOWN, Bounds, bounds_agree, intersect_bounds
 from m2bridge.results.sheet import Facts, Sheet, Table, computed_by, value_text
 
 MAX_ELIMINATION_SECONDS = 30.0
@@ -98,14 +98,12 @@ class Dimension(Result):
 
     @property
     def agree(self) -> bool:
-        """Whether one number is compatible with the findings of all methods.
-
-        Then their values are equal, or lower bounds of the common value. ``False`` if no method
-        found anything.
+        """Whether one number is within the bounds that all methods found; exact values are equal
+        then. ``False`` if no method found anything.
         """
-        bounds = [finding.known for finding in self.findings]
-        nothing_found = all(bound.is_open for bound in bounds)
-        return not nothing_found and agree(*bounds)
+        bounds_by_method = [finding.known for finding in self.findings]
+        nothing_found = all(bounds.is_open for bounds in bounds_by_method)
+        return not nothing_found and bounds_agree(*bounds_by_method)
 
     @property
     def lower(self) -> MethodValue | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from m2bridge.errors import ContradictionError
-from m2bridge.results.known import Bounds, agree, intersect_bounds
+from m2bridge.results.known import Bounds, bounds_agree, intersect_bounds
 
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -243,7 +243,7 @@ def _statuses_agree(first: OrbitStatus, second: OrbitStatus) -> bool:
     if {first.singular, second.singular} == {True, False}:
         return False
     # bounds of a method that decided nothing can still contradict those of the other method
-    return agree(first.tangent, second.tangent)
+    return bounds_agree(first.tangent, second.tangent)
 
 
 class OrbitMethods(Protocol):

@@ -435,12 +435,16 @@ def _criterion_script(model: Model, ideal: Mapping[str, object]) -> Script:
 
 def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
     """Return the variety of a prime ideal, over a perfect field, as a component of the singular
-    locus, with its orbit if the model knows orbits.
+    locus, with its orbit if the model knows orbits and the variety is not the point zero.
+
+    The point zero is told by its description alone, and its ``orbit`` is ``None``: in a model that
+    knows orbits it is the zero function, since coordinates are coefficients of functions there; in
+    any other model it is the origin of the space of the coordinates.
 
     Raises
     ------
     ContradictionError
-        If the model knows orbits, and the variety is not the closure of one.
+        If the model knows orbits, and the variety is neither zero nor the closure of an orbit.
     """
     orbit_methods = model.orbit_methods()
     orbit = None

@@ -75,10 +75,7 @@ def _variables_of(polynomial: fmpq_mpoly) -> tuple[str, ...]:
 
 
 def leading_coefficient(polynomial: fmpq_mpoly, variable: str) -> fmpq_mpoly:
-    """The coefficient of the highest power of a variable, a polynomial in the others.
-
-    It is in the same ring.
-    """
+    """The coefficient of the highest power of a variable; it is an element of the same ring."""
     place = _variables_of(polynomial).index(variable)
     degree = degree_in(polynomial, variable)
     terms = {}
@@ -282,13 +279,10 @@ def branches(
         Polynomials whose signs are constant on each branch; those that vanish on the curve do not
         cut it.
     fineness : int
-        About how many points there are along the box.
+        A branch along the whole box has about twice as many points.
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
-        variety = _Branches(prime, box)
-        if variety.base is None:  # no variable takes infinitely many values
-            return tuple(variety.isolated())
-        return tuple(variety.cells(variety.base, cuts, fineness))
+        return tuple(_Branches(prime, box).cells(cuts, fineness))
 
 
 class _Branches:
@@ -359,10 +353,7 @@ class _Branches:
         return found
 
     def rational(self, spot: Spot) -> Spot | None:
-        """Return the point if its coordinates are rational, and it is exactly on the variety.
-
-        Else ``None``.
-        """
+        """Return the point if it is rational and exactly on the variety, else ``None``."""
         numbers = [spot[name] for name in self.names]
         if not all(isinstance(number, fmpq) for number in numbers):
             return None
@@ -374,14 +365,19 @@ class _Branches:
             line = (_rounded_point(spot, self.names),)
             yield Cell(points=(line,), sample=spot, rational=self.rational(spot))
 
-    def cells(self, base: str, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
-        """Yield the branches of a curve, from left to right, and over an interval in their order.
+    def cells(self, cuts: Sequence[PolyElement], fineness: int) -> Iterator[Cell]:
+        """Yield the branches of a curve, from left to right, and over an interval in their order;
+        or the points of a variety that has finitely many.
 
-        ``base`` is the variable of the line, branches end at zeros of the polynomials ``cuts``, and
-        ``fineness`` is about the number of points along the box. At critical values of the base
-        branches meet, leave the box or meet a cut; between them the number of points is constant.
+        Branches end at zeros of the polynomials ``cuts``. Along the whole box a branch has about
+        twice ``fineness`` points, and so more than a surface in each direction of its grid.
         """
-        # polynomials in the base whose roots are the critical values
+        base = self.base
+        if base is None:  # no variable takes infinitely many values
+            yield from self.isolated()
+            return
+        # polynomials whose roots are the critical values of the base: there branches meet, leave
+        # the box or meet a cut, and between them the number of points is constant
         critical: list[fmpq_mpoly] = []
         for name, equation in self.projections.items():
             critical += boundaries(equation, name, self.box[name])
@@ -390,7 +386,7 @@ class _Branches:
         base_intervals = root_intervals(factors(critical), base, self.box[base])
         for base_interval in check_deadline_in(base_intervals):
             count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
-            # the points over each node in their order; the k-th ones over all nodes form a branch
+            # points_over_nodes[node][branch], where the nodes are values of the base
             places = check_deadline_in(nodes(base_interval, count))
             points_over_nodes = [self.points({base: place}) for place in places]
             samples = self.points({base: middle(base_interval)})
@@ -492,11 +488,12 @@ class _Decomposition:
     def _cells_over(self, base_interval: Interval) -> Iterator[Cell]:
         """Yield the cells over an interval of x, strip by strip, and over a strip from below.
 
-        Over all nodes of the interval there are equally many strips, and over all places of a strip
-        equally many points of the surface, one on each of its graphs over the strip, the cells.
+        Over some values of x, the *x-nodes*, there are equally many strips, and over each *y-node*,
+        a value of y in a strip at that x, equally many points of the surface: one on each of its
+        graphs over the strip, which are the cells.
         """
         count = max(7, round(self.fineness * _relative_length(base_interval, self.box[self.x])))
-        # columns[k][strip][node][graph] is a point over the line at the k-th node x
+        # columns[x-node][strip][y-node][graph] is a point of the surface
         columns = [self._column(x) for x in check_deadline_in(nodes(base_interval, count))]
         # each cell has its sample point over this x
         x_inside = middle(base_interval)
@@ -504,19 +501,20 @@ class _Decomposition:
         section = self.surface.subs({self.x: x_inside})
         _common_count([len(strips), *map(len, columns)])  # raises if the counts of strips differ
         for strip, interval in enumerate(strips):
-            lines = [column[strip] for column in columns]
+            lines = [column[strip] for column in columns]  # lines[x-node][y-node][graph]
             graph_counts = [len(points) for line in lines for points in line]
             samples = self._spots(x_inside, section, middle(interval))
             for graph in range(_common_count(graph_counts)):
+                # grid[x-node][y-node]
                 grid = tuple(tuple(points[graph] for points in line) for line in lines)
-                rational = self._rational_point(base_interval, strip, graph)
+                rational = self._rational_point(base_interval, strip, graph)  # perhaps None
                 yield Cell(points=grid, sample=samples[graph], rational=rational)
 
     def _column(self, x: fmpq) -> list[list[list[Point]]]:
-        """The points of the surface over the line at x: ``column[strip][node][graph]``.
+        """The points of the surface over the line at x: ``column[strip][y-node][graph]``.
 
-        Each strip has nodes in its interval of y, and the points over a node are in the order of z.
-        The number of nodes must not depend on x, so that the points form a grid, also where the
+        Each strip has y-nodes in its interval of y; the points over one are in the order of z. The
+        number of y-nodes must not depend on x, so that the points form a grid, also where the
         interval shrinks to a point.
         """
         section = self.surface.subs({self.x: x})
@@ -528,7 +526,10 @@ class _Decomposition:
         return column
 
     def _points(self, x: fmpq, section: fmpq_mpoly, y: fmpq) -> list[Point]:
-        """The rounded points of :meth:`_spots`."""
+        """The points of the surface over the point (x, y) of the plane, rounded, in the order of z.
+
+        ``section`` is the equation of the surface with this x.
+        """
         names = _variables_of(self.surface)
         return [_rounded_point(spot, names) for spot in self._spots(x, section, y)]
 
@@ -549,8 +550,7 @@ class _Decomposition:
     def _rational_point(
         self, base_interval: Interval, strip: int, graph: int
     ) -> Mapping[str, fmpq] | None:
-        """Return a rational point of a cell, if there is one among a few candidates.
-
+        """Return a rational point of a cell, if there is one among a few candidates, else ``None``.
         The cell is given by its interval of x, and the numbers of its strip and its graph.
         """
         # x and y are chosen rational; z is then a root, which is rational for few of them. Over

@@ -139,7 +139,7 @@ UNKNOWN = Bounds()
 """A number about which nothing is known."""
 
 
-def agree(*several: Bounds) -> bool:
+def bounds_agree(*several: Bounds) -> bool:
     """Return whether these bounds can hold for one number: no lower one exceeds an upper one."""
     largest_lower = max((bounds.least for bounds in several), default=-inf)
     return all(largest_lower <= bounds.most for bounds in several)
@@ -166,7 +166,7 @@ def intersect_bounds(*several: Bounds) -> Bounds:
         reasons.append(best_above.because)
     # Equal reasons are given once, and empty ones are omitted.
     because = "; ".join(filter(None, dict.fromkeys(reasons)))
-    if not agree(best_below, best_above):
+    if not bounds_agree(best_below, best_above):
         raise ContradictionError(
             f"the lower bound {lower} exceeds the upper bound {upper}: {because}"
         )

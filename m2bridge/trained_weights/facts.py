@@ -61,6 +61,16 @@ _IMPORTANCE = (
 """Kinds of facts, the most important ones first."""
 
 
+def numbered_sentences(name: str, sentences: Sequence[str]) -> Fact:
+    """Return one fact of one or more sentences: ``remark`` with the single sentence, or ``remarks``
+    with ``(1) …; (2) …``, if ``name`` is ``remark``.
+    """
+    if len(sentences) == 1:
+        return name, sentences[0]
+    numbered = [f"({number}) {sentence}" for number, sentence in enumerate(sentences, 1)]
+    return f"{name}s", "; ".join(numbered)
+
+
 def summary(
     heads: Sequence[HeadWeights],
     layers: Mapping[int, NetworkAtWeights],

@@ -36,6 +36,7 @@ from m2bridge.trained_weights.facts import (
     facts_by_kind,
     left_out_words,
     most_important,
+    numbered_sentences,
     summary,
 )
 from m2bridge.trained_weights.heads.distances import chosen_heads, nearest_loci, nearness_json
@@ -143,7 +144,9 @@ class Weights(PictureResult):
         return chosen_heads(self.heads, self.sort, self.worst)
 
     def to_sheet(self) -> Sheet:
-        """Return two sentences, if they are not ``None``, the facts, and tables asked for."""
+        """Return the sentences :attr:`summary` and :attr:`sentence_on_ranks`, the facts, and the
+        tables that are asked for; a fact with the value ``None`` is not written.
+        """
         first: list[tuple[str, object]] = []
         # The title has the name of a known architecture alone, so that file and sizes are a fact.
         if self.choice is not None and self.choice.words:
@@ -154,7 +157,7 @@ class Weights(PictureResult):
         first.append(("summary", self.summary))
         first.append(("nearest to lower rank", self.sentence_on_ranks))
         blocks: list[Facts | Table] = [Facts([*first, *self._facts()])]
-        if self.rank is not None:
+        if self.rank is not None:  # the option --rank: changes by truncation to this rank
             softmax = self.heads[0].shape.softmax
             changes = self.changes(self.rank)
             blocks.append(changes_table(changes, softmax=softmax, rotary=self.is_rotary))
@@ -178,7 +181,7 @@ class Weights(PictureResult):
             words += "" if self.list_arrays else " (--arrays lists them)"
             by_kind["left out"] = [("left out", words)]
         if self.remarks:
-            by_kind["remarks"] = [_numbered_sentences("remark", self.remarks)]
+            by_kind["remarks"] = [numbered_sentences("remark", self.remarks)]
         if self.unfinished:
             by_kind["unfinished"] = [("unfinished", self.unfinished)]
         all_facts = [fact for facts in by_kind.values() for fact in facts]
@@ -353,21 +356,11 @@ class Weights(PictureResult):
         return weights_figure(self.heads, self.listed, self.size_text)
 
 
-def _numbered_sentences(name: str, sentences: Sequence[str]) -> Fact:
-    """Return one fact of one or more sentences: ``remark`` with the single sentence, or ``remarks``
-    with ``(1) …; (2) …``.
-    """
-    if len(sentences) == 1:
-        return name, sentences[0]
-    numbered = [f"({number}) {sentence}" for number, sentence in enumerate(sentences, 1)]
-    return f"{name}s", "; ".join(numbered)
-
-
 def _layers_and_network(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions, *, rotary: bool
 ) -> dict[str, Any]:
-    """Return fields of :class:`Weights` by their names: what is known of heads, of layers, of the
-    network and of norms behind layers, with remarks.
+    """Return fields of :class:`Weights` by their names: heads, layers, network, behind_norms,
+    remarks and unfinished.
 
     Nothing is said of layers and network if some heads are missing, as a limit was reached.
     ``rotary`` says whether the model has rotary positions, be they counted or not.
@@ -410,7 +403,11 @@ def _analyse_in_time(
     layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
 ) -> tuple[dict[int, NetworkAtWeights], NetworkAtWeights | None, dict[int, LayerThenNorm], str]:
     """Return what is known, as far as the time suffices: of each layer alone, by its number; of the
-    network; of each layer with the norm behind it, by its number; and why something is missing.
+    network; of each layer with the norm behind it, by its number; and why something is missing,
+    empty if nothing is.
+
+    The network is ``None`` for a single head, if the layers form no network or nothing is known of
+    one of them, and if a limit was reached before it was found.
     """
     alone: dict[int, NetworkAtWeights] = {}
     behind: dict[int, LayerThenNorm] = {}
@@ -418,8 +415,10 @@ def _analyse_in_time(
     if found.unfinished:
         return alone, network, behind, found.unfinished
     try:
-        # What came before an error stays in the dictionary.
+        # The layers come one by one from a generator: if a limit interrupts it, those that came
+        # before stay in the dictionary.
         alone.update(analyse_layers(layers, found, options))
+        # a single head is a layer, of which all is known already
         if len(found.heads) > 1:
             network = find_network(layers, found, options, alone)
         behind.update(find_behind_norms(layers, found, options, alone))
@@ -460,7 +459,8 @@ def _analyse(
     a: int | None,
     tolerance: float | None,
 ) -> dict[str, Any]:
-    """Return the fields of :class:`Weights` that are about these layers, by their names.
+    """Return the fields of :class:`Weights` that are about these layers, by their names: heads,
+    layers, network, behind_norms, unfinished, left_out, remarks and assumed.
 
     ``available`` has all arrays of the source by their names; ``a`` and ``tolerance`` are those of
     :func:`weights`.
@@ -468,24 +468,20 @@ def _analyse(
     found = find_heads(layers, options, a, tolerance)
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
     fields = _layers_and_network(layers, found, options, rotary=rotary)
-    fields["left_out"] = left_out(available, layers)
-    fields["remarks"] += choice.remarks(len(layers))
-    assumed = [layer.assumed for layer in layers]
-    assumed += [layer.norm.assumed for layer in layers if layer.norm is not None]
-    network = fields["network"]
-    # The dimension does not depend on ε, but the rank at these weights may.
-    if network is not None and network.epsilon is not None and choice.epsilon is None:
-        assumed.append(f"ε of the norms is {float(network.epsilon):g}, as in PyTorch")
+    network: NetworkAtWeights | None = fields["network"]
+    kinds_left_out = left_out(available, layers)
+    # then what config.json says that is not in the file: more layers, or a limit on tokens
+    remarks = [*fields["remarks"], *choice.remarks(len(layers))]
     # A rank by a theorem, which ``note`` names, depends on ranks of matrices, not on their factors.
     is_computed = network is not None and network.rank is not None and not network.note
     if is_computed and options.softmax and len(layers) > 1:
-        fields["remarks"] += (FACTOR_OF_SCORES,)
-    # Layers of which nothing is assumed have an empty text; equal texts are said once.
-    fields["assumed"] = (*choice.assumed, *dict.fromkeys(text for text in assumed if text))
-    has_embeddings = any(kind.startswith("embeddings") for kind in fields["left_out"])
+        remarks.append(FACTOR_OF_SCORES)
+    has_embeddings = any(kind.startswith("embeddings") for kind in kinds_left_out)
     if choice.tied_embeddings and has_embeddings:
-        fields["remarks"] += (TIED_EMBEDDINGS,)
-    return fields
+        remarks.append(TIED_EMBEDDINGS)
+    epsilon = None if network is None else network.epsilon
+    assumed = choice.assumed_of_all(layers, epsilon)
+    return fields | {"left_out": kinds_left_out, "remarks": tuple(remarks), "assumed": assumed}
 
 
 def weights(

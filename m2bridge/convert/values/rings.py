@@ -316,7 +316,8 @@ def ring_variables(ring: Any) -> tuple[str, ...]:
 
 
 def ring_of_sympy(value: PolyRing) -> Algebra:
-    """Return the same ring as one of SymPy's polynomial rings, with its monomial order.
+    """Return the polynomial ring of m2bridge, an :class:`Algebra`, that is the same as a polynomial
+    ring of SymPy: with its coefficients, names of variables, and monomial order.
 
     Raises
     ------

@@ -126,8 +126,11 @@ class ConvolutionalNetwork(FilterSizes):
         that by the entry j of y_{i−1} is Σ_a w_a g_{j−a+1}.
         """
         gradient: list[int] = []
-        for w, y, slopes in reversed(self._layers_at(x, filters, prime)):
-            # at the beginning of this step g is the derivative by z_i, at the end that by z_{i−1}
+        # w = w_i, y = y_{i−1}, and slopes[j] is the derivative of the entry j of y_{i−1} by that of
+        # z_{i−1}; the last layer comes first
+        for w, y, slopes in reversed(self._layers_at(filters, x, prime)):
+            # At the beginning of this step g is the derivative by z_i, at the end that by z_{i−1}.
+            # In the first layer y_0 = x is no power, all slopes are 0, and g is not used any more.
             by_filter = [sum(map(mul, g, y[a : a + len(g)])) % prime for a in range(len(w))]
             gradient = by_filter + gradient
             by_y = [0] * len(y)
@@ -139,12 +142,12 @@ class ConvolutionalNetwork(FilterSizes):
         return gradient
 
     def _layers_at(
-        self, x: Row, filters: Sequence[Row], prime: int
+        self, filters: Sequence[Row], x: Row, prime: int
     ) -> list[tuple[Row, list[int], list[int]]]:
-        """Return (w_i, y_{i−1}, slopes) for each layer, for the input x.
+        """Return (w_i, y_{i−1}, slopes) for each layer i, the first one first, for the input x.
 
-        w_i is its filter, y_{i−1} its input, and ``slopes`` are the derivatives r z_{i−1}^(r−1) of
-        this input y_{i−1} = z_{i−1}^r, modulo the prime.
+        w_i is its filter, one of ``filters``, y_{i−1} its input, and ``slopes`` are the derivatives
+        r z_{i−1}^(r−1) of this input y_{i−1} = z_{i−1}^r, modulo the prime.
         """
         layers = []
         y = list(x)

@@ -127,9 +127,13 @@ class ObservedConvolution(Observed):
         return facts
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``: the rank, the degree and all fibres.
+        """Return a dictionary for ``json.dumps``.
 
-        A fibre has its type (e, P) as ``zeros`` and ``leading``, and its length.
+        Its keys are ``dimension``, ``lower_bound`` and ``upper_bound`` of the dimension of the
+        closure; ``degree``, ``source_degree`` and ``general_fibre``, as in the attributes; and
+        ``fibres``, a list with the ``length`` of the fibre over a function of each type of zeros:
+        ``zeros`` are the numbers e_i of zeros at both ends of each filter, and ``leading`` is the
+        number P of zeros in front of all filters together.
         """
         fibres = [
             {"zeros": list(zeros.zeros), "leading": zeros.leading, "length": length}
@@ -168,7 +172,8 @@ def observe(
         wanted_observables = BY_ENGINE & set(observables)
         if not wanted_observables or network.degree == 1:
             return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds)
-        # further fields of the observation
+        # further fields of the observation by their names: the degree of the source and the lengths
+        # of fibres, or why they are missing
         fields: dict[str, Any] = {}
         try:
             fields = _degree_and_fibres(network, wanted_observables)
@@ -186,7 +191,9 @@ def observe(
 def _degree_and_fibres(network: FilterSizes, wanted: Collection[str]) -> dict[str, Any]:
     """Return the fields of :class:`ObservedConvolution` that one run of Macaulay2 finds, by name.
 
-    ``wanted`` are observables that need Macaulay2; fields about other observables are left out.
+    These are ``engine_version``; for ``degree`` also ``source_degree`` and ``general_fibre``, and
+    for ``fibres`` and ``singular`` also ``zero_types`` and ``fibre_lengths``. ``wanted`` are
+    observables that need Macaulay2; fields about other observables are left out.
     """
     types = types_for(network, wanted)
     lengths = fibre_lengths(network, types)

@@ -208,6 +208,13 @@ unit ideal over QQ. With all of them f is a limit of networks and no network.
 """
 
 
+def is_example_not_closed(network: NetworkSizes) -> bool:
+    """Return whether proposition-not-closed is about a network, so that its functions are not a
+    closed set: plain lightning attention of widths (3, 3, 3) with a_1, a_2 ≥ 2 and t ≥ 3.
+    """
+    return why_limit_says_nothing(network) == ""
+
+
 def why_limit_says_nothing(network: NetworkSizes) -> str:
     """Return why the limit says nothing about a network; empty if it is about this network.
 

@@ -514,26 +514,28 @@ def _check_entries(rows: int, columns: int) -> None:
         )
 
 
-# For a number of layers, the largest number of unknowns of a fibre that is certified: the checker's
-# Gröbner basis takes 15 seconds for two layers and 22 unknowns, whatever the fibre is, and more
-# than 2 GB for 25; with three layers minutes.
+# CERTIFIED_UNKNOWNS[layers] = the largest number of unknowns of a fibre that is certified, by the
+# cost of the checker's Gröbner basis: it takes 15 seconds for two layers and 22 unknowns, whatever
+# the fibre is, and more than 2 GB for 25; with three layers minutes.
 CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
 
 
 def can_be_certified(network: NetworkSizes, observable: str) -> bool:
     """Return whether the checker recomputes the value of an observable of this network."""
     plain_lightning = network.is_plain and not network.softmax
-    # 0 unknowns for three layers and more, so that none of their fibres is certified
-    small = fibres.unknown_count(network) <= CERTIFIED_UNKNOWNS.get(network.layers, 0)
+    # The checker's Gröbner basis is small enough; it never is for three layers and more, for which
+    # at most 0 unknowns are allowed.
+    has_small_basis = fibres.unknown_count(network) <= CERTIFIED_UNKNOWNS.get(network.layers, 0)
     recomputed = {
         "attention_matrices": True,
         "virtual_weights": network.is_plain,
         "scalings_keep_the_function": not network.softmax,
         "normal_form": plain_lightning and network.layers <= MAX_NORMAL_FORM_LAYERS,
         "virtual_fibre_dimension": plain_lightning,
-        **dict.fromkeys(FIBRES, plain_lightning and small),
-        # an empty text says that the limit is about this network
-        "closed": fibres.why_limit_says_nothing(network) == "",
+        **dict.fromkeys(FIBRES, plain_lightning and has_small_basis),
+        # recomputed in the one example, of widths (3, 3, 3), whose functions are known not to be
+        # a closed set (proposition-not-closed)
+        "closed": fibres.is_example_not_closed(network),
     }
     # of ``dimension``, and of ``unseen_weights``, which follows from it
     dimension_is_recomputed = network.is_plain or not network.softmax

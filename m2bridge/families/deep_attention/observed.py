@@ -33,13 +33,18 @@ class ComputedValue:
 
     @property
     def value(self) -> bool | int | None:
-        """The value, or a bound for it, which :attr:`bound` names; ``None`` if nothing is known."""
+        """The value, or a bound for it, which :attr:`bound` names: the lower one if both bounds are
+        known. ``None`` if nothing is known.
+        """
         return self.known.value if isinstance(self.known, Bounds) else self.known
 
     @property
     def bound(self) -> str:
-        """The word before a number that is a bound, ``at least`` or ``at most``; else empty."""
-        if not isinstance(self.known, Bounds) or self.proved:
+        """The words before :attr:`value` if it is a bound: ``at least`` for a lower bound, also if
+        an upper one is known, and else ``at most``. Empty for an exact number, yes or no, and if
+        nothing is known.
+        """
+        if not isinstance(self.known, Bounds) or self.known.exact is not None:
             return ""
         if self.known.lower is None:
             return "at most"
@@ -52,7 +57,7 @@ class ComputedValue:
 
     @property
     def proved(self) -> bool:
-        """Whether the value is proved to be exact."""
+        """Whether the exact value is proved; false if only bounds are."""
         return self.exact_value is not None
 
     def to_json(self) -> dict[str, Any]:

@@ -285,13 +285,16 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def kernel_dimension(self) -> int:
-        """The dimension of the kernel that the differential of a block always has.
+        """The dimension of the kernel that the differential of a block always has (theorem-block in
+        docs/deep-attention.md).
 
         The block is defined in the module. In lightning attention the attention matrix of each
         layer of the block can be scaled, and m by another number, so that the function stays: one
-        dimension for each layer. After the first ``whole_layers`` layers the function depends only
-        on the symmetric part of an attention matrix, so that the skew-symmetric 2 × 2 matrices, of
-        dimension 1, are in the kernel for each 2 × 2 matrix there. For softmax the kernel is 0.
+        dimension for each layer. The first ``whole_layers`` layers are those up to the first layer
+        with α_k = 1; no layer for t = 1. After them the function depends only on the symmetric part
+        of an attention matrix, so that the skew-symmetric 2 × 2 matrices, of dimension 1, are in
+        the kernel for each 2 × 2 matrix there. For softmax of t ≥ 2 tokens the kernel that the
+        theorem speaks of is 0.
         """
         if self.softmax:
             return 0
@@ -375,11 +378,13 @@ def _tuple(numbers: tuple[int, ...]) -> str:
 
 
 def determined_dimension(network: NetworkSizes) -> int:
-    """Return the dimension of the virtual weights less what functions do not see of them.
+    """Return the dimension of the functions of a plain network, if the kernel of its block's
+    differential is only of dimension ``kernel_dimension`` (theorem-block); else an upper bound.
 
-    Functions of lightning attention depend only on the symmetric parts of A'_k after the first
-    ``whole_layers`` layers, and are kept by one scaling for each layer. Softmax functions see all
-    of the virtual weights.
+    It is the dimension of the virtual weights less what functions do not see of them. Functions of
+    lightning attention depend only on the symmetric parts of A'_k after the layer with the first
+    α_k = 1 (after layer ``whole_layers``), and are kept by one scaling for each layer. Softmax
+    functions of t ≥ 2 tokens see all of the virtual weights.
     """
     if network.softmax:
         return virtual_dimension(network)

@@ -198,7 +198,7 @@ class Variety:
             return _total_count(dimension, answer)
 
         return count_by_random_primes(
-            count_modulo, primes_for(self._integral_generators, _forbidden_divisors(form, point))
+            count_modulo, primes_for(self._integral_generators, _numbers_not_divisible(form, point))
         )
 
     @property
@@ -221,9 +221,9 @@ def _total_count(dimension: int, answer: Answer) -> CriticalCount:
     return CriticalCount(dimension=dimension, critical_dimension=critical_dimension, points=points)
 
 
-def _forbidden_divisors(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
-    """Return numbers that a prime must not divide: the determinant of the form, as it must not be
-    singular modulo the prime, and the denominators of the data point.
+def _numbers_not_divisible(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
+    """Return the numbers that a prime must not divide: the determinant of the form, as the form
+    must not be singular modulo the prime, and the denominators of the data point.
 
     A form or data point that is ``None`` is random, and forbids no prime.
     """
@@ -340,7 +340,7 @@ class ParametrizedImage:
         images = [integer_coefficients(image) for image in self.parametrization.images]
         return count_by_random_primes(
             lambda prime: self._count_modulo(with_given_prime(script, prime)),
-            primes_for(images, _forbidden_divisors(form, point=None)),
+            primes_for(images, _numbers_not_divisible(form, point=None)),
         )
 
     def _count_modulo(self, script: Script) -> CriticalCount:
@@ -422,7 +422,10 @@ def find_real_points(
 ) -> RealCriticalPoints:
     """Find the real critical points for a data point, by msolve or by Macaulay2's RealRoots.
 
-    A program of Macaulay2 takes random combinations of the minors that define the critical points.
+    A program of Macaulay2 takes random combinations of the minors that define the critical points:
+    a *random system* over QQ, which has all critical points among its solutions unless the choice
+    is bad, and then fewer. The real solutions are isolated over QQ. A prime serves only to check
+    the random system: its solutions modulo the prime have to be as many as ``complex_points``.
 
     Parameters
     ----------
@@ -459,13 +462,14 @@ def find_real_points(
         program="" if program is None else quoted(f"{program.program.parent}/"),
     )
     primes = primes_for(
-        map(integer_coefficients, variety.ideal.generators), _forbidden_divisors(form, point)
+        map(integer_coefficients, variety.ideal.generators), _numbers_not_divisible(form, point)
     )
-    # the combinations of minors are drawn at random with each prime
+    # each run of the program draws a random system, and counts its solutions modulo the prime
     for prime in islice(primes, MAX_REAL_ATTEMPTS):
         answer = answer_to(with_given_prime(script, prime))
-        # Where a combination of minors leaves a critical point out, new ones are drawn. (The
-        # dimension of the variety, 0 here, is not used.)
+        # `points` is the number of solutions modulo the prime; None if they are not isolated. Where
+        # it is another one, the next run draws another system. (The dimension of the variety, 0
+        # here, is not used.)
         if _total_count(dimension=0, answer=answer).points != complex_points:
             continue
         if program is not None:
@@ -539,6 +543,7 @@ def _points_of_trace_forms(answer: Answer) -> tuple[int, list[list[Fraction]]]:
         real_points_of_component = signature(rational_form)
         number += real_points_of_component
         approximations = _points_by_eigenvalues(matrices)
+        # else some approximations belong to points that are not real, or real ones are missing
         if len(approximations) == real_points_of_component:
             points += approximations
     return number, points

@@ -135,8 +135,11 @@ def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
 
 
 def as_array(name: str, value: Any) -> tuple[Any, str]:
-    """Return a NumPy array, a tensor of PyTorch, or lists of numbers, as a NumPy array, and the
-    type of its entries. ``name`` is for messages.
+    """Return a NumPy array, a tensor of PyTorch, or lists of numbers, as a NumPy array, and its
+    kind, as the module defines it. ``name`` is for messages.
+
+    The kind may differ from the array's own type: it is ``bfloat16`` where the array is a float32,
+    and :data:`EXACT` where it has integers and fractions as objects.
 
     Raises
     ------
@@ -146,13 +149,13 @@ def as_array(name: str, value: Any) -> tuple[Any, str]:
     if hasattr(value, "detach"):  # PyTorch
         value = value.detach().cpu()
         kind = torch_kind(value)
-        if kind == "bfloat16":  # which NumPy lacks; floats hold it exactly
+        if kind == "bfloat16":  # which NumPy lacks; float32 holds its numbers exactly
             value = value.float()
-        return _checked(name, value.numpy(), kind)
+        return _with_known_kind(name, value.numpy(), kind)
     if hasattr(value, "tolist") and not isinstance(value, numpy.ndarray):  # SymPy, FLINT
         value = value.tolist()
     if isinstance(value, numpy.ndarray) and value.dtype != object:
-        return _checked(name, value, value.dtype.name)
+        return _with_known_kind(name, value, value.dtype.name)
     return _from_lists(name, value)
 
 
@@ -161,9 +164,12 @@ def torch_kind(value: Any) -> str:
     return str(value.dtype).removeprefix("torch.")
 
 
-def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
-    """Return an array of NumPy whose entries have the type ``kind``, and this type; of integers an
-    array of objects, and :data:`EXACT`. InvalidCaseError for types that are not read.
+def _with_known_kind(name: str, array: Any, kind: str) -> tuple[Any, str]:
+    """Return an array of NumPy as numbers of a kind that is read, and this kind.
+
+    Integers become objects of Python, and their kind is :data:`EXACT`. Floating-point numbers stay
+    as they are, and their kind is ``kind``, the type in which they were stored: for ``bfloat16``
+    the array itself is a float32. InvalidCaseError for other types; ``name`` is for its message.
     """
     if array.dtype.kind in "iu":
         return array.astype(object), EXACT
@@ -175,8 +181,8 @@ def _checked(name: str, array: Any, kind: str) -> tuple[Any, str]:
 
 
 def _from_lists(name: str, value: Any) -> tuple[Any, str]:
-    """Return lists of numbers as an array, and the type of its entries: float64 where all are
-    floats, or integers among floats that floats hold exactly, else fractions.
+    """Return lists of numbers as an array, and its kind: ``float64`` where all are floats, or
+    integers among floats that floats hold exactly; else fractions as objects, and :data:`EXACT`.
 
     ``name`` is for messages.
     """
@@ -189,7 +195,8 @@ def _from_lists(name: str, value: Any) -> tuple[Any, str]:
         exact = numpy.empty(array.shape, dtype=object)
         exact.flat[:] = [_exact(entry) for entry in array.flat]
     except (ValueError, TypeError, AttributeError, OverflowError, ConversionError) as reason:
-        # Other errors are those of NumPy and Python, which do not speak of the numbers.
+        # The words of a ConversionError are about the numbers; those of the other errors, which
+        # NumPy and Python raise, are not.
         detail = f": {reason}" if isinstance(reason, ConversionError) else ""
         message = f"'{name:.60}' is not a list of rows of numbers, all of one length{detail}"
         raise InvalidCaseError("weights", message) from None

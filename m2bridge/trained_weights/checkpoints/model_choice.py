@@ -7,7 +7,7 @@ connections, the algebraic model of the paper, and the first line says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -23,6 +23,7 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     unknown_model,
     what_changes_scores,
 )
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 
 KINDS = {"lightning": "none", "softmax": "softmax"}
 """What weights can be taken as, with the normalization of the scores."""
@@ -180,6 +181,22 @@ class ModelChoice:
             return ()
         return (f"the model is {self.name}, as the names of its arrays say",)
 
+    def assumed_of_all(
+        self, layers: Sequence[LayerTensors], epsilon: Fraction | None
+    ) -> tuple[str, ...]:
+        """Return as clauses what is taken for granted of the model, of its layers and of norms.
+
+        ``epsilon`` is what the norms of the network add to the variance; ``None`` if the rank of
+        the network at these weights was not computed with such a number.
+        """
+        clauses = [layer.assumed for layer in layers]
+        clauses += [layer.norm.assumed for layer in layers if layer.norm is not None]
+        # The dimension does not depend on ε, but the rank at these weights may.
+        if epsilon is not None and self.epsilon is None:
+            clauses.append(f"ε of the norms is {float(epsilon):g}, as in PyTorch")
+        # Layers of which nothing is assumed have an empty text; equal texts are said once.
+        return (*self.assumed, *dict.fromkeys(text for text in clauses if text))
+
     def remarks(self, layers: int) -> tuple[str, ...]:
         """Return remarks, as sentences, where what is said holds for a part of the model only: for
         the ``layers`` layers of the file, or for no more tokens than a token attends to.
@@ -221,8 +238,11 @@ class ModelChoice:
 
 
 def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool) -> str:
-    """Return the norm and its place in words, ``LayerNorm before``: that of an option, if it is
-    given; empty if there is none. ``has_norms`` is whether the file has the arrays of a norm.
+    """Return the norm and its place in words: that of an option, if it is given, else that of the
+    architecture. ``has_norms`` is whether the file has the arrays of a norm.
+
+    There are three kinds of results: ``LayerNorm before``, or ``after``; empty, if there is no
+    norm; and ``LayerNorm before left out, as its arrays are missing``.
     """
     if norm is not None:
         return "" if norm == "none" else f"{_NORMS[norm]} before"

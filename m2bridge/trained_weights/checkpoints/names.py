@@ -132,7 +132,7 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
         # An array that has to be there too, by which models of the same names are told apart.
         if layout.beside and layout.beside.replace("*", star) not in available:
             continue
-        if _is_of_other_tokens(star, available):
+        if _is_cross_attention(star, available):
             continue
         full_names = {letter: name.replace("*", star) for letter, name in names.items()}
         stored = _present(full_names, available)
@@ -170,13 +170,15 @@ def _present(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[
     return {letter: available[name] for letter, name in names.items() if name in available}
 
 
-def _is_of_other_tokens(star: str, available: Collection[str]) -> bool:
-    """Return whether a layer has a norm for the tokens of its keys alone, which are others than
-    those of its queries then.
+def _is_cross_attention(star: str, available: Collection[str]) -> bool:
+    """Return whether a layer is cross-attention, whose keys are of other tokens than its queries,
+    as a norm shows that has a name such as ``norm_context.weight``: it is for these tokens alone.
 
-    ``star`` is what the names of its arrays begin with, as ``layers.0.attn.``. The norm stands in
-    this module, or in the one around it, ``layers.0.``.
+    ``star`` is what the names of the layer's arrays begin with, as ``layers.0.attn.``. The norm
+    stands in this module, or in the one around it, ``layers.0.``; ``available`` are the names of
+    all arrays. Other cross-attention is known by its own name elsewhere.
     """
+    # without the last part of the name: ``layers.0.``
     around = re.sub(r"[^.]+\.$", "", star)
     for name in NAMES["other_tokens_beside"]:
         if f"{star}{name}" in available or f"{around}{name}" in available:
@@ -400,10 +402,12 @@ def _check_each_is_in_a_layer(
 def _layout_of_given(
     letters: Mapping[str, str], available: Collection[str], said: StoredAs
 ) -> Layout:
-    """Return the layout of arrays with given names.
+    """Return the layout of arrays with given names: how they are called and stored.
 
-    One array with Q, K and V, whose name is in the table, is cut as the table says; of another name
-    the cut is ``unknown``. Names as ``W_Q`` have the indices of TransformerLens.
+    Its ``cut`` says how one array with Q, K and V is divided into the three: as the table of
+    layouts says for its name, else it is ``unknown``. From the table it has also ``readings`` and
+    ``as_rows``, which say in words how models with these names differ in the cut. Names as ``W_Q``
+    have the order of three indices of TransformerLens, in ``index_orders``.
 
     Parameters
     ----------
@@ -413,17 +417,17 @@ def _layout_of_given(
     available : collection of str
         The names of all arrays.
     said : StoredAs
-        What a user says, which wins.
+        What a user says, which replaces what names and table say.
     """
-    # The expression has to fit all of the text that * stands for.
+    # A regular expression for the text that * stands for; ^ and $, as it has to fit all of it.
     star = f"^{_star_of(letters['Q'], available)}$"
     given = Layout(names=letters, cut="unknown", star=star)
-    # Only one array with Q, K and V has a cut.
+    # One array has Q, K and V if one name is given for them: only such an array has a cut.
     is_stacked = letters["Q"] == letters.get("K")
     known = _known_layout(letters, available) if is_stacked else None
     if known is not None:
         given = replace(given, cut=known.cut, readings=known.readings, as_rows=known.as_rows)
-    # The names of TransformerLens, with its indices.
+    # W_Q, W_K and W_V are names of TransformerLens, whose indices are (heads, d, a).
     if all(letters[letter].endswith(f"W_{letter}") for letter in "QKV"):
         given = replace(given, index_orders=ORDERS["heads-d-a"])
     return said.applied(given)
@@ -434,8 +438,8 @@ def _known_layout(letters: Mapping[str, str], available: Collection[str]) -> Lay
     none with such names, or several that are cut differently.
 
     As for names that are found, the first row of the table that fits counts. If the name of O is
-    given, a row fits if it has this name. Else each name that O has in the table may be that of the
-    model, and the first rows for all of these names have to be cut alike.
+    given, a row fits if it has this name, or names no O. Else each name that O has in the table may
+    be that of the model, and the first rows for all of these names have to be cut alike.
 
     Parameters
     ----------
@@ -451,6 +455,7 @@ def _known_layout(letters: Mapping[str, str], available: Collection[str]) -> Lay
     for layout in LAYOUTS:
         if not _are_names_of(stacked_names, layout):
             continue
+        # empty if the row names no O: then every given name of O ends in it
         usual_output = layout.names.get("O", "")
         if "O" not in letters:
             first_fitting.setdefault(usual_output, layout)

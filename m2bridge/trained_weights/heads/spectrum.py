@@ -1,13 +1,15 @@
 """Singular values of the matrices of a head, effective ranks and distances, all of it numerical.
 
 A = KᵀQ and OV are never multiplied out: their singular values are those of small matrices, by QR
-decompositions of the factors. Errors are bounded by the norm of the rounding (Weyl's inequality),
-and only digits that this supports are kept. Distances are relative: a locus is at distance ε if
-changes of A and of V by at most ε‖A‖ and ε‖V‖, in the norm of Frobenius, reach it, and no smaller
-ones do. The proofs are in ``docs/weights-mathematics.md``.
+decompositions of the factors. The *error* of a number is how far it may be from the exact one: an
+estimate for rounding (worst cases are larger), plus a bound for what errors of given matrices make;
+only digits that it supports are kept. *Norms* are spectral, the largest singular value, unless that
+of Frobenius is named. Distances are relative: a locus is at distance ε if changes of A and of V by
+at most ε‖A‖ and ε‖V‖, in the norm of Frobenius, reach it, and no smaller ones do. The proofs are in
+``docs/weights-mathematics.md``.
 
 V stands for OV where there is an output matrix O. α and β are the largest ranks that A and V may
-have. A ``Measured`` quantity is a pair of a number and a bound for its error.
+have. A ``Measured`` quantity is a pair of a number and its error.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ _ROUNDINGS = 4
 """A rounded product of rank a is about so many roundings in each row and column from rank a."""
 
 Measured = tuple[float, float]
-"""A number, and a bound for its error."""
+"""A number, and its error."""
 
 
 def rounded(value: float, error: float) -> float | None:
@@ -115,7 +117,7 @@ class Spectrum:
     vectors : array
         The right singular vectors as columns, d × k, with k values.
     error : float
-        A bound for the error of each value.
+        The error of each value.
     exponent : int
         The matrix is 2^exponent times one whose largest value is about 1.
     rank : int or None
@@ -143,21 +145,23 @@ class Spectrum:
             For each of these matrices a bound for the norm of its error; empty, or all 0, where
             they have none.
         """
-        # Powers of two are taken out, so that no entry and no square of one is too large or small.
+        # A matrix is 2^exponent·W, with entries of W up to 1: no square of one is too large.
         scaled = [_scaled(matrix) for matrix in product]
         matrices = [matrix for matrix, _ in scaled]
         exponents = [exponent for _, exponent in scaled]
         values, vectors = _singular_values_and_vectors(matrices)
-        norms = _norms(matrices, values)
+        norms = _spectral_norms(matrices, values)
         if len(product) == 2 and rank and not any(errors):
             # The product is proved not to be 0. If nearly everything cancels in it, so few digits
             # of the rounded product would be right that it is multiplied exactly.
             is_cancelled = values[0] <= _CANCELLED * prod(norms)
             if is_cancelled and _is_small(product):
+                # arrays of fractions, as objects
                 left, right = (numpy.frompyfunc(Fraction, 1, 1)(matrix) for matrix in product)
                 return cls.of([left @ right], rank)
         error = _error_of_rounding(matrices, norms)
         if any(errors):
+            # W is the matrix divided by 2^exponent, and so is its error.
             errors_of_scaled = [
                 float(numpy.ldexp(error_of_matrix, -exponent))
                 for error_of_matrix, exponent in zip(errors, exponents, strict=True)
@@ -166,7 +170,7 @@ class Spectrum:
         # Singular values beyond the exact rank are 0, and what is computed of them is rounding.
         if rank is not None:
             values[rank:] = 0
-        # The largest becomes about 1, so that no square of the others underflows.
+        # The largest value is made about 1, so that no square of the others underflows.
         exponent_of_largest = int(numpy.frexp(values[0])[1])
         return cls(
             values=numpy.ldexp(values, -exponent_of_largest),
@@ -183,8 +187,8 @@ class Spectrum:
 
     @property
     def relative_error(self) -> float:
-        """A bound for the error of all values together, divided by the norm of Frobenius; infinite
-        if that norm is 0 in floating point and the error is not.
+        """The error of all values together, divided by the norm of Frobenius; infinite if that norm
+        is 0 in floating point and the error is not.
         """
         error_of_all = sqrt(len(self.values)) * self.error
         if self.norm > 0:
@@ -192,8 +196,8 @@ class Spectrum:
         return inf if error_of_all > 0 else 0.0
 
     def distance(self, rank: int) -> Measured:
-        """Return the relative distance to the matrices of at most this rank, and a bound for its
-        error. Both are 0 only if it is proved that the matrix is of at most this rank.
+        """Return the relative distance to the matrices of at most this rank, and its error. Both
+        are 0 only if it is proved that the matrix is of at most this rank.
 
         It is the norm of the singular values that are left out (Eckart, Young 1936).
         """
@@ -212,10 +216,9 @@ class Spectrum:
         """Return the singular values of the matrix, not scaled by 2^−exponent, with the digits that
         their errors support; ``None`` for those that may be 0, or that are beyond floating point.
         """
-        scale = float("nan")  # of which :func:`rounded` makes None
-        # With larger exponents a value or its error is no floating-point number.
-        if abs(self.exponent) < 900:
-            scale = 2.0**self.exponent
+        # With larger exponents a value or its error is no floating-point number: of NaN
+        # :func:`rounded` makes None.
+        scale = 2.0**self.exponent if abs(self.exponent) < 900 else float("nan")
         shown: list[float | None] = []
         for i, value in enumerate(self.values.tolist()):
             proved_zero = self.rank is not None and i >= self.rank
@@ -239,10 +242,9 @@ def _singular_values_and_vectors(matrices: list[Any]) -> tuple[Any, Any]:
     return values, basis @ rows.T
 
 
-def _norms(matrices: list[Any], values: Any) -> list[float]:
-    """Return the spectral norm of one matrix, or those of two factors.
-
-    ``values`` are the singular values of the matrix, or of the product of the factors.
+def _spectral_norms(matrices: list[Any], values: Any) -> list[float]:
+    """Return the spectral norm of one matrix, or those of two factors. ``values`` are the singular
+    values of the matrix, or of the product of the factors, which do not tell norms of the factors.
     """
     if len(matrices) == 1:
         return [float(values[0])]
@@ -315,7 +317,7 @@ class Pair:
 
     @property
     def error(self) -> float:
-        """A bound for the error of a cosine: those of both spaces, and of the products."""
+        """The error of a cosine: those of both spaces, and of the products."""
         return self.A.relative_error + self.V.relative_error + len(self.A.vectors) * EPSILON
 
     def angles(self, ranks: tuple[int, int], zeros: int) -> list[float | None]:
@@ -348,7 +350,7 @@ class Pair:
 
     def boundary_distance(self) -> Measured:
         """Return the relative distance of (A, V) to the pairs A = v qᵀ, V = h vᵀ with a common v,
-        the functions at the boundary, and a bound for its error.
+        the functions at the boundary, and its error.
 
         For a unit vector v the nearest such matrices are v vᵀA and V v vᵀ, at the relative
         distances √(1 − vᵀMv) and √(1 − vᵀNv) with M = AAᵀ/‖A‖², N = VᵀV/‖V‖². The largest min(vᵀMv,
@@ -376,7 +378,7 @@ class Pair:
 
     def change(self, rank_A: int, rank_V: int) -> Measured:
         """Return the relative change of the function φ(A, V) where A and V are truncated to the
-        ranks ``rank_A`` and ``rank_V``, and a bound for its error.
+        ranks ``rank_A`` and ``rank_V``, and its error.
 
         In a norm that orthogonal changes of the tokens preserve, ½(‖A‖²‖V‖² + ‖VA‖²) is the square
         of the norm of φ(A, V). Let A' and V' be the truncations, A = A' + E and V = V' + F. Then
@@ -509,9 +511,7 @@ class Numerical:
 
 
 def _shown(measured: Measured | None) -> float | None:
-    """Return a number with the digits that its error supports; ``None`` if it is not known, or may
-    be 0.
-    """
+    """Return a number with the digits that its error supports; ``None`` if unknown, or maybe 0."""
     return None if measured is None else rounded(*measured)
 
 

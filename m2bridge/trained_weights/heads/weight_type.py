@@ -45,7 +45,7 @@ class HeadType:
     zero: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranks and both answers for ``json.dumps``."""
+        """Return the ranks, and whether such weights are exposed and saddles, as a dictionary."""
         return {"ranks": self.ranks, "exposed": self.exposed, "saddle": self.saddle}
 
     @classmethod
@@ -134,6 +134,7 @@ class HeadTypes:
         m = min(max(small_angles, r + s - shape.d, 0), r, s)
         effective = HeadType.of(effective_ranks, OrbitNumbers(r=r, s=s, m=m), shape)
         exact = None
+        # the ranks of K, Q, V and O that are proved
         exact_ranks = {}
         for letter in letters:
             rank = ranks.by_letter[letter]
@@ -144,15 +145,17 @@ class HeadTypes:
         return cls(exact, effective)
 
     def words(self) -> str:
-        """Return one line: the ranks, effective ones in parentheses where they differ, and what
-        follows for the effective type.
+        """Return one line: the exact ranks, with effective ones in parentheses where they differ,
+        or the effective ranks, with a remark, where exact ones are not proved; and what follows for
+        the effective type.
         """
         parts = []
-        for name, rank in self.effective.ranks.items():
-            exact = self.exact.ranks[name] if self.exact is not None else rank
-            differs = f" ({rank})" if rank != exact else ""
-            parts.append(f"rk {name} = {exact}{differs}")
-        return f"{', '.join(parts)}: {self._conclusion()}"
+        for name, effective_rank in self.effective.ranks.items():
+            shown = effective_rank if self.exact is None else self.exact.ranks[name]
+            differs = f" ({effective_rank})" if effective_rank != shown else ""
+            parts.append(f"rk {name} = {shown}{differs}")
+        remark = " (effective ranks, not proved)" if self.exact is None else ""
+        return f"{', '.join(parts)}{remark}: {self._conclusion()}"
 
     def _conclusion(self) -> str:
         """Return what the theorem says of the effective ranks, as a clause, in which they are

@@ -2,13 +2,16 @@
 
 Its dimension is enclosed: above are the parameters less the symmetries of the groups of heads,
 below the rank of the differential, at these weights or at random ones. Proofs are in
-``docs/weights-mathematics.md`` (Heads that share keys and values).
+``docs/weights-mathematics.md`` (Heads that share keys and values). The rank *at the weights* is
+that of the differential at the weights of the file; *at random weights* it is the largest rank that
+the differential has, and so the dimension, unless the random weights are special.
 
 ``shapes`` are the sizes of the heads of the layer, which are equal: tokens have d coordinates, and
 outputs d'. ``around``, a ``NormAndOutputBias``, is what the layer has in addition to its heads: the
-norm before it, an output bias, and how many heads in a row share K and V (``sharing``). ``heads``
-are the results on each head, such as its ranks, and ``reduced`` the same heads with their matrices
-K, Q, V, O on the coordinates of tokens that they see.
+norm before it, an output bias, of which ``output_bias`` is the number of entries, 0 without one,
+and how many heads in a row share K and V (``sharing``). ``heads`` are the results on each head,
+such as its ranks, and ``reduced`` the same heads with their matrices K, Q, V, O on the coordinates
+of tokens that they see.
 """
 
 from __future__ import annotations
@@ -71,12 +74,13 @@ def bounded_by_ranks(
     of them is.
     """
     groups = head_groups(shapes, around)
+    # named[symmetry] = its dimension, summed over the groups of heads
     named: Counter[str] = Counter()
     for group in groups:
         named.update(dict(group.redundant()))
     named.update(dict(around.redundant_directions()))
     parameters = sum(group.parameters for group in groups) + around.extra_parameters().parameters
-    most = parameters - named.total()
+    most = parameters - named.total()  # an upper bound for the dimension
     first = shapes[0]
     if not around.rotary:
         # The function of the heads is one tensor for each output, symmetric in two places: the
@@ -84,7 +88,7 @@ def bounded_by_ranks(
         dimension_of_all = _entries_of_tensors(first)
         # With a coordinate 1 of tokens, an output bias is a function of this kind itself.
         if not _has_one(first):
-            dimension_of_all += around.output_bias
+            dimension_of_all += around.output_bias  # the number of its entries
         most = min(most, dimension_of_all)
     dimension = Bounds.at_most(most, "the parameters less those of the listed symmetries")
     for rank in (ranks.at_weights, ranks.at_random):
@@ -164,17 +168,20 @@ def grouped_layer(
 def _ranks_of_layer(
     heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead], around: NormAndOutputBias
 ) -> DifferentialRanks:
-    """Return the ranks of the differential of the layer, or why they are not computed."""
+    """Return bounds for the ranks of the differential of the layer at its weights and at random
+    ones; if a limit was reached, only the upper bound, and the limit as ``method``.
+    """
     bounds = bounded_by_ranks([head.shape for head in heads], around)
-    # Upper bounds for the rank, at any weights and at these.
-    most = bounds.most_dimension
-    most_here = _most_rank_of_groups(heads, reduced, around)
-    first = heads[0].shape
+    most_rank = bounds.most_dimension  # an upper bound for the rank at any weights
+    # one at these weights, ``None`` if none is known
+    most_at_weights = _most_rank_of_groups(heads, reduced, around)
+    least_bound = most_rank if most_at_weights is None else min(most_rank, most_at_weights)
+    first = heads[0].shape  # that of all heads
     try:
         check_few_parameters(bounds.parameters)
-        # The reduced matrices act on the coordinates behind the norm: the layer has none here. The
-        # coordinate 1 is not one of the entries of a token. Derivatives do not depend on the output
-        # bias, which may be 0.
+        # The reduced matrices act on the coordinates behind the norm, so the layer is one without a
+        # norm. The coordinate 1 is not one of the entries of a token. Derivatives do not depend on
+        # the entries of the output bias, which may be 0.
         layer = AffineLayer(
             width=first.d - _has_one(first),
             heads=tuple(_rows_of_residues(head) for head in reduced),
@@ -185,19 +192,15 @@ def _ranks_of_layer(
             sharing=around.sharing,
             rotary=around.rotary,
         )
-        # Lower bounds at these weights and at random ones; the second is ``None`` where the first
-        # one is ``most``.
-        rank, generic, method = differential_ranks(
-            [layer],
-            skip=False,
-            softmax=False,
-            most=most,
-            most_at_weights=most if most_here is None else min(most, most_here),
+        # Lower bounds at these weights and at random ones, and the method in words. The second one
+        # is ``None`` where the first one is ``most_rank``, which no weights exceed.
+        at_weights, at_random, method = differential_ranks(
+            [layer], skip=False, softmax=False, most=most_rank, most_at_weights=least_bound
         )
     except (TimeLimitError, TooLargeError) as limit:
-        return DifferentialRanks(most_at_weights=most_here, method=str(limit))
+        return DifferentialRanks(most_at_weights=most_at_weights, method=str(limit))
     return DifferentialRanks(
-        at_weights=rank, most_at_weights=most_here, at_random=generic, method=method
+        at_weights=at_weights, most_at_weights=most_at_weights, at_random=at_random, method=method
     )
 
 

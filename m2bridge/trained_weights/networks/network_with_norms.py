@@ -172,19 +172,7 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     shapes = [layer.shapes for layer in layers]
     # This refuses skip connections between layers of different widths.
     model = network_model(shapes, options, width=shapes[0][0].width)
-    # Each layer but the last, as far as its outputs pass the next norm.
-    passed = []
-    # Symmetries between layers.
-    between = []
-    for layer, after in pairwise(layers):
-        narrow = layer
-        if after.around.norm == LAYER_NORM and not options.skip:
-            narrow = layer.less_one_output()
-            # The directions that change only what the LayerNorm takes away.
-            size = layer.sum_over_heads - narrow.sum_over_heads
-            is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
-            between.append(Between(name=BEHIND_LAYER_NORM, size=size, free=size if is_free else 0))
-        passed.append(narrow)
+    passed, between = _passed_by_norms(layers, options)
     acting = list(_symmetries_between(layers, passed, options))
     between += acting
     # The upper bound of the dimension, and what it is less than the sum over the layers.
@@ -221,6 +209,33 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         reason=reason,
         epsilon=options.epsilon if has_norms and not why else None,
     )
+
+
+def _passed_by_norms(
+    layers: Sequence[AnalysedLayer], options: AnalysisOptions
+) -> tuple[list[AnalysedLayer], list[Between]]:
+    """Return each layer but the last, as far as its outputs pass the next norm, and the symmetries
+    that change only what these norms take away.
+
+    A LayerNorm takes the mean of the outputs away, so that the layer before it passes as one with
+    one output less. With skip connections the mean reaches the outputs of the network beside the
+    norm, so that all outputs pass.
+    """
+    passed = []
+    symmetries = []
+    for layer, after in pairwise(layers):
+        if after.around.norm != LAYER_NORM or options.skip:
+            passed.append(layer)
+            continue
+        narrow = layer.less_one_output()
+        passed.append(narrow)
+        size = layer.sum_over_heads - narrow.sum_over_heads
+        # The lower bound for the dimension of orbits is 0 where the bounds for the dimensions of
+        # the two layers are not these sums.
+        is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
+        free = size if is_free else 0
+        symmetries.append(Between(name=BEHIND_LAYER_NORM, size=size, free=free))
+    return passed, symmetries
 
 
 def _additions_in_words(layers: Sequence[AnalysedLayer]) -> str:
@@ -343,24 +358,26 @@ def _ranks_of_network(
     parameters = sum(layer.alone.parameters for layer in layers)
     try:
         check_few_parameters(parameters)
-        most_here = _most_rank(layers, acting, options)
-        # Lower bounds at the weights and at random ones; the second is ``None`` where the first one
-        # is ``most``.
-        rank, generic, method = differential_ranks(
+        # an upper bound for the rank at these weights, ``None`` if none is known
+        most_at_weights = _most_rank(layers, acting, options)
+        # Lower bounds at the weights and at random ones, and the method in words. The second one is
+        # ``None`` where the first one is ``most``, which no weights exceed.
+        at_weights, at_random, method = differential_ranks(
             list(map(_affine_layer, layers)),
             skip=options.skip,
             softmax=options.softmax,
             most=most,
-            most_at_weights=most if most_here is None else min(most, most_here),
+            most_at_weights=most if most_at_weights is None else min(most, most_at_weights),
         )
         # This raises ContradictionError if the lower bound exceeds the upper one.
         intersect_bounds(
-            Bounds.at_least(rank, method), Bounds.at_most(most_here, "the ranks of the heads")
+            Bounds.at_least(at_weights, method),
+            Bounds.at_most(most_at_weights, "the ranks of the heads"),
         )
     except (TimeLimitError, TooLargeError) as limit:
         return DifferentialRanks(method=str(limit))
     return DifferentialRanks(
-        at_weights=rank, most_at_weights=most_here, at_random=generic, method=method
+        at_weights=at_weights, most_at_weights=most_at_weights, at_random=at_random, method=method
     )
 
 

@@ -217,8 +217,11 @@ class NormAndOutputBias:
         return self.sharing > 1 or self.rotary
 
     def redundant_directions(self) -> tuple[tuple[str, int], ...]:
-        """Return the redundant directions that come with γ and β, as pairs of a name and a number
-        of dimensions: one for each entry that is counted.
+        """Return the redundant directions that come with γ and β of the norm before the layer, as
+        pairs of a name and a number of dimensions: changes of the weights that keep the function.
+
+        Each entry of γ or β that ``gamma`` and ``beta`` count is one such direction, since K, Q, V
+        and their biases can undo its change. Names without a direction are left out.
         """
         found = (
             ("γ of the norm against K, Q and V", self.gamma),

@@ -9,7 +9,7 @@ from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.maps import closure
 from m2bridge.maps.polynomial_map_model import as_model
-from m2bridge.results.known import UNKNOWN, Bounds, agree, intersect_bounds
+from m2bridge.results.known import UNKNOWN, Bounds, bounds_agree, intersect_bounds
 
 BOUNDS = (None, 0, 2, 3)
 NUMBERS = range(-1, 6)
@@ -29,7 +29,7 @@ def values(known: Bounds) -> set[int]:
 def test_together_is_the_intersection(first: Bounds) -> None:
     for second in SOME:
         common = values(first) & values(second)
-        assert agree(first, second) == bool(common)
+        assert bounds_agree(first, second) == bool(common)
         if common:
             assert values(intersect_bounds(first, second)) == common
             assert intersect_bounds(first, second) == intersect_bounds(second, first)
@@ -42,7 +42,7 @@ def test_of_three_that_agree_in_pairs_all_agree() -> None:
     """Intervals that meet in pairs have a point in common (Helly)."""
     for three in product(SOME, repeat=3):
         pairs = [(three[i], three[j]) for i, j in ((0, 1), (0, 2), (1, 2))]
-        assert agree(*three) == all(agree(*pair) for pair in pairs)
+        assert bounds_agree(*three) == all(bounds_agree(*pair) for pair in pairs)
 
 
 def test_reasons_are_those_of_the_sharpest_bounds() -> None:

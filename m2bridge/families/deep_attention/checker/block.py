@@ -37,7 +37,7 @@ from m2bridge.families.deep_attention.checker.matrices import Matrix, minimal_st
 from m2bridge.families.deep_attention.checker.predictions import Network
 
 # The seed of the point of a certificate, and the prime modulo which the program that makes
-# certificates finds the rank there: both are part of the evidence.
+# certificates finds the rank there: both are part of the evidence. PRIME is the checker's own.
 BLOCK_POINT_SEED = 20250417
 STATED_PRIME = 2**31 - 1
 # Up to this many layers softmax is expanded: six need 244 coefficients, seven would need 730.
@@ -131,13 +131,15 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
 
 @cache
 def _rank(block: Block, upper: int) -> int:
-    """The rank of the differential of a block, which is at most ``upper``.
+    """A lower bound for the rank of the differential of a block over QQ at general points.
 
-    It is found at two points, each modulo a prime of its own: at the point of the certificate, from
-    its seed, modulo another prime than that of the program, and at another point modulo that of the
-    program. Each rank is a lower bound of the rank over QQ at general points, so that one equal to
-    ``upper`` proves that rank. That both agree is a further test: ContradictionError if they do
-    not, also if just one of the two points is bad.
+    ``upper`` is an upper bound for that rank, and the rank at which a computation stops. A result
+    equal to ``upper`` is the rank over QQ, so proved; a smaller one proves only a lower bound.
+
+    The rank is found at two points, each modulo a prime of its own: at the point of the
+    certificate, from BLOCK_POINT_SEED, modulo PRIME; and at another random point modulo
+    STATED_PRIME. That both ranks agree is a further test: ContradictionError if they do not, also
+    if just one of the two points is bad. TooExpensiveError if the block is too large.
 
     A skew-symmetric C_k has the quadratic form yᵀC_k y = 0, and its point is not general. The
     entries of the certificate's point are positive, so none of its C_k is skew-symmetric.
@@ -146,8 +148,9 @@ def _rank(block: Block, upper: int) -> int:
         raise TooExpensiveError("case", f"a block of {block.layers} layers")
     numbers_of_certificate = (1 + state % 999 for state in minimal_standard(BLOCK_POINT_SEED))
     random = Random(1)
-    # twice as many as are needed: no C_k takes more numbers than it has entries
-    other_numbers = (random.randrange(1, STATED_PRIME) for _ in range(2 * block.columns))
+    # One number for each parameter suffices: a 2 × 2 matrix C_k of rank one takes four numbers, its
+    # column and its row, and every other one takes its entries.
+    other_numbers = (random.randrange(1, STATED_PRIME) for _ in range(block.columns))
     point = _parameters(block, numbers_of_certificate)
     other_point = _parameters(block, other_numbers)
     rank = _rank_at(block, point, prime=PRIME, upper=upper)
@@ -187,7 +190,8 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) ->
     A row of the matrix has the derivatives of one coefficient of one output, for one random X, by
     all parameters. The rank of the rows of some X is at most that for all X; so more X are added
     until the rank is ``upper``, or until there are more than three times as many X as parameters.
-    In the latter case the rank of all rows is returned, which is less than ``upper``.
+    In the latter case the rank of all rows is returned, which is less than ``upper``: it proves
+    that the differential has at least this rank, not that it has no larger one.
     """
     random = Random(2)
     rows: list[list[int]] = []
@@ -253,14 +257,15 @@ def _nonzero(prime: int, random: Random) -> list[list[int]]:
 def _outputs(
     block: Block, dual: "_DualNumbers", numbers: list[Any], X: list[list[int]], exponentials: Any
 ) -> list[Any]:
-    """The outputs mᵀY_{l+1} for the different tokens: for x, and for y if there is one.
+    """The outputs mᵀY_{l+1} for the different tokens, as dual numbers: for x, and for y if there is
+    one.
 
     ``numbers`` are the parameters as dual numbers: all C_k row by row, the c_k, and m. ``X`` has
     ``size`` rows. ``exponentials`` has for each layer a 2 × 2 matrix of the values of the
     exponentials of its scores, which are used for softmax where no series is.
     """
     size = block.size
-    # the number of layers with a matrix C_k of its own
+    # the number of layers with a size × size matrix C_k; the others have C_k = c_k m mᵀ
     wide_layers = len(block.ranks)
     m = [numbers[-size:]]
     # the parameters behind the C_k and before m
