@@ -195,29 +195,33 @@ class PolynomialsFirst(click.Command):
     """A command whose first argument is a text of polynomials that may start with a minus sign."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put a blank before the first such text, so that it is not read as an option; then parse.
+        """Put a blank before each such text, so that it is not read as an option; then parse.
 
-        Of the arguments that begin with a minus sign three kinds are no text, and stay:
+        Of the arguments that begin with a minus sign four kinds are no such text, and stay:
 
         * what begins with two, as ``--json``;
-        * a number, as it may be the value of an option: ``-3`` after ``--timeout``;
+        * the value of an option, as ``-y`` after ``--other``, which click reads as it is;
+        * another number, as ``-3``;
         * an option, as ``-h``, also if one of its two dashes is missing: ``-json``.
 
-        So ``-x^2 + y`` is a text. Only the first text gets a blank: it is the one argument of the
-        command that may be a text, if values of options come after it, which click reads as they
-        are.
+        So ``-x^2 + y`` is a text.
         """
         options: set[str] = set()
+        options_with_value: set[str] = set()
         for param in self.get_params(ctx):
             options.update(param.opts)
-        for place, arg in enumerate(args):
+            if isinstance(param, click.Option) and not param.is_flag:
+                options_with_value.update(param.opts)
+        marked: list[str] = []
+        previous = ""
+        for arg in args:
             # a minus sign that neither a second one nor only a number follows
             begins_as_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None
             is_option = arg in options or f"-{arg.partition('=')[0]}" in options
-            if begins_as_text and not is_option:
-                args = [*args[:place], f" {arg}", *args[place + 1 :]]
-                break
-        return super().parse_args(ctx, args)
+            is_text = begins_as_text and not is_option and previous not in options_with_value
+            marked.append(f" {arg}" if is_text else arg)
+            previous = arg
+        return super().parse_args(ctx, marked)
 
 
 @click.command(
