@@ -590,6 +590,8 @@ def test_a_text_that_starts_with_a_minus_sign_and_a_plain_file(
         (str(file), "((2*x, -1); (y, x))"),
     ):
         assert invoke("ideal", written, "jacobian", "--m2", str(program)).stdout.strip() == matrix
+    both = ("ideal", "--other", "-y", "-x^2 + y", "intersect", "--m2", str(program))
+    assert invoke(*both).stdout.strip() == "ideal(x**2*y - y**2) of QQ[x, y]"
 
 
 @pytest.mark.usefixtures("one_session")
