@@ -312,7 +312,7 @@ class GeneratedPart:
         """
         # Column i of the matrix has the values of all functionals at the monomial of columns[i].
         values = self._values_at([place[column] for column in columns])
-        _, pivots = linear_algebra.reduced_echelon(values)
+        pivots = linear_algebra.reduced_echelon(values).pivots
         return [columns[i] for i in pivots]
 
     def dual(self, places: Sequence[int]) -> list[list[int]]:

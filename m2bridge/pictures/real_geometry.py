@@ -171,7 +171,8 @@ def root_intervals(
     for polynomial in check_deadline_in(polynomials):
         roots += map(ball_middle, real_roots(polynomial, variable, interval))
     # A rounded root can be an end of the interval: equal ends are taken once.
-    ends = dict.fromkeys([interval[0], *sorted(roots), interval[1]])
+    low, high = interval
+    ends = dict.fromkeys([low, *sorted(roots), high])
     return list(pairwise(ends))
 
 
@@ -191,7 +192,8 @@ def middle(interval: Interval) -> fmpq:
     """A rational number in the middle third of an interval, with the least denominator."""
     low, high = interval
     third = (high - low) / 3
-    return fractions_between((low + third, high - third), 1)[0]
+    (number,) = fractions_between((low + third, high - third), 1)
+    return number
 
 
 def fractions_between(interval: Interval, count: int) -> list[fmpq]:
@@ -201,8 +203,9 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     ``count`` fractions with denominators up to :data:`MAX_DENOMINATOR`, numbers at equal distances
     are returned instead.
     """
-    margin = (interval[1] - interval[0]) / 100
-    low, high = interval[0] + margin, interval[1] - margin
+    left, right = interval
+    margin = (right - left) / 100
+    low, high = left + margin, right - margin
     fractions: list[fmpq] = []
     for denominator in range(1, MAX_DENOMINATOR + 1):
         first = int((low * denominator).floor())
@@ -424,7 +427,9 @@ class _Branches:
 
 def _relative_length(base_interval: Interval, whole: Interval) -> float:
     """The length of an interval divided by that of ``whole``."""
-    return as_float((base_interval[1] - base_interval[0]) / (whole[1] - whole[0]))
+    low, high = base_interval
+    low_of_whole, high_of_whole = whole
+    return as_float((high - low) / (high_of_whole - low_of_whole))
 
 
 def _rounded_point(spot: Spot, names: Sequence[str]) -> Point:

@@ -427,7 +427,7 @@ def _independent_polynomials(polynomials: list[NumberedPolynomial]) -> list[Numb
     for column, polynomial in enumerate(check_deadline_in(polynomials)):
         for monomial, c in polynomial.items():
             matrix[rows[monomial], column] = c
-    pivots = reduced_echelon(matrix)[1]
+    pivots = reduced_echelon(matrix).pivots
     return [polynomials[j] for j in pivots]
 
 

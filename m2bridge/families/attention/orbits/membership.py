@@ -451,8 +451,10 @@ def membership_of(
     if chart is not None:
         return replace(_membership_of_nonzero(model, function, chart), remark=remark)
     # Weights of the zero function are a witness only if A has a rank that the model allows.
-    if weights is not None and weights[0].rank() > model.alpha:
-        weights = None
+    if weights is not None:
+        A, _ = weights
+        if A.rank() > model.alpha:
+            weights = None
     return _membership_of_zero(model, weights, remark)
 
 
