@@ -28,7 +28,7 @@ from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.errors import ContradictionError
 from m2bridge.limits import check_deadline_in
 
-Interval = tuple[fmpq, fmpq]
+Interval = tuple[fmpq, fmpq]  # (left end, right end)
 Box = Mapping[str, Interval]
 """The open interval for each variable."""
 
@@ -142,12 +142,8 @@ def real_roots(
     if not exact:
         return roots_inside
     rational_roots = [number for number, _ in univariate.roots()]
-    exact_roots: list[Any] = []
-    for root in roots_inside:
-        # a ball contains no other root, so a rational root in it is the root that it stands for
-        rational = [number for number in rational_roots if root.contains(number)]
-        exact_roots.append(rational[0] if rational else root)
-    return exact_roots
+    # A ball contains no other root, so a rational root in it is the root that it stands for.
+    return [next(filter(root.contains, rational_roots), root) for root in roots_inside]
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
@@ -192,7 +188,7 @@ def middle(interval: Interval) -> fmpq:
     """A rational number in the middle third of an interval, with the least denominator."""
     low, high = interval
     third = (high - low) / 3
-    (number,) = fractions_between((low + third, high - third), 1)
+    (number,) = fractions_between((low + third, high - third), count=1)
     return number
 
 
@@ -212,8 +208,7 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
         last = int((high * denominator).ceil())
         for numerator in range(first, last + 1):
             fraction = fmpq(numerator, denominator)
-            is_reduced = fraction.q == denominator  # else it was found before
-            if low < fraction < high and is_reduced:
+            if low < fraction < high and fraction.q == denominator:  # else it was found before
                 fractions.append(fraction)
         if len(fractions) >= count:
             return fractions[:count]
@@ -427,9 +422,8 @@ class _Branches:
 
 def _relative_length(base_interval: Interval, whole: Interval) -> float:
     """The length of an interval divided by that of ``whole``."""
-    low, high = base_interval
-    low_of_whole, high_of_whole = whole
-    return as_float((high - low) / (high_of_whole - low_of_whole))
+    (left, right), (left_of_whole, right_of_whole) = base_interval, whole
+    return as_float((right - left) / (right_of_whole - left_of_whole))
 
 
 def _rounded_point(spot: Spot, names: Sequence[str]) -> Point:
