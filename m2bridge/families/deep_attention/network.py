@@ -538,17 +538,22 @@ def virtual_weights(network: Network) -> list[MatrixLike]:
     return [*matrices, M]
 
 
-def virtual_weights_at(
-    shape: NetworkSizes, parameters: Sequence[int]
-) -> tuple[list[list[list[int]]], list[list[int]]]:
-    """Return ([A'_1, …, A'_l], M) for integer parameters, each matrix as its rows of integers.
+class VirtualWeights(NamedTuple):
+    """The virtual weights A'_1, …, A'_l, as a list, and M: each matrix as its rows of integers."""
+
+    attention: list[list[list[int]]]
+    M: list[list[int]]
+
+
+def virtual_weights_at(shape: NetworkSizes, parameters: Sequence[int]) -> VirtualWeights:
+    """Return the virtual weights for integer parameters.
 
     The parameters are in the order of :meth:`NetworkWeights.read`. The network has one head and no
     skip connections.
     """
     network = NetworkWeights.read(shape, parameters, NumberSystem()).network()
     *attention, M = (matrix.rows for matrix in virtual_weights(network))
-    return attention, M
+    return VirtualWeights(attention, M)
 
 
 def pullback(
