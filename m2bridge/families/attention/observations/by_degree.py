@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.hypotheses import why_no_prediction, why_not_several_tokens
@@ -31,9 +31,6 @@ from m2bridge.maps.closure_result import Closure
 from m2bridge.maps.equations import default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.statements.statement import Observed, Value
-
-if TYPE_CHECKING:
-    from m2bridge.families.attention.model import SingleLayerAttention
 
 MAX_SHOWN_DEGREES = 12
 """The number of degrees in a table, so that it fits on one page."""
@@ -72,7 +69,7 @@ class ObservedByDegree(Observed):
         The limit that was reached before all was computed, or empty.
     """
 
-    model: SingleLayerAttention
+    model: LayerSizes
     limit: str = ""
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
@@ -254,9 +251,7 @@ def _m2_table(name: str, numbers: Mapping[int, int]) -> str:
     return f"{name} = hashTable {{{entries}}}"
 
 
-def observe_by_degree(
-    model: SingleLayerAttention, observables: Collection[str]
-) -> ObservedByDegree:
+def observe_by_degree(model: LayerSizes, observables: Collection[str]) -> ObservedByDegree:
     """Observe the Hilbert function of a closure, or its generators.
 
     ``model`` is a model of attention; ``observables`` are "Hilbert_function" alone, or one or both
@@ -280,7 +275,7 @@ def observe_by_degree(
     )
 
 
-def observe_hilbert_function(model: SingleLayerAttention) -> ObservedHilbertFunction:
+def observe_hilbert_function(model: LayerSizes) -> ObservedHilbertFunction:
     """Observe the Hilbert function of the ideal that :func:`m2bridge.maps.closure.closure` finds.
 
     Nothing is computed where no Hilbert function is predicted.
@@ -316,7 +311,7 @@ def _proved_values(variety: Closure) -> HilbertValues | None:
     return HilbertValues(values, series)
 
 
-def observe_generators(model: SingleLayerAttention) -> ObservedGenerators:
+def observe_generators(model: LayerSizes) -> ObservedGenerators:
     """Observe the generators of a closure by a method that does not know its core.
 
     With at most :data:`MAX_ELIMINATED_COORDINATES` coordinates Macaulay2 eliminates, which gives
