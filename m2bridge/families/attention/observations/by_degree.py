@@ -64,7 +64,8 @@ class ObservedByDegree(Observed):
 
     Parameters
     ----------
-    model : SingleLayerAttention
+    model : LayerSizes
+        The model of single-layer attention.
     limit : str
         The limit that was reached before all was computed, or empty.
     """
@@ -251,7 +252,7 @@ def _m2_table(name: str, numbers: Mapping[int, int]) -> str:
     return f"{name} = hashTable {{{entries}}}"
 
 
-def observe_by_degree(model: LayerSizes, observables: Collection[str]) -> ObservedByDegree:
+def observe_by_degree(model: Any, observables: Collection[str]) -> ObservedByDegree:
     """Observe the Hilbert function of a closure, or its generators.
 
     ``model`` is a model of attention; ``observables`` are "Hilbert_function" alone, or one or both
@@ -275,7 +276,7 @@ def observe_by_degree(model: LayerSizes, observables: Collection[str]) -> Observ
     )
 
 
-def observe_hilbert_function(model: LayerSizes) -> ObservedHilbertFunction:
+def observe_hilbert_function(model: Any) -> ObservedHilbertFunction:
     """Observe the Hilbert function of the ideal that :func:`m2bridge.maps.closure.closure` finds.
 
     Nothing is computed where no Hilbert function is predicted.
@@ -311,7 +312,7 @@ def _proved_values(variety: Closure) -> HilbertValues | None:
     return HilbertValues(values, series)
 
 
-def observe_generators(model: LayerSizes) -> ObservedGenerators:
+def observe_generators(model: Any) -> ObservedGenerators:
     """Observe the generators of a closure by a method that does not know its core.
 
     With at most :data:`MAX_ELIMINATED_COORDINATES` coordinates Macaulay2 eliminates, which gives
