@@ -432,8 +432,9 @@ class Quotient:
         entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)
         matrix = fill_matrix(flint.nmod_mat(len(rows), len(places), self.prime), entries)
         # The pivot columns of the transposed matrix are rows that form a basis of the span.
-        _, independent = reduced_echelon(matrix.transpose())
-        self.chosen += [rows[i][0] for i in independent]  # the numbers of these rows
+        independent = reduced_echelon(matrix.transpose()).pivots
+        numbers = [number for number, _ in rows]
+        self.chosen += [numbers[i] for i in independent]
         echelon, pivots = reduced_echelon(matrix)
         free_columns = sorted(set(range(len(places))).difference(pivots))
         forms: dict[Any, SparseVector] = {}
@@ -474,7 +475,8 @@ def combination(
 
 def _number_of_entries(numbered: NumberedRow) -> int:
     """The number of nonzero entries of a row."""
-    return len(numbered[1])
+    _, row = numbered
+    return len(row)
 
 
 def _is_dense(rows: list[NumberedRow]) -> bool:
