@@ -514,7 +514,11 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
         )
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return the numbers of cores and representations, and the largest degree, in words."""
+        """Return the numbers of cores and representations, and the largest degree, in words.
+
+        ``answer`` has a list "closures", each with its "representations" of generators, which have
+        a "degree".
+        """
         closures = answer["closures"]
         degrees = list[int]()
         for closure in closures:

@@ -419,8 +419,8 @@ class AttentionOfAllSizes(AllSizesFamily):
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
         """Return a row for a verdict of a certificate, with its sets of sizes in words.
 
-        ``key`` is that of the statement. Raises ValueError if the verdict does not follow from the
-        sets.
+        ``key`` is that of the statement. ``verdict`` has the decision as "verdict", and the sets
+        "fails_for" and "undecided_for". Raises ValueError if it does not follow from the sets.
         """
         # a set in a certificate is empty exactly if its phrase is NOWHERE
         follows = "CONFIRMED"

@@ -353,7 +353,8 @@ def _decide_singular(
 ) -> bool | None:
     """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
 
-    ``orbit_facts`` are those about the orbit, ``dimension`` is that of the closure, and
+    ``orbit_facts`` are those about the orbit: its "fibre_length", the "tangent_lower_bound", and
+    whether the source is smooth there, "source_smooth". ``dimension`` is that of the closure, and
     ``is_birational`` says whether the map is birational.
 
     * Where it is, a function whose fibre is not one reduced point is singular, and one whose fibre
