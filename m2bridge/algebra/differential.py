@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 from random import Random
+from typing import NamedTuple
 
 import flint
 from sympy.polys.rings import PolyElement
@@ -129,13 +130,26 @@ MAX_SPARE_ROWS = 32
 SEED = 20240817
 
 
-def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -> tuple[int, str]:
+class RankAtPoints(NamedTuple):
+    """The largest rank of a differential at some points.
+
+    Parameters
+    ----------
+    rank : int
+    field : str
+        The field of the point with this rank, as ``GF(2^10)``.
+    """
+
+    rank: int
+    field: str
+
+
+def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -> RankAtPoints:
     """The largest rank of the differential at some random points, and the field of these points.
 
     The rank is a lower bound for the dimension of the closure of the image, and equal to the
-    generic rank unless all the points are unlucky. The field is its text, as ``GF(2^10)``: where
-    the given field has few elements, points over an extension are tried too, and named if they
-    have at least the same rank.
+    generic rank unless all the points are unlucky. Where the given field has few elements, points
+    over an extension are tried too, and named if they have at least the same rank.
 
     Parameters
     ----------
@@ -154,9 +168,9 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
         if rank_there > best:
             best, field_of_best = rank_there, str(field)
         if rank_there >= enough:
-            return best, field_of_best
+            return RankAtPoints(best, field_of_best)
     if p == 0 or p >= MIN_FIELD_ELEMENTS:
-        return best, field_of_best
+        return RankAtPoints(best, field_of_best)
     # In a small field all points can be special, as those with s^p = s.
     for seed in seeds:
         rank_there = _extension_rank(free, p, seed=seed, enough=enough)
@@ -165,7 +179,7 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
             best, field_of_best = rank_there, f"GF({p}^{extension_degree(p)})"
         if rank_there >= enough:
             break
-    return best, field_of_best
+    return RankAtPoints(best, field_of_best)
 
 
 def extension_degree(p: int) -> int:

@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import chain, pairwise
 from math import gcd
 from operator import itemgetter, mul
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import flint
 
@@ -237,11 +237,26 @@ def leading_columns(echelon: Any, height: int) -> tuple[int, ...]:
     return tuple(pivots)
 
 
-def reduced_echelon(matrix: Any) -> tuple[Any, tuple[int, ...]]:
-    """Reduced row echelon form of a ``flint.nmod_mat`` and its pivot columns."""
+class ModularEchelon(NamedTuple):
+    """A reduced row echelon form modulo a prime.
+
+    Parameters
+    ----------
+    matrix : flint.nmod_mat
+        It has as many rows as the matrix that was reduced; those after the rank are zero.
+    pivots : tuple of int
+        Its pivot columns, from left to right: as many as the rank.
+    """
+
+    matrix: flint.nmod_mat
+    pivots: tuple[int, ...]
+
+
+def reduced_echelon(matrix: flint.nmod_mat) -> ModularEchelon:
+    """Return the reduced row echelon form of a matrix modulo a prime, with its pivot columns."""
     check(elimination_price(matrix.nrows(), matrix.ncols()))
     echelon, height = matrix.rref()
-    return echelon, leading_columns(echelon, height)
+    return ModularEchelon(echelon, leading_columns(echelon, height))
 
 
 def pivot_columns(rows: IntegerRows, prime: int = 0) -> tuple[list[int], list[list[Fraction]]]:
@@ -417,8 +432,9 @@ class Quotient:
         entries = ([(position[place], c) for place, c in row.items()] for _, row in rows)
         matrix = fill_matrix(flint.nmod_mat(len(rows), len(places), self.prime), entries)
         # The pivot columns of the transposed matrix are rows that form a basis of the span.
-        _, independent = reduced_echelon(matrix.transpose())
-        self.chosen += [rows[i][0] for i in independent]  # the numbers of these rows
+        independent = reduced_echelon(matrix.transpose()).pivots
+        numbers = [number for number, _ in rows]
+        self.chosen += [numbers[i] for i in independent]
         echelon, pivots = reduced_echelon(matrix)
         free_columns = sorted(set(range(len(places))).difference(pivots))
         forms: dict[Any, SparseVector] = {}
@@ -459,7 +475,8 @@ def combination(
 
 def _number_of_entries(numbered: NumberedRow) -> int:
     """The number of nonzero entries of a row."""
-    return len(numbered[1])
+    _, row = numbered
+    return len(row)
 
 
 def _is_dense(rows: list[NumberedRow]) -> bool:

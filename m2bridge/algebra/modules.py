@@ -106,7 +106,7 @@ class BettiTable(Typeset):
 
     def __getitem__(self, place: tuple[int, int]) -> int:
         """The number at (i, j), column i and row j: of generators of weight i + j in degree i."""
-        return self.rows.get((place[0], place[1]), 0)
+        return self.rows.get(place, 0)
 
     @property
     def rows(self) -> dict[tuple[int, int], int]:

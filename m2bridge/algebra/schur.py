@@ -152,8 +152,8 @@ def signed_permutations(size: int) -> tuple[tuple[tuple[int, ...], int], ...]:
     """The permutations of 0, …, size − 1, each with its sign, 1 or −1."""
     permutations_with_signs = []
     for order in permutations(range(size)):
-        inversions = [pair for pair in combinations(order, 2) if pair[0] > pair[1]]
-        permutations_with_signs.append((order, (-1) ** len(inversions)))
+        inversions = sum(earlier > later for earlier, later in combinations(order, 2))
+        permutations_with_signs.append((order, (-1) ** inversions))
     return tuple(permutations_with_signs)
 
 

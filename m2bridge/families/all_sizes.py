@@ -230,6 +230,9 @@ class AllSizesFamily(Family[AllSizesCase]):
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
         """Return the table row of a verdict in a certificate.
 
+        ``key`` is that of the statement. ``verdict`` has the decision as "verdict", and the sets of
+        sizes, or the counterexample, from which it follows, by the names of the family.
+
         Raises ValueError if the verdict does not follow from the sets in the certificate.
         """
 

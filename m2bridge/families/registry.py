@@ -19,7 +19,7 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import imported, importing
@@ -132,7 +132,22 @@ def _registered_object(group: str, name: str, kind: type[Any], name_attribute: s
     return loaded
 
 
-def families() -> tuple[dict[str, Family[Any]], dict[str, InvalidCaseError]]:
+class LoadedFamilies(NamedTuple):
+    """All registered families, by name.
+
+    Parameters
+    ----------
+    loaded : dict
+        The families that could be loaded.
+    failed : dict
+        For each other name the error that says why.
+    """
+
+    loaded: dict[str, Family[Any]]
+    failed: dict[str, InvalidCaseError]
+
+
+def families() -> LoadedFamilies:
     """Return all families that can be loaded, and the errors of those that cannot, by name."""
     loaded, failed = {}, {}
     for name in family_names():
@@ -140,7 +155,7 @@ def families() -> tuple[dict[str, Family[Any]], dict[str, InvalidCaseError]]:
             loaded[name] = family(name)
         except InvalidCaseError as reason:
             failed[name] = reason
-    return loaded, failed
+    return LoadedFamilies(loaded, failed)
 
 
 def _only_entry_point(group: str, name: str) -> EntryPoint:

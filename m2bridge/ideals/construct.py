@@ -314,8 +314,8 @@ def read_sage_text(text: str) -> Ideal:
     >>> print(read_sage_text(ideal("x^2 - 2/3*y").to_sage_text()))
     ideal(x**2 - 2/3*y) of QQ[x, y]
     """
-    generators, names, field = sage_parts(text)
-    return ideal(generators, variables=names, field=field)
+    parts = sage_parts(text)
+    return ideal(parts.generators, variables=parts.names, field=parts.field)
 
 
 _TOML = re.compile(

@@ -394,10 +394,25 @@ def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
     return from_terms(ring, ring.variables, terms)
 
 
-def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
-    """The generators, the variables and the field of a program that :func:`sage_text` wrote.
+class SageParts(NamedTuple):
+    """What a program for Sage says about an ideal.
 
-    Generators are texts.
+    Parameters
+    ----------
+    generators : list of str
+        Polynomials, as texts.
+    names : list of str
+        The variables of the ring.
+    field : CoefficientField
+    """
+
+    generators: list[str]
+    names: list[str]
+    field: CoefficientField
+
+
+def sage_parts(text: str) -> SageParts:
+    """The generators, the variables and the field of a program that :func:`sage_text` wrote.
 
     Raises
     ------
@@ -413,7 +428,7 @@ def sage_parts(text: str) -> tuple[list[str], list[str], CoefficientField]:
         raise ConversionError(f"not a program for Sage that to_sage_text wrote: {reason}") from None
     # Each generator is on a line as ``"x^2 - y",``, of which quotes and comma are left out.
     generators = [line.strip()[1:-2] for line in match["generators"].splitlines()]
-    return generators, names, read_field(match["field"])
+    return SageParts(generators, names, read_field(match["field"]))
 
 
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:

@@ -24,12 +24,13 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from math import gcd, prod
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import flint
 
 from m2bridge.algebra.linear_algebra import (
     PRIMES_PER_RATIONAL_ECHELON,
+    ModularEchelon,
     elimination_price,
     fill_matrix,
     leading_columns,
@@ -124,9 +125,8 @@ class ModularElimination:
         points = replace(self.points, random=random, prime=prime)
         return ModularElimination(replace(self.expansions, prime=prime), points)
 
-    def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
-        """Return the reduced echelon form, a ``flint.nmod_mat``, of a matrix with one column per
-        monomial, and its pivot columns.
+    def echelon(self, monomials: Sequence[Monomial]) -> ModularEchelon:
+        """Return the reduced echelon form of a matrix with one column per monomial.
 
         Column k holds the coefficients of an expansion of monomial k, or its values at points; so
         every relation among the monomials is in the kernel. The rank is at most that over QQ of the
@@ -209,10 +209,8 @@ class Expansions:
                 row_of.setdefault(exponents, []).append((column, c))
         return set(map(tuple, row_of.values()))
 
-    def echelon(self, rows: set[CoefficientRow], width: int) -> tuple[Any, tuple[int, ...]]:
-        """Return the reduced echelon form, modulo the prime, of the matrix of these rows with
-        ``width`` columns, and its pivot columns.
-        """
+    def echelon(self, rows: set[CoefficientRow], width: int) -> ModularEchelon:
+        """Return the reduced echelon form of the matrix of these rows with ``width`` columns."""
         return reduced_echelon(fill_matrix(flint.nmod_mat(len(rows), width, self.prime), rows))
 
     def _times_image(self, product: PackedPolynomial, j: int) -> PackedPolynomial:
@@ -299,6 +297,23 @@ def _rank_on_slice(
     return int(matrix.rank())
 
 
+class RationalEchelon(NamedTuple):
+    """A reduced row echelon form over QQ, with a common denominator of its entries.
+
+    Parameters
+    ----------
+    numerators : flint.fmpz_mat
+        The echelon form times ``denominator``.
+    denominator : int
+    pivots : tuple of int
+        The pivot columns, from left to right.
+    """
+
+    numerators: flint.fmpz_mat
+    denominator: int
+    pivots: tuple[int, ...]
+
+
 @dataclass(slots=True)
 class Substitution:
     """Expands monomials in the coordinates as polynomials in the parameters over ZZ.
@@ -314,8 +329,8 @@ class Substitution:
         The values of the images at one random point modulo ``TEST_PRIME``.
     """
 
-    images: tuple[Any, ...]
-    expansions: dict[Monomial, Any]
+    images: tuple[flint.fmpz_mpoly, ...]
+    expansions: dict[Monomial, flint.fmpz_mpoly]
     values: tuple[int, ...]
 
     @classmethod
@@ -334,7 +349,7 @@ class Substitution:
         one = context.from_dict({(0,) * parameters: 1})
         return cls(images, {(): one}, tuple(values))
 
-    def expand(self, monomial: Monomial) -> Any:
+    def expand(self, monomial: Monomial) -> flint.fmpz_mpoly:
         """Return the product of the images of the coordinates in a monomial."""
         return _product_of(monomial, self.expansions, self._times_image)
 
@@ -364,18 +379,10 @@ class Substitution:
             total += functions.monomial_values(monomial)[0] * coefficient
         return total % TEST_PRIME
 
-    def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, int, tuple[int, ...]]:
+    def echelon(self, monomials: Sequence[Monomial]) -> RationalEchelon:
         """Return the reduced echelon form over QQ of the matrix of coefficients of the expansions.
 
         It has a column per monomial, and a row per monomial in the parameters that occurs.
-
-        Returns
-        -------
-        numerators : flint.fmpz_mat
-            The echelon form times ``denominator``.
-        denominator : int
-        pivots : tuple of int
-            The pivot columns.
         """
         # Each expansion maps the exponents of the parameters to coefficients.
         expansions = [self.expand(monomial).to_dict() for monomial in check_deadline_in(monomials)]
@@ -387,7 +394,8 @@ class Substitution:
             for exponents, c in expansion.items():
                 matrix[row_of[exponents], column] = c
         numerators, denominator, rank = matrix.rref()
-        return numerators, int(denominator), leading_columns(numerators, rank)
+        pivots = leading_columns(numerators, rank)
+        return RationalEchelon(numerators, int(denominator), pivots)
 
     def forget_expansions(self) -> None:
         """Drop all stored expansions but that of the monomial 1."""
@@ -418,7 +426,7 @@ class Echelon:
 
     monomials: tuple[Monomial, ...]
     pivots: tuple[int, ...]
-    matrix: Any
+    matrix: flint.nmod_mat | flint.fmpz_mat
     relation_coefficients: Callable[[int], tuple[int, list[int]]]
 
     @classmethod
@@ -430,10 +438,9 @@ class Echelon:
         There is one elimination for each prime. Primes whose pivots are not the best ones found
         (the largest rank, then those furthest to the left) are unlucky, and left out.
         """
-        # pairs of an echelon form modulo a prime and its pivots
         forms = [elimination.echelon(monomials) for elimination in eliminations]
-        best_pivots = min([pivots for _, pivots in forms], key=unluckiness)
-        matrices = [matrix for matrix, pivots in forms if pivots == best_pivots]
+        best_pivots = min([form.pivots for form in forms], key=unluckiness)
+        matrices = [form.matrix for form in forms if form.pivots == best_pivots]
         modulus, weights = chinese_remainder([int(matrix.modulus()) for matrix in matrices])
         rows = range(len(best_pivots))
 

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from random import Random
+from typing import NamedTuple
 
 import flint
 
@@ -312,7 +313,7 @@ class GeneratedPart:
         """
         # Column i of the matrix has the values of all functionals at the monomial of columns[i].
         values = self._values_at([place[column] for column in columns])
-        _, pivots = linear_algebra.reduced_echelon(values)
+        pivots = linear_algebra.reduced_echelon(values).pivots
         return [columns[i] for i in pivots]
 
     def dual(self, places: Sequence[int]) -> list[list[int]]:
@@ -482,7 +483,6 @@ def compute_piece(
         raise ContradictionError(
             f"exact elimination in degree {degree} did not give a basis of the ideal"
         )
-    # Products x_j · g, each as the neighbour of x_j and g, and the new generators.
     multiples, generators = basis_of_ideal
     ideal: list[SparseRow] = []
     if degree < context.max_degree:  # higher degrees need the ideal of this one
@@ -506,13 +506,21 @@ def _as_sparse_row(polynomial: Terms, position: Mapping[Monomial, int]) -> Spars
     return tuple([(position[monomial], c) for monomial, c in polynomial])
 
 
-def _proved_ideal(
-    space: MonomialSpace, echelon: Echelon, prime: int, context: Context
-) -> tuple[list[tuple[Neighbour, SparseRow]], tuple[Terms, ...]] | None:
-    """Return a basis of the ideal in one multidegree, proved: multiples and new generators.
+class BasisOfIdeal(NamedTuple):
+    """A basis of the ideal in one multidegree: ``multiples``, then the new ``generators``.
 
     The multiples are some of the products x_j · g, a basis of the part of the ideal that lower
     degrees generate; each is given by the neighbour of x_j and the polynomial g of its ideal.
+    """
+
+    multiples: list[tuple[Neighbour, SparseRow]]
+    generators: tuple[Terms, ...]
+
+
+def _proved_ideal(
+    space: MonomialSpace, echelon: Echelon, prime: int, context: Context
+) -> BasisOfIdeal | None:
+    """Return a basis of the ideal in one multidegree, proved: multiples and new generators.
 
     Parameters
     ----------
@@ -526,7 +534,7 @@ def _proved_ideal(
 
     Returns
     -------
-    tuple of (multiples, generators), or None
+    BasisOfIdeal or None
         ``None`` if a relation fails on substitution, too few relations are found, or a generator
         may not be minimal.
     """
@@ -540,7 +548,7 @@ def _proved_ideal(
     # The dimension of the ideal is at most the number of free monomials, since the others are
     # independent on the image; so these multiples are a basis, and there are no new generators.
     if len(multiples) == len(free_monomials):
-        return multiples, ()
+        return BasisOfIdeal(multiples, ())
     # Free candidates whose relations complete the multiples to a basis of the ideal: their columns
     # of the echelon form, and their places among the free monomials.
     columns, places = _new_columns(echelon, free, generated)
@@ -553,7 +561,7 @@ def _proved_ideal(
     # Were the rank of the products larger over QQ, a relation could be a combination of products.
     if not has_no_larger_rank(generated, places, context.primes):
         return None
-    return multiples, relations
+    return BasisOfIdeal(multiples, relations)
 
 
 def _new_columns(

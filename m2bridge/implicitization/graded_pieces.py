@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from operator import add, itemgetter
+from typing import NamedTuple
 
 from m2bridge.algebra.linear_algebra import IntegerVector
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
@@ -88,6 +89,23 @@ class PackedGrading:
         return tuple(map(sum, zip(*factors, strict=True)))
 
 
+class SymmetryStep(NamedTuple):
+    """A member of an orbit, and the number of the symmetry that carries it to a later member."""
+
+    earlier: int
+    symmetry_number: int
+
+
+class Transport(NamedTuple):
+    """The dominant multidegree of an orbit, and how it is carried to another member.
+
+    ``permutation`` is one of the coordinates, a product of symmetries.
+    """
+
+    dominant: int
+    permutation: Permutation
+
+
 @dataclass(frozen=True, slots=True)
 class MultidegreeOrbits:
     """The multidegrees of all monomials of one degree, in orbits under the symmetries.
@@ -103,8 +121,8 @@ class MultidegreeOrbits:
         grading to itself.
     members : mapping from dominant multidegree to its orbit
         The orbit starts with the dominant multidegree, and goes on breadth first.
-    steps : mapping from multidegree to (previous multidegree, number of a symmetry)
-        A spanning forest of the orbits: the symmetry carries the previous multidegree to this one.
+    steps : mapping from multidegree to SymmetryStep
+        A spanning forest of the orbits: the step leads from an earlier multidegree to this one.
         Dominant multidegrees are the roots and not listed.
     transports : dict
         The results of :meth:`transport` so far.
@@ -113,16 +131,14 @@ class MultidegreeOrbits:
     grading: PackedGrading
     images: Mapping[int, tuple[int, ...]]
     members: Mapping[int, tuple[int, ...]]
-    steps: Mapping[int, tuple[int, int]]
-    transports: dict[int, tuple[int, Permutation]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    steps: Mapping[int, SymmetryStep]
+    transports: dict[int, Transport] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, grading: PackedGrading, images: Mapping[int, tuple[int, ...]]) -> MultidegreeOrbits:
         """Return the multidegrees that are keys of ``images``, divided into orbits."""
         members: dict[int, tuple[int, ...]] = {}
-        steps: dict[int, tuple[int, int]] = {}
+        steps: dict[int, SymmetryStep] = {}
         # the first multidegree of an orbit that is met, in decreasing order, is the dominant one
         for multidegree in check_deadline_in(sorted(images, reverse=True)):
             if multidegree not in steps:  # it is in none of the orbits that were found
@@ -132,37 +148,36 @@ class MultidegreeOrbits:
     def dominant(self, multidegree: int) -> int:
         """Return the dominant multidegree of the orbit of a multidegree."""
         while multidegree not in self.members:
-            multidegree, _ = self.steps[multidegree]
+            multidegree = self.steps[multidegree].earlier
         return multidegree
 
-    def transport(self, multidegree: int) -> tuple[int, Permutation]:
-        """Return the dominant multidegree of the orbit of a multidegree, and a permutation of the
-        coordinates, a product of symmetries, that carries the dominant multidegree to this one.
-        """
+    def transport(self, multidegree: int) -> Transport:
+        """Return the dominant multidegree of the orbit, and what carries it to ``multidegree``."""
         if multidegree in self.members:  # it is dominant: the permutation is the identity
-            return multidegree, tuple(range(len(self.grading.packed)))
+            return Transport(multidegree, tuple(range(len(self.grading.packed))))
         if multidegree not in self.transports:
             previous, symmetry_number = self.steps[multidegree]
             dominant, to_previous = self.transport(previous)
             last_step = self.grading.permutations[symmetry_number]
             # First to the previous multidegree, then by the last step to this one.
-            self.transports[multidegree] = dominant, tuple(last_step[j] for j in to_previous)
+            permutation = tuple(last_step[j] for j in to_previous)
+            self.transports[multidegree] = Transport(dominant, permutation)
         return self.transports[multidegree]
 
-    def tree(self, dominant: int) -> tuple[tuple[int, int], ...]:
+    def tree(self, dominant: int) -> tuple[SymmetryStep, ...]:
         """Return the spanning tree of an orbit, with its members numbered as in ``members``.
 
-        For each member but the dominant one, which is number 0, there are the number of an earlier
-        member and the number of the symmetry that carries the earlier member to it.
+        For each member but the dominant one, which is number 0, there is the step that leads to it
+        from an earlier member, given by its number.
         """
         members = self.members[dominant]
         place = {multidegree: i for i, multidegree in enumerate(members)}
         steps = [self.steps[multidegree] for multidegree in members[1:]]
-        return tuple((place[previous], symmetry_number) for previous, symmetry_number in steps)
+        return tuple(SymmetryStep(place[step.earlier], step.symmetry_number) for step in steps)
 
 
 def _orbit(
-    root: int, images: Mapping[int, tuple[int, ...]], steps: dict[int, tuple[int, int]]
+    root: int, images: Mapping[int, tuple[int, ...]], steps: dict[int, SymmetryStep]
 ) -> tuple[int, ...]:
     """Return the orbit of a multidegree, ``root``, breadth first.
 
@@ -173,7 +188,7 @@ def _orbit(
     for multidegree in check_deadline_in(orbit):  # members that are found are visited too
         for number, image in enumerate(images[multidegree]):
             if image != root and image not in steps:  # a new member of the orbit
-                steps[image] = (multidegree, number)
+                steps[image] = SymmetryStep(multidegree, number)
                 orbit.append(image)
     return tuple(orbit)
 
@@ -355,8 +370,9 @@ class MonomialSpace:
             if lower_pieces is None or quotient not in lower_pieces.orbits.images:
                 continue  # coordinate j divides no monomial of this multidegree
             # Only the dominant piece of an orbit is stored; the permutation carries it to this one.
-            dominant, permutation = lower_pieces.orbits.transport(quotient)
-            neighbour = Neighbour.of(lower_pieces.pieces[dominant], permutation, j)
+            transport = lower_pieces.orbits.transport(quotient)
+            dominant_piece = lower_pieces.pieces[transport.dominant]
+            neighbour = Neighbour.of(dominant_piece, transport.permutation, j)
             neighbours.append(neighbour)
             # ``basis`` are positions among the monomials of the piece, and so among the products.
             candidates.update([neighbour.products[i] for i in neighbour.piece.basis])

@@ -30,7 +30,12 @@ from m2bridge.algebra.sparse_polynomial import Terms, exponents_of
 from m2bridge.errors import InvalidCaseError
 from m2bridge.implicitization import elimination
 from m2bridge.implicitization.generators import Context, compute_piece
-from m2bridge.implicitization.graded_pieces import DegreePieces, PackedGrading, complete_degrees
+from m2bridge.implicitization.graded_pieces import (
+    DegreePieces,
+    PackedGrading,
+    SymmetryStep,
+    complete_degrees,
+)
 from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
 from m2bridge.limits import check_deadline_in
 from m2bridge.system import collection_paused
@@ -49,7 +54,7 @@ class GeneratorOrbit:
         The generators of that multidegree. Each is a tuple of (monomial, integer coefficient); a
         monomial is the sorted tuple of its coordinates' numbers.
     symmetries : tuple of permutations of the coordinates
-    tree : tuple of (int, int)
+    tree : tuple of SymmetryStep
         For the multidegrees 1, 2, … of the orbit, the number of an earlier multidegree and the
         number of the symmetry that carries that one to this one.
     """
@@ -58,7 +63,7 @@ class GeneratorOrbit:
     multidegree: IntegerVector
     polynomials: tuple[Terms, ...]
     symmetries: tuple[Permutation, ...] = ()
-    tree: tuple[tuple[int, int], ...] = ()
+    tree: tuple[SymmetryStep, ...] = ()
 
     @property
     def size(self) -> int:

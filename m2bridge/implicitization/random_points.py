@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from random import Random
-from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import reduced_echelon
+from m2bridge.algebra.linear_algebra import ModularEchelon, reduced_echelon
 from m2bridge.algebra.sparse_polynomial import IntegerPolynomial, Monomial, monomial_of
 from m2bridge.limits import check_deadline_in
 
@@ -83,9 +82,9 @@ class RandomPoints:
         factors = FunctionValues(values=coordinates, prime=self.prime, count=stop - start)
         return [factors.monomial_values(monomial) for monomial in check_deadline_in(monomials)]
 
-    def echelon(self, monomials: Sequence[Monomial]) -> tuple[Any, tuple[int, ...]]:
-        """Return the reduced echelon form, a ``flint.nmod_mat``, of the matrix of values with one
-        row per point and one column per monomial, and its pivot columns.
+    def echelon(self, monomials: Sequence[Monomial]) -> ModularEchelon:
+        """Return the reduced echelon form of the matrix of values with one row per point and one
+        column per monomial.
 
         The rank is at most that over QQ of the monomials as functions on the image, and equal to it
         unless the points or the prime are unlucky. As it is often less than half the number of
@@ -102,10 +101,10 @@ class RandomPoints:
                 old += new
             entries = list(chain.from_iterable(values))
             matrix = flint.nmod_mat(len(monomials), stop, entries, self.prime).transpose()
-            echelon, pivots = reduced_echelon(matrix)
+            echelon = reduced_echelon(matrix)
             # With SPARE_POINTS more points than the rank, others are not expected to increase it.
-            if len(pivots) <= stop - SPARE_POINTS or stop == max_points:
-                return echelon, pivots
+            if len(echelon.pivots) <= stop - SPARE_POINTS or stop == max_points:
+                return echelon
             start, stop = stop, min(2 * stop, max_points)
 
 

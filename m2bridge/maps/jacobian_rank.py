@@ -428,15 +428,15 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
 
     # generic_rank tries points until it finds the rank that it is given
     prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
-    modular_rank, _place = generic_rank(free, upper, field=CoefficientField(prime))
+    modular_rank = generic_rank(free, upper, field=CoefficientField(prime)).rank
     try:
         # over QQ no point is tried after one with at least the rank modulo the prime
-        rational_rank, _place = generic_rank(free, modular_rank, field=QQ)
+        rational_rank = generic_rank(free, modular_rank, field=QQ).rank
         for further_prime in further_primes:
             if modular_rank >= rational_rank:
                 break
             further_field = CoefficientField(further_prime)
-            rank, _place = generic_rank(free, rational_rank, field=further_field)
+            rank = generic_rank(free, rational_rank, field=further_field).rank
             if rank > modular_rank:
                 modular_rank, prime = rank, further_prime
         over_qq = _rank_finding("jacobian over QQ", rational_rank, upper, "QQ")

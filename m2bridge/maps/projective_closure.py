@@ -7,6 +7,7 @@ in place of the first coordinate, generate that of the affine one.
 """
 
 from itertools import count, islice
+from typing import NamedTuple
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
@@ -17,6 +18,24 @@ from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.completeness import hypersurface_equation
+
+
+class ProvedHypersurface(NamedTuple):
+    """An affine hypersurface that is the closure of an image.
+
+    Parameters
+    ----------
+    ideal : Ideal
+        The ideal of the closure, in the coordinates of the map.
+    series : HilbertSeries
+        The Hilbert series of the ring of leading forms.
+    proof : str
+        In words, why no further generators are needed.
+    """
+
+    ideal: Ideal
+    series: HilbertSeries
+    proof: str
 
 
 def homogenize(polynomial_map: PolynomialMap) -> MultigradedMap:
@@ -75,7 +94,7 @@ def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
 
 def affine_hypersurface(
     source: MultigradedMap, dimension: int, polynomial_map: PolynomialMap
-) -> tuple[Ideal, HilbertSeries, str] | None:
+) -> ProvedHypersurface | None:
     """Return the ideal of the closure if it is an affine hypersurface, by its projective closure.
 
     Parameters
@@ -89,10 +108,8 @@ def affine_hypersurface(
 
     Returns
     -------
-    tuple of (Ideal, HilbertSeries, str), or None
-        The ideal, the Hilbert series of the ring of leading forms, and the proof that the
-        generators are all. ``None`` if the closure is not seen to be a hypersurface, or the search
-        reached a limit.
+    ProvedHypersurface or None
+        ``None`` if the closure is not seen to be a hypersurface, or the search reached a limit.
     """
     # the cone has one dimension more than the affine closure
     equations = hypersurface_equation(source, dimension + 1)
@@ -118,8 +135,8 @@ def affine_hypersurface(
     variable_count = len(linear_part(source).basis) - 1
     numerator = {0: 1, equations.implicitization.max_degree: -1}
     series = HilbertSeries.from_numerator(numerator, variable_count)
-    return (
-        Ideal(target, tuple(generators)),
-        series,
-        f"{equations.remark} (of the projective closure)",
+    return ProvedHypersurface(
+        ideal=Ideal(target, tuple(generators)),
+        series=series,
+        proof=f"{equations.remark} (of the projective closure)",
     )

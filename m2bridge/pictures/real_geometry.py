@@ -28,7 +28,7 @@ from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.errors import ContradictionError
 from m2bridge.limits import check_deadline_in
 
-Interval = tuple[fmpq, fmpq]
+Interval = tuple[fmpq, fmpq]  # (left end, right end)
 Box = Mapping[str, Interval]
 """The open interval for each variable."""
 
@@ -139,12 +139,8 @@ def real_roots(
     if not exact:
         return roots_inside
     rational_roots = [number for number, _ in univariate.roots()]
-    exact_roots: list[Any] = []
-    for root in roots_inside:
-        # a ball contains no other root, so a rational root in it is the root that it stands for
-        rational = [number for number in rational_roots if root.contains(number)]
-        exact_roots.append(rational[0] if rational else root)
-    return exact_roots
+    # A ball contains no other root, so a rational root in it is the root that it stands for.
+    return [next(filter(root.contains, rational_roots), root) for root in roots_inside]
 
 
 def _univariate(polynomial: fmpq_mpoly, variable: str) -> fmpq_poly:
@@ -168,7 +164,8 @@ def root_intervals(
     for polynomial in check_deadline_in(polynomials):
         roots += map(ball_middle, real_roots(polynomial, variable, interval))
     # A rounded root can be an end of the interval: equal ends are taken once.
-    ends = dict.fromkeys([interval[0], *sorted(roots), interval[1]])
+    low, high = interval
+    ends = dict.fromkeys([low, *sorted(roots), high])
     return list(pairwise(ends))
 
 
@@ -188,7 +185,8 @@ def middle(interval: Interval) -> fmpq:
     """A rational number in the middle third of an interval, with the least denominator."""
     low, high = interval
     third = (high - low) / 3
-    return fractions_between((low + third, high - third), 1)[0]
+    (number,) = fractions_between((low + third, high - third), count=1)
+    return number
 
 
 def fractions_between(interval: Interval, count: int) -> list[fmpq]:
@@ -198,16 +196,16 @@ def fractions_between(interval: Interval, count: int) -> list[fmpq]:
     ``count`` fractions with denominators up to :data:`MAX_DENOMINATOR`, numbers at equal distances
     are returned instead.
     """
-    margin = (interval[1] - interval[0]) / 100
-    low, high = interval[0] + margin, interval[1] - margin
+    left, right = interval
+    margin = (right - left) / 100
+    low, high = left + margin, right - margin
     fractions: list[fmpq] = []
     for denominator in range(1, MAX_DENOMINATOR + 1):
         first = int((low * denominator).floor())
         last = int((high * denominator).ceil())
         for numerator in range(first, last + 1):
             fraction = fmpq(numerator, denominator)
-            is_reduced = fraction.q == denominator  # else it was found before
-            if low < fraction < high and is_reduced:
+            if low < fraction < high and fraction.q == denominator:  # else it was found before
                 fractions.append(fraction)
         if len(fractions) >= count:
             return fractions[:count]
@@ -420,7 +418,8 @@ class _Branches:
 
 def _relative_length(base_interval: Interval, whole: Interval) -> float:
     """The length of an interval divided by that of ``whole``."""
-    return as_float((base_interval[1] - base_interval[0]) / (whole[1] - whole[0]))
+    (left, right), (left_of_whole, right_of_whole) = base_interval, whole
+    return as_float((right - left) / (right_of_whole - left_of_whole))
 
 
 def _rounded_point(spot: Spot, names: Sequence[str]) -> Point:

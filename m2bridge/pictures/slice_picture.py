@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import chain, combinations, groupby, pairwise, product
 from json import dumps
 from math import cos, radians, sin
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy
 from sympy.polys.rings import PolyElement
@@ -53,8 +53,16 @@ NUMBER_GAP_PIXELS = 16
 """The least distance at which two numbers do not look like one."""
 
 
-def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, SpaceVector]:
-    """Unit vectors to the right, upwards, and towards the eye, as one sees the box.
+class Axes(NamedTuple):
+    """Orthogonal unit vectors, as one sees a box: to the right, upwards, and towards the eye."""
+
+    right: SpaceVector
+    upwards: SpaceVector
+    towards_the_eye: SpaceVector
+
+
+def axes(elevation: float, azimuth: float) -> Axes:
+    """The unit vectors with which one sees the box.
 
     The eye is in the direction of these angles, in degrees: ``elevation`` above the plane of the
     first two coordinates, ``azimuth`` in it, from the first one.
@@ -65,7 +73,7 @@ def axes(elevation: float, azimuth: float) -> tuple[SpaceVector, SpaceVector, Sp
     right = (-y, x, 0.0)
     upwards = (-sin(e) * x, -sin(e) * y, cos(e))
     towards_the_eye = (cos(e) * x, cos(e) * y, sin(e))
-    return right, upwards, towards_the_eye
+    return Axes(right, upwards, towards_the_eye)
 
 
 def are_hidden(

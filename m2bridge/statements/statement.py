@@ -117,7 +117,10 @@ class NumbersByMethod(PartialValue):
         """Return REFUTED if one method found a different number, CONFIRMED if one found all, else
         UNDECIDED; and in words what each method found.
         """
-        decisions = [numbers.against(predicted)[0] for _, numbers in self.found]
+        decisions = []
+        for _, numbers in self.found:
+            decision, _ = numbers.against(predicted)
+            decisions.append(decision)
         if Decision.REFUTED in decisions:
             # the numbers of every method, so that one sees which of them are different
             by_method = [f"{numbers} by {self._words(name)}" for name, numbers in self.found]

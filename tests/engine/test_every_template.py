@@ -146,7 +146,7 @@ CALLS: dict[str, tuple[Callable[[Engine], Any], Any]] = {
     "critical_points_real": (lambda _: bool(critical_points(LAYER).real_points), True),
     "ideal_singular_locus": (lambda _: ideal("x*y").singular_locus().dimension, 0),
     "jacobian_criterion": (fields(jacobian_script(MODEL, field=QQ)), True),
-    "lattice_ideal": (fields(lattice_script(CUSP, field=QQ, title="cusp")[0]), True),
+    "lattice_ideal": (fields(lattice_script(CUSP, field=QQ, title="cusp").script), True),
     "membership": (
         lambda _: membership(LAYER, {"c_1_1_1_1": 1, "c_1_1_2_2": 1}).place,
         "only in the Zariski closure",

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from itertools import chain, pairwise
 from operator import attrgetter
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from sympy import Expr, symbols
 
@@ -53,7 +53,29 @@ The unit is the step from one orbit to the next in a layer.
 ELEVATION, AZIMUTH = 22.0, -62.0
 """The viewing angles of Figure 1 in the paper, in degrees."""
 
-HEADER = ("orbit", "dimension", "singular", "boundary", "covers")
+
+class OrbitRow(NamedTuple):
+    """A row of the table of orbits.
+
+    Parameters
+    ----------
+    orbit : str
+        Its name.
+    dimension : int
+    singular, boundary : bool or None
+        Whether its functions are singular, and on the boundary; ``None`` where it is not decided.
+    covers : str
+        The names of the orbits that it covers; empty for the zero function.
+    """
+
+    orbit: str
+    dimension: int
+    singular: bool | None
+    boundary: bool | None
+    covers: str
+
+
+HEADER = OrbitRow._fields
 
 MARKS = {
     "smooth": {"marker": "o", "color": picture.BLUE, "markersize": 11},
@@ -146,16 +168,22 @@ class OrbitDiagram(picture.PictureResult):
     seconds: float
     unfinished: str = ""
 
-    def rows(self, separator: str) -> list[tuple[str, int, bool | None, bool | None, str]]:
+    def rows(self, separator: str) -> list[OrbitRow]:
         """Return the rows of the table with header :data:`HEADER`, one for each orbit.
 
-        The last cell has the names of the orbits that the orbit covers, with ``separator`` between
-        them; it is empty for the zero function.
+        ``separator`` is put between the names of the orbits that an orbit covers.
         """
         rows = []
         for node in self.nodes:
             covered = separator.join(low.name for low, high in self.covers if high == node)
-            rows.append((node.name, node.dimension, node.singular, node.boundary, covered))
+            row = OrbitRow(
+                orbit=node.name,
+                dimension=node.dimension,
+                singular=node.singular,
+                boundary=node.boundary,
+                covers=covered,
+            )
+            rows.append(row)
         return rows
 
     def to_sheet(self) -> Sheet:

@@ -55,7 +55,11 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
         return closure_content(model, observed)
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return dimension, degree and degrees of generators of an answer, in words."""
+        """Return dimension, degree and degrees of generators of an answer, in words.
+
+        ``answer`` has the numbers "dimension" and "degree", and in "generator_degrees" the number
+        of generators of each degree.
+        """
         from m2bridge.convert.printing import degree_summary
 
         degrees = degree_summary(answer["generator_degrees"])
@@ -170,7 +174,10 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, "PolarDegrees"]):
         return polar_content(model, observed)
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return the polar degrees of an answer and their sum, in words."""
+        """Return the polar degrees of an answer and their sum, in words.
+
+        ``answer`` has the list "polar_degrees", and their sum as "generic_ed_degree".
+        """
         degrees = ", ".join(map(str, answer["polar_degrees"]))
         return f"polar degrees {degrees}; generic ED degree {answer['generic_ed_degree']}"
 

@@ -27,7 +27,7 @@ from math import comb
 from operator import add, mul
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import wording
@@ -127,45 +127,46 @@ def differential_rank(filters: Filters, degree: int) -> int:
 def _gradient(filters: Filters, degree: int, x: Sequence[int]) -> list[int]:
     """The derivatives of f(x) by all weights modulo PRIME, those by w_1 first.
 
-    A neuron is a pair of its value and of the list of its derivatives by the weights of all layers
-    up to it: an empty list for an input. ``x`` has an entry for each input, so that one neuron is
-    left behind the last layer.
+    A neuron has derivatives by the weights of all layers up to it, and none if it is an input.
+    ``x`` has an entry for each input, so that one neuron is left behind the last layer.
     """
-    neurons = [(entry, list[int]()) for entry in x]
+    neurons = [Neuron(entry, slopes=[]) for entry in x]
     for layer, w in enumerate(filters):
         # there is an activation in front of each layer but the first
         if layer > 0:
-            neurons = [_activated(value, slopes, degree) for value, slopes in neurons]
+            neurons = [_activated(neuron, degree) for neuron in neurons]
         count = len(neurons) - len(w) + 1
         neurons = [_weighted_sum(w, neurons[j : j + len(w)]) for j in range(count)]
-    ((_, gradient),) = neurons
-    return gradient
+    (output,) = neurons
+    return output.slopes
 
 
-def _activated(value: int, slopes: list[int], degree: int) -> tuple[int, list[int]]:
-    """The r-th power of a neuron modulo PRIME, as a neuron: (v^r)' = r v^(r−1) v'.
+class Neuron(NamedTuple):
+    """The value v of a neuron, and its derivatives v' by weights, modulo PRIME."""
 
-    ``value`` is v and ``slopes`` are its derivatives v' by the weights.
-    """
-    factor = degree * pow(value, degree - 1, PRIME)
-    return pow(value, degree, PRIME), [factor * slope % PRIME for slope in slopes]
+    value: int
+    slopes: list[int]
 
 
-def _weighted_sum(
-    w: Sequence[int], neurons: Sequence[tuple[int, list[int]]]
-) -> tuple[int, list[int]]:
+def _activated(neuron: Neuron, degree: int) -> Neuron:
+    """The r-th power of a neuron modulo PRIME, as a neuron: (v^r)' = r v^(r−1) v'."""
+    factor = degree * pow(neuron.value, degree - 1, PRIME)
+    slopes = [factor * slope % PRIME for slope in neuron.slopes]
+    return Neuron(pow(neuron.value, degree, PRIME), slopes)
+
+
+def _weighted_sum(w: Sequence[int], neurons: Sequence[Neuron]) -> Neuron:
     """The neuron Σ w_a v_a modulo PRIME, and its derivatives by the weights of all layers up to w.
 
-    There are as many ``neurons`` as the filter w has entries, each with its value v_a and its
-    derivatives v_a' by the weights of earlier layers. The derivative of the sum is Σ w_a v_a' by
-    such a weight, and v_a by w_a. (A weight has the same place in the lists of all neurons of a
-    layer, since they have the same filter.)
+    There are as many ``neurons`` (v_a, v_a') as the filter w has entries. The derivative of the sum
+    is Σ w_a v_a' by a weight of an earlier layer, and v_a by w_a. (A weight has the same place in
+    the lists of all neurons of a layer, since they have the same filter.)
     """
-    values = [value for value, _ in neurons]
+    values = [neuron.value for neuron in neurons]
     # a column has the derivatives of all neurons by one earlier weight
-    columns = zip(*(slopes for _, slopes in neurons), strict=True)
+    columns = zip(*(neuron.slopes for neuron in neurons), strict=True)
     by_earlier_weights = [sum(map(mul, w, column)) % PRIME for column in columns]
-    return sum(map(mul, w, values)) % PRIME, by_earlier_weights + values
+    return Neuron(sum(map(mul, w, values)) % PRIME, by_earlier_weights + values)
 
 
 # The degree.
@@ -178,8 +179,7 @@ def source_degree(sizes: Sizes, degree: int) -> int:
     Π C(m r^(L−i) + k_i − 1, k_i − 1). It is a polynomial in m whose degree is the dimension N of
     the source. Its N-th difference is N! times its leading coefficient: the degree of the source.
     """
-    # N
-    dimension = sum(sizes) - len(sizes)
+    dimension = sum(sizes) - len(sizes)  # N
     # the values of the Hilbert function at 0, …, N
     values = []
     for m in range(dimension + 1):

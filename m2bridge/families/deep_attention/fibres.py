@@ -24,7 +24,7 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, TooLargeError
 from m2bridge.families.deep_attention.bounds import minimal_standard
-from m2bridge.families.deep_attention.network import virtual_weights_at
+from m2bridge.families.deep_attention.network import VirtualWeights, virtual_weights_at
 from m2bridge.families.deep_attention.shape import NetworkSizes
 
 # Not that of the checker, which has another function.
@@ -151,10 +151,10 @@ def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
     return [[f"{beginning}{i},{j})" for j in column_numbers] for i in range(1, rows + 1)]
 
 
-def _random_weights(network: NetworkSizes) -> tuple[list[RowLists], RowLists]:
+def _random_weights(network: NetworkSizes) -> VirtualWeights:
     """Return the virtual weights (A'_1, …, A'_l) and M of random weights.
 
-    Each matrix is the list of its rows. Weights are drawn until the virtual weights have generic
+    Weights are drawn until the virtual weights have generic
     ranks, and until no A'_k(1,1) is zero and Me_1, the first column of M, is not zero. Then the
     chart B_k(1,1) = A'_k(1,1) meets every orbit of scalings on the fibre.
     """
@@ -163,12 +163,13 @@ def _random_weights(network: NetworkSizes) -> tuple[list[RowLists], RowLists]:
     generic_ranks = (*network.alphas, network.rank)
     while True:
         parameters = list(islice(draws, network.parameter_count))
-        attention, M = virtual_weights_at(network, parameters)
+        weights = virtual_weights_at(network, parameters)
+        attention, M = weights
         first_entries_nonzero = all(A[0][0] != 0 for A in attention)
         first_column_nonzero = any(row[0] != 0 for row in M)
         chart_meets_all_orbits = first_entries_nonzero and first_column_nonzero
         if chart_meets_all_orbits and (*map(rank, attention), rank(M)) == generic_ranks:
-            return attention, M
+            return weights
 
 
 def _draws() -> Iterator[int]:

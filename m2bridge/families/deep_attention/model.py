@@ -23,6 +23,7 @@ from m2bridge.families.deep_attention.network import (
     NetworkWeights,
     NumberSystem,
     Residues,
+    VirtualWeights,
     gradient,
     output,
     virtual_weights_at,
@@ -205,8 +206,8 @@ class DeepAttention(NetworkSizes):
         rows: list[list[int]] = last_tokens.rows
         return rows
 
-    def virtual_weights(self, parameters: Row) -> tuple[list[list[list[int]]], list[list[int]]]:
-        """Return the list of virtual weights A'_1, …, A'_l, and M, for integer weights.
+    def virtual_weights(self, parameters: Row) -> VirtualWeights:
+        """Return the pair of the list of virtual weights A'_1, …, A'_l, and M, for integer weights.
 
         Each of these matrices is a list of rows of integers.
 

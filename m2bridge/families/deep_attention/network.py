@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from operator import add, mul, truediv
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -440,28 +440,41 @@ def output(
     The matrices of the network and X are over ``numbers``. With ``skip`` each layer adds its input
     to its output.
     """
-    _, last_tokens = _tokens_and_scores(network, X, numbers, skip)
-    return last_tokens
+    return _all_tokens(network, X, numbers, skip).leaving
 
 
-def _tokens_and_scores(
-    network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool
-) -> tuple[list[tuple[MatrixLike, list[MatrixLike]]], MatrixLike]:
-    """Return a list of pairs (Y, sigmas), one for each layer, and the tokens after the last layer.
+class LayerInput(NamedTuple):
+    """What a layer computes with: the tokens Y that enter it, and the scores of its heads.
 
-    Y are the tokens that enter the layer, and ``sigmas`` the normalized scores σ(YᵀAY), one matrix
-    for each head.
+    ``sigmas`` are the normalized scores σ(YᵀAY), one matrix for each head.
     """
-    entering: list[tuple[MatrixLike, list[MatrixLike]]] = []
+
+    Y: MatrixLike
+    sigmas: list[MatrixLike]
+
+
+class AllTokens(NamedTuple):
+    """The inputs of all layers, the first layer first, and the tokens that leave the last layer."""
+
+    entering: list[LayerInput]
+    leaving: MatrixLike
+
+
+def _all_tokens(network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool) -> AllTokens:
+    """Return the tokens before each layer, with their scores, and those after the last layer.
+
+    X has the tokens that enter the network, as its columns.
+    """
+    entering: list[LayerInput] = []
     Y = X
     for layer in network:
         sigmas = [numbers.normalized(Y.transpose() * head.A * Y) for head in layer]
-        entering.append((Y, sigmas))
+        entering.append(LayerInput(Y, sigmas))
         outputs = [head.V * Y * sigma for head, sigma in zip(layer, sigmas, strict=True)]
         if skip:
             outputs.append(Y)
         Y = reduce(add, outputs)
-    return entering, Y
+    return AllTokens(entering, Y)
 
 
 def gradient(
@@ -473,7 +486,7 @@ def gradient(
     is found by backpropagation, from the last layer to the first; after the step of a layer, G is
     the covector on the tokens that enter this layer.
     """
-    entering, _ = _tokens_and_scores(network, X, numbers, skip)
+    entering = _all_tokens(network, X, numbers, skip).entering
     layers: list[LayerMatrices] = []
     for layer, (Y, sigmas) in zip(reversed(network), reversed(entering), strict=True):
         by_weights, by_tokens = [], []
@@ -525,17 +538,22 @@ def virtual_weights(network: Network) -> list[MatrixLike]:
     return [*matrices, M]
 
 
-def virtual_weights_at(
-    shape: NetworkSizes, parameters: Sequence[int]
-) -> tuple[list[list[list[int]]], list[list[int]]]:
-    """Return ([A'_1, …, A'_l], M) for integer parameters, each matrix as its rows of integers.
+class VirtualWeights(NamedTuple):
+    """The virtual weights A'_1, …, A'_l, as a list, and M: each matrix as its rows of integers."""
+
+    attention: list[list[list[int]]]
+    M: list[list[int]]
+
+
+def virtual_weights_at(shape: NetworkSizes, parameters: Sequence[int]) -> VirtualWeights:
+    """Return the virtual weights for integer parameters.
 
     The parameters are in the order of :meth:`NetworkWeights.read`. The network has one head and no
     skip connections.
     """
     network = NetworkWeights.read(shape, parameters, NumberSystem()).network()
     *attention, M = (matrix.rows for matrix in virtual_weights(network))
-    return attention, M
+    return VirtualWeights(attention, M)
 
 
 def pullback(

@@ -551,7 +551,7 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     upper = certified_bound(network)
     # the lower bound for one token of softmax, where every matrix of bounded rank is a function
     lower = upper
-    numbers: dict[str, Any] = {}
+    numbers: dict[str, int] = {}
     if not network.is_plain:
         lower = full_rank(network).value
     elif not network.softmax or network.t > 1:
@@ -560,7 +560,7 @@ def _certified_dimension(network: NetworkSizes) -> ComputedValue:
     return _value_of_rank(lower, upper, "ranks modulo a prime", numbers)
 
 
-def _bound_by_block(network: NetworkSizes) -> tuple[int, dict[str, Any]]:
+def _bound_by_block(network: NetworkSizes) -> tuple[int, dict[str, int]]:
     """Return a lower bound for the dimension by theorem-block, and the numbers behind it, by name.
 
     The block is a network with at most two inputs and one output; its differential has a column

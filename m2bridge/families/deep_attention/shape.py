@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from m2bridge.algebra.determinantal import (
     determinantal_dimension,
@@ -47,6 +47,14 @@ class ParameterMatrix:
     head: int
     rows: int
     columns: int
+
+
+class SizesOfLayer(NamedTuple):
+    """The widths d_{k−1} and d_k before and after layer k, and its a_k, the bound of the rank."""
+
+    before: int
+    after: int
+    a: int
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -184,10 +192,9 @@ class NetworkSizes(DifferentiableModel):
         return len(self.a)
 
     @property
-    def layer_sizes(self) -> Iterator[tuple[int, int, int]]:
-        """The triple (d_{k−1}, d_k, a_k) of each layer: widths before and after it, and rank."""
-        # not strict, since d_l stands before no layer
-        return zip(self.widths, self.widths[1:], self.a, strict=False)
+    def layer_sizes(self) -> Iterator[SizesOfLayer]:
+        """The numbers (d_{k−1}, d_k, a_k) of each layer, the first layer first."""
+        return map(SizesOfLayer, self.widths[:-1], self.widths[1:], self.a)
 
     @property
     def is_plain(self) -> bool:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from itertools import islice
 from math import lcm
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 import numpy
@@ -394,6 +394,21 @@ def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
     return render("ed_degree_map", libraries=("wire",), values=template_values)
 
 
+class PointAtDistance(NamedTuple):
+    """Approximations of a real critical point x, and of its squared distance from the data point u.
+
+    Parameters
+    ----------
+    distance : float
+        q(x − u).
+    coordinates : tuple of float
+        Those of x.
+    """
+
+    distance: float
+    coordinates: tuple[float, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class RealCriticalPoints:
     """The real critical points for one data point.
@@ -402,9 +417,8 @@ class RealCriticalPoints:
     ----------
     number : int
         The number of real critical points, without multiplicity.
-    points : tuple of pairs, or None
-        For each real critical point x the pair of approximations of q(x − u) and of the coordinates
-        of x, by increasing q(x − u); ``None`` if they were not found.
+    points : tuple of PointAtDistance, or None
+        All real critical points, by increasing distance; ``None`` if they were not found.
     isolated_by : str
         The program that isolated the points.
     proved : int
@@ -412,7 +426,7 @@ class RealCriticalPoints:
     """
 
     number: int
-    points: tuple[tuple[float, tuple[float, ...]], ...] | None
+    points: tuple[PointAtDistance, ...] | None
     isolated_by: str
     proved: int = 0
 
@@ -488,22 +502,22 @@ def find_real_points(
 
 def _with_distances(
     points: Sequence[Sequence[Fraction]], form: DistanceForm, data: Sequence[Fraction], number: int
-) -> tuple[tuple[float, tuple[float, ...]], ...] | None:
-    """Return (q(x − u), x) for each point x in floating-point numbers, by increasing q(x − u).
+) -> tuple[PointAtDistance, ...] | None:
+    """Return each point x with q(x − u), in floating-point numbers, by increasing q(x − u).
 
     ``None`` if ``points`` are not all the real points, whose number is ``number``, or a value is
     too large for floating-point numbers. ``form`` is q, and ``data`` is the data point u.
     """
     if len(points) != number:
         return None
-    pairs = []
+    found = []
     for point in points:
         value = form.value_at([x - u for x, u in zip(point, data, strict=True)])
         try:
-            pairs.append((float(value), tuple(map(float, point))))
+            found.append(PointAtDistance(float(value), tuple(map(float, point))))
         except OverflowError:
             return None
-    return tuple(sorted(pairs))
+    return tuple(sorted(found))
 
 
 def _points_of_boxes(answer: Answer, size: int) -> list[list[Fraction]]:

@@ -176,7 +176,7 @@ class EDDegree(Result):
         if self.at_point is None or self.at_point.real is None:
             return None
         points = self.at_point.real.points
-        return None if points is None else tuple(point for _, point in points)
+        return None if points is None else tuple(point.coordinates for point in points)
 
     @property
     def distances(self) -> tuple[float, ...] | None:
@@ -184,7 +184,7 @@ class EDDegree(Result):
         if self.at_point is None or self.at_point.real is None:
             return None
         points = self.at_point.real.points
-        return None if points is None else tuple(value for value, _ in points)
+        return None if points is None else tuple(point.distance for point in points)
 
     def to_sheet(self) -> Sheet:
         """Return the numbers, how they are known, and a table of the real critical points."""
@@ -559,7 +559,7 @@ def _add_real_points(result: EDDegree, variety: Variety, complex_points: int) ->
     form, data = result.quadratic, at_point.coordinates
     real = find_real_points(variety, form, data, complex_points=complex_points)
     # the points x of the pairs (q(x − u), x); none if they were not found
-    approximations = [x for _, x in real.points or ()]
+    approximations = [point.coordinates for point in real.points or ()]
     proved = count_proved_points(variety.ideal, form.matrix, data=data, points=approximations)
     return replace(result, at_point=replace(at_point, real=replace(real, proved=proved)))
 

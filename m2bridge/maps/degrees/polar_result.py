@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.maps.model import PolarData
 from m2bridge.results.base import result_json
@@ -15,6 +15,13 @@ MAX_LABELLED_BARS = 16
 """The largest number of bars that are labelled with their values."""
 MIN_LOGARITHMIC_RATIO = 500
 """The ratio of largest and smallest nonzero degree from which bars are logarithmic."""
+
+
+class DualVariety(NamedTuple):
+    """The projective dimension and the degree of a dual variety: −1 and 0 if it is empty."""
+
+    dimension: int
+    degree: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +106,8 @@ class PolarDegrees(PictureResult):
         return len(self.degrees) == self.dimension + 1
 
     @property
-    def _dual_dimension_and_degree(self) -> tuple[int, int] | None:
-        """Dimension and degree of the dual variety; (−1, 0) if that is empty.
+    def _dual_variety(self) -> DualVariety | None:
+        """What the polar degrees say of the dual variety.
 
         ``None`` unless all polar degrees are known. The degree is δ_i for the least i with δ_i ≠ 0,
         and the dimension is N − 1 − i.
@@ -109,12 +116,12 @@ class PolarDegrees(PictureResult):
             return None
         # no hyperplane is tangent to P^N itself
         if self.dimension == self.ambient:
-            return -1, 0
+            return DualVariety(dimension=-1, degree=0)
         from_below = self.degrees[::-1]  # δ_0, δ_1, …, δ_n, the last of which is not zero
         i = 0
         while from_below[i] == 0:
             i += 1
-        return self.ambient - 1 - i, from_below[i]
+        return DualVariety(dimension=self.ambient - 1 - i, degree=from_below[i])
 
     @property
     def dual_dimension(self) -> int | None:
@@ -122,10 +129,8 @@ class PolarDegrees(PictureResult):
 
         ``None`` unless all polar degrees are known.
         """
-        if self._dual_dimension_and_degree is None:
-            return None
-        dimension, _degree = self._dual_dimension_and_degree
-        return dimension
+        dual = self._dual_variety
+        return None if dual is None else dual.dimension
 
     @property
     def dual_degree(self) -> int | None:
@@ -133,10 +138,8 @@ class PolarDegrees(PictureResult):
 
         ``None`` unless all polar degrees are known.
         """
-        if self._dual_dimension_and_degree is None:
-            return None
-        _dimension, degree = self._dual_dimension_and_degree
-        return degree
+        dual = self._dual_variety
+        return None if dual is None else dual.degree
 
     def to_sheet(self) -> Sheet:
         """Return the numbers with their grounds, a table of critical strata, and the picture.

@@ -9,6 +9,7 @@ parameters some remain variables, the ``spanning`` ones; all others become rando
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from math import comb
+from typing import NamedTuple
 
 import flint
 
@@ -35,7 +36,7 @@ def slices_program(model: Model) -> Script:
 
     It draws a prime if it is given none.
     """
-    forms, _is_cone = _projective_map(model)
+    forms = _projective_map(model).forms
     return slices_script(forms, _spanning_parameters(forms), model.title)
 
 
@@ -91,9 +92,23 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     return degrees_modulo, primes_for(forms.images)
 
 
-def _projective_map(model: Model) -> tuple[PolynomialMap, bool]:
-    """Return a map whose images are homogeneous coordinates of the projective variety, and whether
-    the closure of the model is seen to be a cone.
+class ProjectiveMap(NamedTuple):
+    """A map to a projective space.
+
+    Parameters
+    ----------
+    forms : PolynomialMap
+        Its images are homogeneous coordinates of the projective variety.
+    is_cone : bool
+        Whether the closure of the model is seen to be a cone, so that 1 is none of the images.
+    """
+
+    forms: PolynomialMap
+    is_cone: bool
+
+
+def _projective_map(model: Model) -> ProjectiveMap:
+    """Return homogeneous coordinates of the projective variety of a model.
 
     It is a cone if weights of the parameters make all images homogeneous of weight 1; then the
     projective variety is that of the cone. Else it is the projective closure, and 1 is the first
@@ -124,7 +139,7 @@ def _projective_map(model: Model) -> tuple[PolynomialMap, bool]:
             number += 1
         names = (f"h{number}", *names)
         images = (free.source.sympy_ring.one, *images)
-    return PolynomialMap(free.source, names, images), cone
+    return ProjectiveMap(PolynomialMap(free.source, names, images), is_cone=cone)
 
 
 def parametrizes_cone(parametrization: PolynomialMap) -> bool:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, starmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import islpy as isl
 
@@ -402,15 +402,27 @@ SMALL_SIZES = (
 COMPARED = tuple(starmap(LayerSizes, SMALL_SIZES))
 
 
-def compared_polar_degrees(
-    seen: SizeOrbitSets,
-) -> list[tuple[isl.Set, LayerSizes, NumbersByMethod]]:
-    """For each size of :data:`COMPARED` the triple (sizes, size, polar degrees).
+class ComparedPolarDegrees(NamedTuple):
+    """The polar degrees of one size, found independently of the statements.
 
-    The first is the set of all sizes with the same functions: for α = d those with any a ≥ d. The
-    polar degrees are given by two methods: "integrals", those of the theorem, and "slices", where
-    points were counted. ``seen`` has the counted ones.
+    Parameters
+    ----------
+    same_functions : set of sizes
+        All sizes with the same functions: for α = d those with any a ≥ d.
+    shape : LayerSizes
+        One of these sizes.
+    polar_degrees : NumbersByMethod
+        By the method "integrals", those of the theorem, and, where points were counted, also by
+        "slices".
     """
+
+    same_functions: isl.Set
+    shape: LayerSizes
+    polar_degrees: NumbersByMethod
+
+
+def compared_polar_degrees(seen: SizeOrbitSets) -> list[ComparedPolarDegrees]:
+    """Return the polar degrees of each size of :data:`COMPARED`; ``seen`` has the counted ones."""
     compared = []
     for shape in COMPARED:
         integrals = localized_polar_degrees(shape)
@@ -422,7 +434,8 @@ def compared_polar_degrees(
         if shape.alpha == shape.d:  # a larger a is the same model
             of_a = f"a >= {shape.d}"
         same_functions = integer_sets.sizes(f"d = {shape.d} and dp = {shape.d_out} and {of_a}")
-        compared.append((same_functions, shape, NumbersByMethod(tuple(by_method))))
+        polar_degrees = NumbersByMethod(tuple(by_method))
+        compared.append(ComparedPolarDegrees(same_functions, shape, polar_degrees))
     return compared
 
 

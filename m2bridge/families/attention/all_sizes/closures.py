@@ -13,7 +13,7 @@ h(n) the dimension of the sections of O(n) on it, as a projective variety.
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from sympy import Expr, Integer, Mul, Symbol, binomial, factor, factorial, latex
 
@@ -79,8 +79,13 @@ SECTIONS = (
     " S_(n−i, 1^i) X · dim S_(n−j, 1^j) H · dim S_(2n−i−j−1, 1^(i+j+1)) Y over i < e, j < d', 1 ≤ i"
     " + j ≤ d − 2"
 )
-BY_DETERMINANTS, AS_POLYNOMIALS = 0, 1
-"""The two forms in which a highest weight vector is written."""
+
+
+class WrittenVector(NamedTuple):
+    """A highest weight vector in its two forms, as texts: by determinants, and as a polynomial."""
+
+    by_determinants: str
+    as_polynomial: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +97,13 @@ class ClosureOfSizes:
     generators : tuple of Type
     ring : CoordinateRing
         That of the core.
-    vectors : tuple of tuples of pairs of str
-        For each type of generators highest weight vectors, by determinants and as polynomials, if
-        they were asked for; else empty.
+    vectors : tuple of tuples of WrittenVector
+        For each type of generators its highest weight vectors, if they were asked for; else empty.
     """
 
     generators: tuple[Type, ...]
     ring: CoordinateRing
-    vectors: tuple[tuple[tuple[str, str], ...], ...] = ()
+    vectors: tuple[tuple[WrittenVector, ...], ...] = ()
 
     @property
     def core(self) -> CoreSize:
@@ -185,15 +189,14 @@ class ClosureOfSizes:
             header.append("highest weight vector")
         rows = list[tuple[object, ...]]()
         for kind in self._types_of_all_sizes():
-            degree, shapes, multiplicity = kind
             row = [
-                degree,
+                kind.degree,
                 _type_formula(kind),
-                _polynomial_formula(multiplicity * self.number(shapes)),
+                _polynomial_formula(kind.multiplicity * self.number(kind.shapes)),
             ]
-            vectors = self._vectors(kind, BY_DETERMINANTS)
+            vectors = self._vectors(kind)
             if vectors:
-                row.append("; ".join(vectors))
+                row.append("; ".join(vector.by_determinants for vector in vectors))
             rows.append(tuple(row))
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
@@ -203,20 +206,14 @@ class ClosureOfSizes:
         It is zero where a shape has more rows than its space can have for these sizes.
         """
         for kind in self.generators:
-            _degree, shapes, _multiplicity = kind
-            if self.number(shapes) != 0:
+            if self.number(kind.shapes) != 0:
                 yield kind
 
-    def _vectors(self, kind: Type, form: int) -> list[str] | None:
-        """Return the highest weight vectors of a type; ``None`` if they were not asked for.
-
-        ``form`` is BY_DETERMINANTS or AS_POLYNOMIALS, the position of a form in each pair of
-        ``vectors``.
-        """
+    def _vectors(self, kind: Type) -> tuple[WrittenVector, ...] | None:
+        """Return the highest weight vectors of a type; ``None`` if they were not asked for."""
         if not self.vectors:
             return None
-        of_type = self.vectors[self.generators.index(kind)]
-        return [forms[form] for forms in of_type]
+        return self.vectors[self.generators.index(kind)]
 
     def polynomials(self) -> list[Polynomials]:
         """One block with the highest weight vectors, in the order of the table.
@@ -226,7 +223,7 @@ class ClosureOfSizes:
         texts = list[str]()
         for kind in self._types_of_all_sizes():
             # nothing is added where vectors were not asked for
-            texts += self._vectors(kind, AS_POLYNOMIALS) or ()
+            texts += [vector.as_polynomial for vector in self._vectors(kind) or ()]
         if not texts:
             return []
         # a block takes a function that writes the texts, which are here already
@@ -321,11 +318,15 @@ class ClosureOfSizes:
 
         Both forms of its highest weight vectors are None if they were not asked for.
         """
-        _degree, shapes, multiplicity = kind
+        vectors = self._vectors(kind)
+        as_polynomials = by_determinants = None
+        if vectors is not None:
+            as_polynomials = [vector.as_polynomial for vector in vectors]
+            by_determinants = [vector.by_determinants for vector in vectors]
         return _representation_of_any_size(*kind).type_json() | {
-            "dimension": str(multiplicity * self.number(shapes)),
-            "highest_weight_vectors": self._vectors(kind, AS_POLYNOMIALS),
-            "products_of_determinants": self._vectors(kind, BY_DETERMINANTS),
+            "dimension": str(kind.multiplicity * self.number(kind.shapes)),
+            "highest_weight_vectors": as_polynomials,
+            "products_of_determinants": by_determinants,
         }
 
 
@@ -438,11 +439,10 @@ def _closure_of_sizes(size: CoreSize, vectors: bool = False) -> ClosureOfSizes:
     types_with_vectors = types if vectors else ()
     written = []
     for kind, vectors_of_type in highest_weights.vectors_by_type(size, types_with_vectors):
-        _degree, shapes, _multiplicity = kind
-        both_forms = [
-            (vector.formula, highest_weights.vector_text(vector, shapes))
-            for vector in vectors_of_type
-        ]
+        both_forms = []
+        for vector in vectors_of_type:
+            as_polynomial = highest_weights.vector_text(vector, kind.shapes)
+            both_forms.append(WrittenVector(vector.formula, as_polynomial))
         written.append(tuple(both_forms))
     return ClosureOfSizes(generators=types, ring=coordinate_ring(size), vectors=tuple(written))
 
@@ -514,7 +514,11 @@ class ClosuresQuestion(ComputedQuestion[AllSizesCase, AllClosures]):
         )
 
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return the numbers of cores and representations, and the largest degree, in words."""
+        """Return the numbers of cores and representations, and the largest degree, in words.
+
+        ``answer`` has a list "closures", each with its "representations" of generators, which have
+        a "degree".
+        """
         closures = answer["closures"]
         degrees = list[int]()
         for closure in closures:

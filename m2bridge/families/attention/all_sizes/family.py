@@ -14,7 +14,7 @@ without its hypotheses. A statement is vacuous for a size without an orbit that 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import islpy as isl
 
@@ -216,13 +216,30 @@ def is_stated(statement: Statement) -> bool:
     return (statement.key, statement.part) in PREDICTIONS
 
 
+class DecidedStatements(NamedTuple):
+    """What the base ideals decide about all sizes.
+
+    Parameters
+    ----------
+    strata : tuple of Stratum
+        The fibres over all orbits.
+    verdicts : tuple of Verdict
+        One for each statement that was reached within the limit on time.
+    limit : str
+        The message of that limit; empty if it did not end the verdicts early.
+    """
+
+    strata: tuple[Stratum, ...]
+    verdicts: tuple[Verdict, ...]
+    limit: str
+
+
 def decide(
     basis: ComputedCases, stated: Sequence[tuple[Statement, Prediction]]
-) -> tuple[tuple[Stratum, ...], tuple[Verdict, ...], str]:
-    """Return the fibres over all orbits, the verdicts, and the message of the limit on time.
+) -> DecidedStatements:
+    """Return the fibres over all orbits and the verdicts, which follow from the base ideals.
 
-    All follow from the base ideals, ``basis``; ``stated`` has the statements with their
-    predictions. The message is empty if no limit ended the verdicts early.
+    ``basis`` has the base ideals, and ``stated`` the statements with their predictions.
 
     Raises
     ------
@@ -238,7 +255,7 @@ def decide(
         name = f"{statement.key} {statement.part}".strip()
         decisions.append((name, partial(_verdict, statement, prediction, facts, counts)))
     verdicts, limit = performed_within_limit(decisions)
-    return strata, verdicts, limit
+    return DecidedStatements(strata=strata, verdicts=verdicts, limit=limit)
 
 
 def _verdict(
@@ -259,14 +276,17 @@ def _verdict(
         outside.append(_sizes_where_not_applicable(conclusion, fails_first, hypothesis.reason))
         applies = applies.intersect(satisfied)
     # all hypotheses hold for the sizes that are left in ``applies``
-    holds, false, unknown = conclusion.restricted_to(applies)
+    decided = conclusion.restricted_to(applies)
+    witness = None
+    if not decided.false.is_empty():
+        witness = _counterexample(prediction, conclusion, decided.false)
     extent = SizeSets(
-        holds_for=holds,
-        fails_for=false,
-        undecided_for=unknown,
-        vacuous_for=conclusion.vacuous.intersect(holds),
+        holds_for=decided.true,
+        fails_for=decided.false,
+        undecided_for=decided.unknown,
+        vacuous_for=conclusion.vacuous.intersect(decided.true),
         not_applicable=tuple(outside),
-        witness=None if false.is_empty() else _counterexample(prediction, conclusion, false),
+        witness=witness,
     )
     computed = (
         text.format(**counts) for text in integer_sets.WORDS.computed[prediction.observable]
@@ -286,9 +306,13 @@ def _sizes_where_not_applicable(
 
     ``reason`` says in words which hypothesis it is.
     """
-    holds, false, unknown = conclusion.restricted_to(size_set)
+    decided = conclusion.restricted_to(size_set)
     return NotApplicable(
-        sizes=size_set, reason=reason, holds_for=holds, fails_for=false, undecided_for=unknown
+        sizes=size_set,
+        reason=reason,
+        holds_for=decided.true,
+        fails_for=decided.false,
+        undecided_for=decided.unknown,
     )
 
 
@@ -352,17 +376,17 @@ def cross_check_all_sizes(
     check_statements(statements)
     chosen, others = split_by_all_sizes_form(statements, is_stated)
     basis = base_ideals(polar=any(statement.observable == "polar_degrees" for statement in chosen))
-    strata, verdicts, limit = decide(
+    decided = decide(
         basis, [(statement, PREDICTIONS[statement.key, statement.part]) for statement in chosen]
     )
     return AllSizes(
-        strata=strata,
+        strata=decided.strata,
         basis=basis,
         engine_version=current().version,
-        verdicts=verdicts,
+        verdicts=decided.verdicts,
         seconds=clock().seconds,
         not_stated=others,
-        unfinished=limit,
+        unfinished=decided.limit,
     )
 
 
@@ -395,8 +419,8 @@ class AttentionOfAllSizes(AllSizesFamily):
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:
         """Return a row for a verdict of a certificate, with its sets of sizes in words.
 
-        ``key`` is that of the statement. Raises ValueError if the verdict does not follow from the
-        sets.
+        ``key`` is that of the statement. ``verdict`` has the decision as "verdict", and the sets
+        "fails_for" and "undecided_for". Raises ValueError if it does not follow from the sets.
         """
         # a set in a certificate is empty exactly if its phrase is NOWHERE
         follows = "CONFIRMED"

@@ -13,6 +13,7 @@ those of the library isl.
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import islpy as isl
 
@@ -65,6 +66,20 @@ TWO_DIMENSIONS = (Hypothesis("d >= 2", WORDS.hypotheses["two-dimensions"]),)
 NONDEGENERATE = (*PAPER, *TWO_DIMENSIONS)
 
 
+class DecidedSizes(NamedTuple):
+    """A set of sizes in three parts, by what is known of a statement there.
+
+    Parameters
+    ----------
+    true, false, unknown : set of sizes
+        Where the statement is true, is false, and is not decided.
+    """
+
+    true: isl.Set
+    false: isl.Set
+    unknown: isl.Set
+
+
 @dataclass(frozen=True, slots=True)
 class Conclusion:
     """Where the conclusion of a statement is true, without regard to its hypotheses.
@@ -85,12 +100,12 @@ class Conclusion:
     vacuous: isl.Set
     wrong: isl.Set | None = None
 
-    def restricted_to(self, size_set: isl.Set) -> tuple[isl.Set, isl.Set, isl.Set]:
-        """Return three parts of ``size_set``: where it is true, is false, and is not decided."""
+    def restricted_to(self, size_set: isl.Set) -> DecidedSizes:
+        """Return the three parts of ``size_set`` with the three answers."""
         false = size_set.intersect(self.false)
         unknown = size_set.intersect(self.unknown)
         true = size_set.subtract(false).subtract(unknown)
-        return true, false, unknown
+        return DecidedSizes(true=true, false=false, unknown=unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +220,12 @@ class NumbersPrediction:
         there the numbers that are compared need not be the polar degrees.
         """
         differ = NONE
-        for same_functions, shape, observed in compared_polar_degrees(facts):
-            predicted = self.predict(shape)
+        for known_case in compared_polar_degrees(facts):
+            predicted = self.predict(known_case.shape)
             assert predicted is not None, "a small case"
-            decision, _ = observed.against(predicted)
+            decision, _ = known_case.polar_degrees.against(predicted)
             if decision is Decision.REFUTED:
-                differ = differ.union(same_functions)
+                differ = differ.union(known_case.same_functions)
         known = sizes_with_polar_theorem(facts)
         return Conclusion(false=differ.intersect(known), unknown=ALL.subtract(known), vacuous=NONE)
 

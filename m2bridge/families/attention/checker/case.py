@@ -36,7 +36,7 @@ from typing import Any
 from m2bridge.checker.algebra import ring
 from m2bridge.errors import CertificateError
 
-Orbit = tuple[int, int, int]
+Orbit = tuple[int, int, int]  # (r, s, m): rk A, rk V and dim L ∩ U, as in ``orbits``
 Sparse = Mapping[tuple[int, int], Any]  # the entries of a matrix, by row and column
 Pair = tuple[Sparse, Sparse]  # A and V
 Function = dict[tuple[int, ...], Any]  # c_{k,i,p,q} by (k, i, p, q), p ≤ q; zeros are left out

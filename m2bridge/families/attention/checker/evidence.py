@@ -307,6 +307,7 @@ def _facts_at_orbit(
     ``found`` has the numbers of all orbits, as the tangent dimension at one orbit is bounded by
     those at others.
     """
+    rank_of_A, _, _ = orbit
     numbers = found[orbit]
     # the bound at the orbit ``witness`` holds at this orbit, too
     bounds = {other: found[other].tangent_bound for other in found}
@@ -318,7 +319,7 @@ def _facts_at_orbit(
         "orbit": list(orbit),
         "dimension": numbers.dimension,
         # D_α is smooth at rank α, and everywhere if it is the space of all matrices
-        "source_smooth": case.alpha in (case.d, orbit[0]),
+        "source_smooth": case.alpha in (case.d, rank_of_A),
         "fibre_length": numbers.fibre_length,
         "fibre_points": len(numbers.points),
         "tangent_lower_bound": bounds[witness],
@@ -352,7 +353,8 @@ def _decide_singular(
 ) -> bool | None:
     """Whether the closure is singular at an orbit, by fibre and tangent vectors; None if undecided.
 
-    ``orbit_facts`` are those about the orbit, ``dimension`` is that of the closure, and
+    ``orbit_facts`` are those about the orbit: its "fibre_length", the "tangent_lower_bound", and
+    whether the source is smooth there, "source_smooth". ``dimension`` is that of the closure, and
     ``is_birational`` says whether the map is birational.
 
     * Where it is, a function whose fibre is not one reduced point is singular, and one whose fibre
@@ -402,7 +404,8 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
             "case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps"
         )
     # d = d' = α = 1 has one orbit, whose facts have the right keys
-    (example,) = observe(1, 1, 1)[0]["orbits"]
+    evidence_of_example, _fibres = observe(1, 1, 1)
+    (example,) = evidence_of_example["orbits"]
     for i, facts in enumerate(listed):
         if not isinstance(facts, dict) or facts.keys() != example.keys():
             return Difference(f"evidence.orbits[{i}]", f"{facts!r:.80}", "facts about an orbit")

@@ -439,7 +439,8 @@ def hessian(chart: Chart, nu: Function) -> Any:
     # K or Q with V: ν(f(A', V'))
     for w in chart.all_directions:  # one unit entry of K, Q or V each
         (place_of_w,) = w.entries()
-        if place_of_w[0] == "V":
+        matrix_of_w, _, _ = place_of_w
+        if matrix_of_w == "V":
             continue  # its row is filled below, by symmetry
         row = rows.setdefault(place_of_w, {})
         # the entries of A' = K'ᵀQ or KᵀQ' by their places
@@ -448,7 +449,8 @@ def hessian(chart: Chart, nu: Function) -> Any:
                 place: WeightPlace = ("V", k, q)
                 row[place] = row.get(place, 0) + x * values[place_in_a, (k, q)]
         for place, y in row.items():  # the matrix is symmetric
-            if place[0] == "V":
+            name, _, _ = place
+            if name == "V":
                 rows.setdefault(place, {})[place_of_w] = y
     places = weight_places(case)
     return matrix_modulo_prime([rows.get(place, {}) for place in places], places)

@@ -129,7 +129,15 @@ def _number_of_types_at_most(case: Case) -> int:
     return choices_of_k_q_r * choices_of_o_v_s * (case.alpha + 1)
 
 
-def ranks_of_products(rows: int, inner: int, columns: int) -> list[tuple[int, int, int]]:
+class ProductRanks(NamedTuple):
+    """The ranks of two matrices X and Y and of their product: rk X, rk Y, rk XY."""
+
+    first: int
+    second: int
+    product: int
+
+
+def ranks_of_products(rows: int, inner: int, columns: int) -> list[ProductRanks]:
     """All (rk X, rk Y, rk XY) for a rows × inner matrix X and an inner × columns one Y, XY ≠ 0.
 
     rk XY ≥ rk X + rk Y − inner (Sylvester), and all values from there to the smaller of rk X and
@@ -140,7 +148,8 @@ def ranks_of_products(rows: int, inner: int, columns: int) -> list[tuple[int, in
         for rank_y in range(1, min(inner, columns) + 1):
             least = max(1, rank_x + rank_y - inner)
             most = min(rank_x, rank_y)
-            found += [(rank_x, rank_y, rank_xy) for rank_xy in range(least, most + 1)]
+            products = range(least, most + 1)  # the ranks of XY that occur
+            found += [ProductRanks(rank_x, rank_y, rank_xy) for rank_xy in products]
     return found
 
 

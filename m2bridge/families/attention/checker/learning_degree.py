@@ -146,16 +146,18 @@ def normal_moment(first: Feature, second: Feature, t: int) -> int:
     that of x, which is one given token.
     """
     (i, p, q), (j, u, v) = first, second
-    entries = [("x", i), ("y", p), ("y", q), ("x", j), ("z", u), ("z", v)]
+    # the tokens of the six entries, and their indices
+    tokens = ("x", "y", "y", "x", "z", "z")
+    indices = (i, p, q, j, u, v)
     total = 0
     for pairs in pairings(list(range(6))):
-        if any(entries[m][1] != entries[n][1] for m, n in pairs):
+        if any(indices[m] != indices[n] for m, n in pairs):
             continue  # entries with different indices are independent, of mean zero
         # {token: the name of one token of its class}; at first each is a class of its own
         class_of = {token: token for token in "xyz"}
         for m, n in pairs:
-            class_of_first = class_of[entries[m][0]]
-            class_of_second = class_of[entries[n][0]]
+            class_of_first = class_of[tokens[m]]
+            class_of_second = class_of[tokens[n]]
             for token in "xyz":
                 if class_of[token] == class_of_second:
                     class_of[token] = class_of_first

@@ -30,7 +30,7 @@ and weights those of equations.py; S_λ is a Schur functor, as in schur.py.
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.families.attention.checker.ideal_parts import Products
@@ -105,36 +105,53 @@ def closure(m: int, e: int, f: int) -> dict[str, Any]:
     degree above s + 1, the bound (docs/completeness.md#theorem-bound); the n from which on H = h;
     and the representations of the minimal generators, those of minors among them.
     """
-    values, start, of_core = core(m, e, f)
+    of_core = core(m, e, f)
     return {
         "core": {"variables": m, "columns": e, "rows": f},
-        "bound": len(values),  # s + 1
-        "hilbert_function": values,
-        "sections_from": start,
-        "representations": sorted([*of_core, *minors(m, e, f)], key=by_degree),
+        "bound": len(of_core.values),  # s + 1
+        "hilbert_function": of_core.values,
+        "sections_from": of_core.start,
+        "representations": sorted([*of_core.generators, *minors(m, e, f)], key=by_degree),
     }
 
 
-def core(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
-    """H(0), …, H(s) of a core, the degree from which on H = h, the representations of generators.
+class CoreFacts(NamedTuple):
+    """What is known of the ideal of a core in all degrees.
 
-    The generators are the minimal ones of the ideal of the core (m; e, f). The products l_i v_k of
-    e forms and f forms are those of f forms and e forms: so the core with e > f is (m; f, e), with
-    X and H exchanged.
+    Parameters
+    ----------
+    values : list of int
+        H(0), …, H(s): values of the Hilbert function H.
+    start : int
+        The degree from which on H is the number h of sections.
+    generators : list of Representation
+        The representations of the minimal generators, by degree.
+    """
+
+    values: list[int]
+    start: int
+    generators: list[Representation]
+
+
+def core(m: int, e: int, f: int) -> CoreFacts:
+    """The Hilbert function and the minimal generators of the ideal of the core (m; e, f).
+
+    The products l_i v_k of e forms and f forms are those of f forms and e forms: so the core with
+    e > f is (m; f, e), with X and H exchanged.
     """
     if e <= f:
         return core_itself(m, e, f)
-    values, start, kinds = core_itself(m, f, e)
-    exchanged = [kind | {"X": kind["H"], "H": kind["X"]} for kind in kinds]
-    return values, start, exchanged
+    found = core_itself(m, f, e)
+    exchanged = [kind | {"X": kind["H"], "H": kind["X"]} for kind in found.generators]
+    return found._replace(generators=exchanged)
 
 
 @cache
-def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representation]]:
-    """H(0), …, H(s) of the core (m; e, f), the degree from which on H = h, and generators.
+def core_itself(m: int, e: int, f: int) -> CoreFacts:
+    """The facts about the core (m; e, f), computed with e forms l_i and f forms v_k as they are.
 
-    The last are the representations of minimal generators, found degree by degree up to the bound
-    s + 1, above which there are none. There are none of degree 1 either, as the coordinates are
+    The representations of minimal generators are found degree by degree up to the bound s + 1,
+    above which there are none. There are none of degree 1 either, as the coordinates are
     independent functions.
     """
     ideal = products(v_forms=f, l_forms=e, variables=m, alpha=e)
@@ -144,7 +161,7 @@ def core_itself(m: int, e: int, f: int) -> tuple[list[int], int, list[Representa
     for n in range(2, bound + 1):
         numbers_by_weight = ideal.generator_numbers(n)
         kinds.extend(representations(n, numbers_by_weight))
-    return values, start, kinds
+    return CoreFacts(values, start, kinds)
 
 
 def products(*, v_forms: int, l_forms: int, variables: int, alpha: int) -> Products:

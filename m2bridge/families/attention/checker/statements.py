@@ -163,7 +163,7 @@ NONDEGENERATE = (*PAPER, "two-dimensions")
 TWO_DIMENSIONS = (*TOKENS, "two-dimensions")
 Hypotheses = tuple[str, ...]
 
-# By key and part of a statement: its hypotheses, and its prediction.
+# GLOBAL[key, part] = (hypotheses, prediction of the case)
 GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int] | None]]] = {
     ("3.2", "zero"): (TOKENS, predict_true),
     ("3.3", ""): (PAPER, dimension),
@@ -175,12 +175,14 @@ GLOBAL: dict[tuple[str, str], tuple[Hypotheses, Callable[[Case], int | list[int]
     ("degree", ""): (TOKENS, degree),
     ("polar", ""): (TWO_DIMENSIONS, stated_polar_degrees),
 }
-# Predictions of former words, by key, part and version, where they are others than in GLOBAL.
+# FORMER[key, part, version] = (hypotheses, prediction of the case), for former words of a
+# statement, where they are others than in GLOBAL.
 # Former words on polar degrees leave out α = d' = 1, and their prediction is "yes, they are those
 # of the formula" in place of numbers.
 FORMER: dict[tuple[str, str, int], tuple[Hypotheses, Callable[[Case], bool]]] = {
     ("polar", "", 1): (NONDEGENERATE, predict_true)
 }
+# AT_ORBITS[key, part] = (hypotheses, prediction at an orbit of the case)
 AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]] = {
     ("3.2", "rank one"): (TOKENS, fibre_of_rank_one),
     ("3.2", "otherwise"): (TOKENS, fibre_of_other_ranks),
@@ -551,12 +553,13 @@ def _witness(comparison: ComparisonAtOrbit, case: Case, dimension: int) -> Json:
     """
     facts = comparison.facts
     orbit = tuple(facts["orbit"])
+    rank_of_A, _, _ = orbit
     numbers = {
         "dimension": dimension,
         "tangent_dimension_at_least": facts["tangent_lower_bound"],
         "fibre_length": facts["fibre_length"],
         "fibre_points": facts["fibre_points"],
-        "rank_A": orbit[0],
+        "rank_A": rank_of_A,
         "generic_rank_A": case.alpha,
     }
     weights = matrices(representative(orbit), case)

@@ -216,7 +216,9 @@ class Covariant:
         If one has, the covariant is zero, because a determinant changes its sign when two vectors
         are exchanged, and an element of S²Y does not. If none has, it can still be zero.
         """
-        column_of = dict(zip(self.places[2], _column_of_each_box(self.shapes[2]), strict=True))
+        *_, nu = self.shapes
+        *_, places_of_nu = self.places
+        column_of = dict(zip(places_of_nu, _column_of_each_box(nu), strict=True))
         return all(column_of[2 * s] != column_of[2 * s + 1] for s in range(self.degree))
 
     @property

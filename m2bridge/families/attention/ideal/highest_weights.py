@@ -427,7 +427,7 @@ def _independent_polynomials(polynomials: list[NumberedPolynomial]) -> list[Numb
     for column, polynomial in enumerate(check_deadline_in(polynomials)):
         for monomial, c in polynomial.items():
             matrix[rows[monomial], column] = c
-    pivots = reduced_echelon(matrix)[1]
+    pivots = reduced_echelon(matrix).pivots
     return [polynomials[j] for j in pivots]
 
 
@@ -439,7 +439,7 @@ def vectors_by_type(
     Parameters
     ----------
     size : CoreSize
-    types : sequence of (degree, type, multiplicity)
+    types : sequence of Type
         Types that :func:`.representations.generators` found for the core.
 
     Raises
@@ -449,13 +449,14 @@ def vectors_by_type(
     TimeLimitError
         If the limit was reached.
     """
-    for n, shapes, number in types:
+    for generator_type in types:
         # Minors beyond the core have more rows than its spaces have dimensions: the spaces are
         # taken as large as the partitions have rows.
-        row_counts = map(len, shapes)
+        row_counts = map(len, generator_type.shapes)
         x, h, y = map(max, row_counts, size.dimensions)
         spaces = multiplicity_spaces(size, (x, h, y))
-        yield (n, shapes, number), highest_weight_vectors(spaces, n, shapes)
+        vectors = highest_weight_vectors(spaces, generator_type.degree, generator_type.shapes)
+        yield generator_type, vectors
 
 
 def vector_text(vector: HighestWeightVector, shapes: PartitionTriple) -> str:
@@ -502,18 +503,15 @@ def generators(
     """
     core_size = CoreSize.of(shape)
     sizes = (shape.d, shape.d_out, shape.d)
-    higher_types = []
-    for degree, shapes, multiplicity in representations.generators(core_size):
-        if degree > above:
-            higher_types.append((degree, shapes, multiplicity))
+    all_types = representations.generators(core_size)
+    higher_types = [found for found in all_types if found.degree > above]
     for generator_type, vectors_of_type in vectors_by_type(core_size, higher_types):
-        _, shapes, _ = generator_type
         # one representation, or none if it is zero for the spaces of the model
         for representation in representations_of_size([generator_type], shape):
             polynomials: list[NumberedPolynomial] = []
             for vector in vectors_of_type:
                 module = GeneratedRepresentation(
-                    vector=vector.polynomial, shapes=shapes, sizes=sizes
+                    vector=vector.polynomial, shapes=generator_type.shapes, sizes=sizes
                 )
                 polynomials += module.basis()
             yield representation, polynomials

@@ -581,8 +581,7 @@ def independent_rows(rows: list[Any]) -> tuple[int, ...]:
     """
     matrix = flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME)
     # the rows are columns of the transpose, where pivots are independent of the columns before them
-    _, pivots = reduced_echelon(matrix.transpose())
-    return pivots
+    return reduced_echelon(matrix.transpose()).pivots
 
 
 @lru_cache(maxsize=64)

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from m2bridge.algebra import schur
 from m2bridge.algebra.hilbert_series import HilbertSeries
@@ -35,8 +36,23 @@ from m2bridge.families.attention.ideal.sections import CoreSize, sections_of
 from m2bridge.families.attention.sizes import LayerSizes, dimension_formula
 
 SPACES = ("X", "H", "Y")
-Type = tuple[int, PartitionTriple, int]
-"""A type in a degree, as (degree, (λ, μ, ν), multiplicity)."""
+
+
+class Type(NamedTuple):
+    """A type of representations in a degree, with its multiplicity.
+
+    Parameters
+    ----------
+    degree : int
+    shapes : PartitionTriple
+        The partitions (λ, μ, ν) for X, H and Y.
+    multiplicity : int
+    """
+
+    degree: int
+    shapes: PartitionTriple
+    multiplicity: int
+
 
 MAX_FURTHER_DEGREES = 3
 """The number of degrees that are tried after the first one that could decide."""
@@ -83,7 +99,7 @@ class CoordinateRing:
             for shapes, in_sections in section_multiplicities(self.size, n).items():
                 missing = in_sections - in_ring.get(shapes, 0)
                 if missing:
-                    missing_types.append((n, shapes, missing))
+                    missing_types.append(Type(n, shapes, missing))
         return missing_types
 
     def hilbert_function(self, shape: LayerSizes, n: int) -> int:
@@ -240,7 +256,7 @@ def _generator_types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...
     types = []
     for n in range(1, last + 1):
         for shapes, number in spaces.generators(n).items():
-            types.append((n, shapes, number))
+            types.append(Type(n, shapes, number))
     return tuple(types)
 
 
@@ -251,9 +267,8 @@ def generators_up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
     """
     if last > size.decisive_degree:
         # A bound on all degrees needs the coordinate ring up to the decisive degree s, mostly no
-        # further, and is then s + 1 ≤ last; so all generators are as little work. A type begins
-        # with its degree.
-        return tuple(found for found in generators(size) if found[0] <= last)
+        # further, and is then s + 1 ≤ last; so all generators are as little work.
+        return tuple(found for found in generators(size) if found.degree <= last)
     return tuple(sorted([*_generator_types(size, size.dimensions, last), *minors(size, last)]))
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.errors import MethodUnavailableError
 from m2bridge.families.attention.hypotheses import why_no_prediction, why_not_several_tokens
@@ -51,19 +51,26 @@ def degree_for(shape: LayerSizes) -> int:
     return default_max_degree(shape.independent_count, MAX_OBSERVED_MONOMIALS, MAX_OBSERVED_DEGREE)
 
 
+class NumbersByDegree(NamedTuple):
+    """Numbers of one kind, computed and predicted ones: {degree: number}."""
+
+    computed: Mapping[int, int]
+    predicted: Mapping[int, int]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedByDegree(Observed):
     """Numbers by degree that were observed of a closure.
 
     Parameters
     ----------
-    model : Model
+    model : LayerSizes
         The model of single-layer attention.
     limit : str
         The limit that was reached before all was computed, or empty.
     """
 
-    model: Any
+    model: LayerSizes
     limit: str = ""
     remarks: tuple[str, ...] = ()
     engine_version: str = ""
@@ -75,7 +82,7 @@ class ObservedByDegree(Observed):
         return self.limit
 
     @abstractmethod
-    def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
+    def columns(self) -> NumbersByDegree:
         """Return the two columns of the table: computed and predicted numbers, each by degree."""
 
     def numbers(self) -> dict[str, int]:
@@ -91,9 +98,9 @@ class ObservedByDegree(Observed):
 
         The first :data:`MAX_SHOWN_DEGREES` degrees with a number are shown.
         """
-        computed, predicted = self.columns()
-        degrees = sorted({*computed, *predicted})[:MAX_SHOWN_DEGREES]
-        rows = [(n, computed.get(n, 0), predicted.get(n, 0)) for n in degrees]
+        columns = self.columns()
+        degrees = sorted({*columns.computed, *columns.predicted})[:MAX_SHOWN_DEGREES]
+        rows = [(n, columns.computed.get(n, 0), columns.predicted.get(n, 0)) for n in degrees]
         if not rows:
             return None
         no_caption = ""
@@ -140,9 +147,11 @@ class ObservedHilbertFunction(ObservedByDegree):
             return self
         return replace(self, predicted=stated.first_values(len(self._computed_values)))
 
-    def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
+    def columns(self) -> NumbersByDegree:
         """Return the computed values in the degrees 0, 1, …, and as many predicted ones."""
-        return dict(enumerate(self._computed_values)), dict(enumerate(self.predicted))
+        computed = dict(enumerate(self._computed_values))
+        predicted = dict(enumerate(self.predicted))
+        return NumbersByDegree(computed, predicted)
 
     def formulas(self) -> Sequence[str]:
         """Return a formula in LaTeX with the first values of the function, if any is known."""
@@ -211,9 +220,9 @@ class ObservedGenerators(ObservedByDegree):
                 return replace(self, predicted=dict(stated.counts))
         return self
 
-    def columns(self) -> tuple[Mapping[int, int], Mapping[int, int]]:
+    def columns(self) -> NumbersByDegree:
         """Return the computed and the predicted numbers of generators by degree."""
-        return self.computed, self.predicted
+        return NumbersByDegree(self.computed, self.predicted)
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers by degree, and the last degree that was computed.

@@ -47,7 +47,7 @@ class ObservedLearningDegree(Observed):
         The limit that was reached before all was computed, or empty.
     """
 
-    model: Any
+    model: LayerSizes
     counts: Counts | None = None
     target: tuple[int, ...] = ()
     limit: str = ""
@@ -98,7 +98,9 @@ class ObservedLearningDegree(Observed):
         return f"learningDegree = {'null' if number is None else number}"
 
 
-def observe_learning_degree(model: Any, observables: Collection[str]) -> ObservedLearningDegree:
+def observe_learning_degree(
+    model: LayerSizes, observables: Collection[str]
+) -> ObservedLearningDegree:
     """Count the critical points of training for a random target.
 
     Nothing is counted for one token. If a limit on time is reached, the result has the limit in

@@ -163,8 +163,10 @@ def _coordinate_of_factors(index: Index, shape: LayerSizes, factors: Sequence[Se
     def A(p: int, i: int) -> Any:
         """Return the entry A_pi."""
         if shape.alpha == 1:
-            return of_A[0][p] * of_A[1][i]
-        return of_A[0][p + shape.d * i]
+            k_of_T, q_of_T = of_A
+            return k_of_T[p] * q_of_T[i]
+        (A_of_T,) = of_A
+        return A_of_T[p + shape.d * i]
 
     def V(k: int, q: int) -> Any:
         """Return the entry V_kq."""

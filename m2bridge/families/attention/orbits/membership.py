@@ -450,7 +450,7 @@ def membership_of(
         raise InvalidCaseError("weights", "must be weights of the given function")
     if chart is not None:
         return replace(_membership_of_nonzero(model, function, chart), remark=remark)
-    # Weights of the zero function are a witness only if A has a rank that the model allows.
+    # Weights (A, V) of the zero function are a witness only if the model allows the rank of A.
     if weights is not None and weights[0].rank() > model.alpha:
         weights = None
     return _membership_of_zero(model, weights, remark)

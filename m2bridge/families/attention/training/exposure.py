@@ -253,7 +253,7 @@ class Differentials:
         return entries
 
     @cached_property
-    def image_modulo(self) -> Any:
+    def image_modulo(self) -> flint.nmod_mat:
         """The differential F J of weights ↦ functions, modulo the prime, in columns by weights."""
         F = _matrix_modulo_prime(self.functions_of_pairs)
         transposed_J = _matrix_modulo_prime(self.pairs_of_weights)
@@ -364,7 +364,7 @@ class CriticalWeights:
         form = tangents * (gram - self._second_derivative())
         return int(form.rank())
 
-    def _second_derivative(self) -> Any:
+    def _second_derivative(self) -> flint.nmod_mat:
         """The matrix of ν(d²(x, w)) in the entries of the weights, modulo the prime.
 
         It has two parts, as f is bilinear in (A, W), and A is in (K, Q), W in (O, V): the form of ν
@@ -374,7 +374,7 @@ class CriticalWeights:
         through_pairs = transposed_J * self._form_on_pairs() * transposed_J.transpose()
         return through_pairs + self._form_on_factors()
 
-    def _form_on_pairs(self) -> Any:
+    def _form_on_pairs(self) -> flint.nmod_mat:
         """The form ν(f(Ȧ, W')) + ν(f(A', Ẇ)) on two pairs (Ȧ, Ẇ) and (A', W'), as a matrix.
 
         The matrix is symmetric, with a row and a column for each entry of a pair, modulo the prime.
@@ -427,7 +427,7 @@ class CriticalWeights:
         """The rank of :meth:`form_on_w`."""
         return int(_matrix_modulo_prime(self.form_on_w()).rank())
 
-    def _form_on_factors(self) -> Any:
+    def _form_on_factors(self) -> flint.nmod_mat:
         """The form ν(f(K̇ᵀQ' + K'ᵀQ̇, W)), for factorized values plus ν(f(A, ȮV' + O'V̇)).
 
         It is bilinear in two directions of weights, the dotted and the primed one, and returned as
@@ -564,17 +564,17 @@ def _change_bases(weights: TypedWeights, random: Random) -> TypedWeights:
     )
 
 
-def _matrix_modulo_prime(matrix: IntegerEntries) -> Any:
+def _matrix_modulo_prime(matrix: IntegerEntries) -> flint.nmod_mat:
     """A matrix of integers as FLINT's matrix modulo the prime."""
     return flint.nmod_mat([list(row) for row in matrix], PRIME)
 
 
-def _rows_of_integers(matrix: Any) -> IntegerMatrix:
+def _rows_of_integers(matrix: flint.nmod_mat) -> IntegerMatrix:
     """The rows of FLINT's matrix, with integers from 0 to PRIME − 1 as entries."""
     return tuple(tuple(map(int, row)) for row in matrix.tolist())
 
 
-def _random_invertible(size: int, random: Random) -> Any:
+def _random_invertible(size: int, random: Random) -> flint.nmod_mat:
     """A random invertible matrix of this size modulo the prime."""
     while True:
         entries = [random.randrange(PRIME) for _ in range(size * size)]

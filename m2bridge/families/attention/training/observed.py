@@ -50,7 +50,7 @@ class ObservedTypes(Observed):
         The limit that was reached before facts about all types were found; empty if none was.
     """
 
-    model: Any
+    model: LayerSizes
     facts_by_type: tuple[TypeFacts, ...]
     types: tuple[WeightType, ...]
     head_dim: int | None = None

@@ -204,8 +204,8 @@ class LearningDegreeQuestion(StatementQuestion["ObservedLearningDegree | None"])
     def reason(self, data: dict[str, Any], evidence: Mapping[str, Any]) -> str:
         """How observed and predicted number compare, in words, with the primes.
 
-        ``data`` is the verdict as a certificate has it. ValueError if it does not follow from these
-        numbers.
+        ``data`` is the verdict as a certificate has it, with both numbers as "observed" and
+        "predicted". ValueError if it does not follow from these numbers.
         """
         was_observed = len(evidence) > 0  # there is none where the statement does not apply
         # the statement is about one number: it has no orbits, and no other numbers to be shown

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.errors import TooLargeError
 from m2bridge.families.attention.orbits.orbits import MAX_ORBITS
@@ -197,9 +197,28 @@ def _yield_types(shape: LayerSizes, head_dim: int | None) -> Iterator[WeightType
                 yield WeightType(k=k, q=q, r=r, s=s, m=m, o=o, v=v)
 
 
+class ProductRanks(NamedTuple):
+    """The ranks of two matrices X and Y and of their product: rk X, rk Y, rk XY."""
+
+    first: int
+    second: int
+    product: int
+
+
+class ValueRanks(NamedTuple):
+    """The ranks of values: s of W = OV, o of O and v of V.
+
+    Where values are not factorized, s is the rank of V, and o and v are ``None``.
+    """
+
+    s: int
+    o: int | None
+    v: int | None
+
+
 def _ranks_of_factors(
     rows: int, inner: int, columns: int, *, least: int = 1
-) -> Iterator[tuple[int, int, int]]:
+) -> Iterator[ProductRanks]:
     """Yield all (rk X, rk Y, rk XY) for rows × inner matrices X and inner × columns matrices Y.
 
     Yielded are only those with all three ranks at least ``least``. rk XY ≥ rk X + rk Y − inner
@@ -209,23 +228,23 @@ def _ranks_of_factors(
         for rank_y in range(least, min(columns, inner) + 1):
             smallest = max(least, rank_x + rank_y - inner)
             for rank_xy in range(smallest, min(rank_x, rank_y) + 1):
-                yield rank_x, rank_y, rank_xy
+                yield ProductRanks(first=rank_x, second=rank_y, product=rank_xy)
 
 
 def _ranks_of_values(
     shape: LayerSizes, head_dim: int | None, *, least: int = 1
-) -> Iterator[tuple[int, int | None, int | None]]:
-    """Yield all ranks (s, o, v) of W = OV, O and V, with s at least ``least``.
+) -> Iterator[ValueRanks]:
+    """Yield all ranks of values, where s is at least ``least``.
 
-    Where values are not factorized, ``head_dim`` is ``None``, s is the rank of V, and o and v are
-    ``None``.
+    ``head_dim`` is the number of columns of O and of rows of V; ``None`` where values are not
+    factorized.
     """
     if head_dim is None:
         for s in range(least, min(shape.d, shape.d_out) + 1):
-            yield s, None, None
+            yield ValueRanks(s=s, o=None, v=None)
         return
     for o, v, s in _ranks_of_factors(shape.d_out, head_dim, shape.d, least=least):
-        yield s, o, v
+        yield ValueRanks(s=s, o=o, v=v)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ from m2bridge.families.deep_attention.checker.fibres import fibre, unknown_count
 from m2bridge.families.deep_attention.checker.limit import limit_outside
 from m2bridge.families.deep_attention.checker.predictions import (
     Network,
+    SizesOfLayer,
     all_attention_matrices,
     hypotheses,
     upper_bound,
@@ -130,8 +131,8 @@ def _random_head(before: int, after: int, a: int, random: Random) -> Head:
     return {"K": K, "Q": Q, "V": _random(after, before, random)}
 
 
-def _random_heads(count: int, sizes: tuple[int, int, int], random: Random) -> list[Head]:
-    """The random heads of a layer; ``sizes`` are its widths before and after it, and its a."""
+def _random_heads(count: int, sizes: SizesOfLayer, random: Random) -> list[Head]:
+    """The random heads of a layer with these sizes."""
     return [_random_head(*sizes, random) for _ in range(count)]
 
 
@@ -257,7 +258,8 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
     K is Q Dᵀ, and that by Q is K D. Products are taken in an order in which neither A nor D is
     multiplied out, since both are n × n.
     """
-    Y = _random(layers[0][0]["V"].ncols(), tokens, random)
+    first_head, *_ = layers[0]
+    Y = _random(first_head["V"].ncols(), tokens, random)
     entering = []
     for heads in layers:
         entering.append(Y)

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.certificates.wording import wording
 from m2bridge.errors import CertificateError
@@ -42,6 +42,14 @@ MAX_CASE_LAYERS = 1000
 # more it can be less than the others, as for widths (4, 1000, 1) with two heads; then the least
 # bound here is not the best one, but it is a bound.
 MAX_EXPANDED_INPUTS = 3
+
+
+class SizesOfLayer(NamedTuple):
+    """The widths d_{k−1} and d_k before and after layer k, and its a_k, the bound of the rank."""
+
+    before: int
+    after: int
+    a: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +74,9 @@ class Network:
         return len(self.a)
 
     @property
-    def layers(self) -> list[tuple[int, int, int]]:
-        """The numbers d_{k−1}, d_k and a_k of each layer."""
-        return list(zip(self.widths[:-1], self.widths[1:], self.a, strict=True))
+    def layers(self) -> list[SizesOfLayer]:
+        """The numbers d_{k−1}, d_k and a_k of each layer, the first layer first."""
+        return list(map(SizesOfLayer, self.widths[:-1], self.widths[1:], self.a))
 
     @property
     def plain(self) -> bool:
