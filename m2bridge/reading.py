@@ -156,7 +156,7 @@ def unquoted() -> Iterator[None]:
 def _steps(path: Path) -> list[str]:
     """Return the allowed folder, and the names from there to the file, with links resolved.
 
-    ``/data/maps/a.toml`` below the folder ``/data`` gives ``["/data", "maps", "a.toml"]``.
+    ``/data/maps/file`` below the folder ``/data`` gives ``["/data", "maps", "file"]``.
 
     Raises
     ------

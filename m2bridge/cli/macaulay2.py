@@ -111,7 +111,7 @@ def run_command(
 
 
 def _begin_with_place(error: ScriptError, name: str) -> None:
-    """Let the message of an error begin with its place in the code, as in ``code.m2:3:5: …``.
+    """Let the message of an error begin with its place in the code, as in ``FILE:3:5: …``.
 
     ``name`` is that of the code which was run; the message says so if the place is in another file,
     which this code had loaded. The message of an error without a place stays.

@@ -187,8 +187,8 @@ def _start_of_file_name(before_position: str) -> int:
     """Return the index at which the name of a file begins that ends a part of a line of output.
 
     ``before_position`` is the part before ``:line:column``. Macaulay2 writes the name of the file
-    with an error right after what the code has printed: of ``done/home/a.m2`` the name is
-    ``/home/a.m2``, at 4. If that ends without a blank, only the form of the name tells where it
+    with an error right after what the code has printed: of ``done/home/FILE`` the name is
+    ``/home/FILE``, at 4. If that ends without a blank, only the form of the name tells where it
     begins.
     """
     for pattern in _FILE_NAMES:  # the surest first

@@ -1,7 +1,7 @@
 """Ideals of polynomial rings, and what is computed with them.
 
 Algebra, invariants, components and geometry, in the words of commutative algebra. Each method is
-one question to Macaulay2 (``program``): ``ask`` runs a program ``templates/ideal_….m2.j2``, and the
+one question to Macaulay2 (``program``): ``ask`` runs a program ``templates/ideal_*.m2.j2``, and the
 answer has values by the names that it prints. ``@computation`` applies the options ``engine`` and
 ``timeout`` to all that a method does, so that its body does not use them. Ideals for other programs
 are in ``convertible``; how an ideal is read from what people write stands in ``construct``.

@@ -123,7 +123,7 @@ class EquationsAtPoints:
         >>> s, t = symbols("s t")
         >>> conic = PolynomialMap.from_expressions([s, t], {"x": s**2, "y": s*t, "z": t**2})
         >>> list(EquationsAtPoints.of(multigraded(conic), 2).gradients((1, 0, 0), 2))
-        [{2: -1}]
+        [{2: 1}]
         """
         context = Context.of(source, max_degree, seed)
         return cls(context, {0: degree_zero(context.grading)})
