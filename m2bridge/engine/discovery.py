@@ -41,7 +41,7 @@ OTHER_PROCESSOR = (
 _PROBE_LIMIT = 30.0
 """Seconds for the answer to ``--version``, even on a busy machine."""
 
-CALM = {"OPENBLAS_NUM_THREADS": "1"}
+ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """OpenBLAS maps 32 MiB of address space for each core, and hangs if a limit forbids it."""
 
 ADVICE = (
@@ -243,7 +243,7 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
             capture_output=True,
             timeout=seconds,
             check=False,
-            env={**CALM, **os.environ},
+            env={**ONE_BLAS_THREAD, **os.environ},
         )
     except subprocess.TimeoutExpired as reason:
         if seconds < _PROBE_LIMIT:  # the limit of the computation was reached first

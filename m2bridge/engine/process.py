@@ -22,7 +22,7 @@ import psutil
 from pexpect import EOF, TIMEOUT
 from pexpect.fdpexpect import fdspawn
 
-from m2bridge.engine.discovery import CALM
+from m2bridge.engine.discovery import ONE_BLAS_THREAD
 from m2bridge.limits import MAX_WAIT_SECONDS
 from m2bridge.system import (
     forget_peak_memory,
@@ -167,11 +167,11 @@ class Process:
 def _environment(folder: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of the program: that of this process, with some variables changed.
 
-    ``folder`` is its folder for temporary files. Variables in ``settings`` are set unless this
-    process has set them.
+    ``folder`` is its folder for temporary files. Variables in ``settings``, and the number of
+    threads of its linear algebra, are set unless the environment of this process has them.
     """
     # of a variable that occurs twice the later value counts
-    ours = {**CALM, **settings, **os.environ, "TERM": "dumb", "TMPDIR": str(folder)}
+    ours = {**ONE_BLAS_THREAD, **settings, **os.environ, "TERM": "dumb", "TMPDIR": str(folder)}
     if not ours.get("HOME"):  # Macaulay2 does not start without one
         ours["HOME"] = str(folder)
     return ours

@@ -31,16 +31,14 @@ def smallest_of_each_kind() -> list[Path]:
 
 
 LONG = {"attention-all-sizes-polar", "attention-all-sizes-closures"}
-"""Their checks take seconds: slow; other questions about all sizes are fast."""
+"""Their checks take seconds: the samples are accepted in ``tests/unit/checker/test_checker.py``, a
+slow test. Other questions about all sizes are fast.
+"""
 TWO_OF_EACH = smallest_of_each_kind()
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, marks=[pytest.mark.slow] * (path.stem in LONG), id=path.stem)
-        for path in TWO_OF_EACH
-    ],
+    "path", [path for path in TWO_OF_EACH if path.stem not in LONG], ids=lambda path: path.stem
 )
 def test_it_is_accepted(path: Path) -> None:
     finding = verify_path(path)

@@ -28,7 +28,7 @@ from m2bridge.families.attention.ideal.covariants import PartitionTriple
 from m2bridge.families.attention.ideal.multiplicity_spaces import total_dimension
 from m2bridge.families.attention.ideal.representations import (
     CoordinateRing,
-    Type,
+    RepresentationType,
     coordinate_ring,
     generators,
     representation,
@@ -94,14 +94,14 @@ class ClosureOfSizes:
 
     Parameters
     ----------
-    generators : tuple of Type
+    generators : tuple of RepresentationType
     ring : CoordinateRing
         That of the core.
     vectors : tuple of tuples of WrittenVector
         For each type of generators its highest weight vectors, if they were asked for; else empty.
     """
 
-    generators: tuple[Type, ...]
+    generators: tuple[RepresentationType, ...]
     ring: CoordinateRing
     vectors: tuple[tuple[WrittenVector, ...], ...] = ()
 
@@ -200,7 +200,7 @@ class ClosureOfSizes:
             rows.append(tuple(row))
         return Table(header, rows or [("–", "none", 0)], f"{self.condition}: {self.core}")
 
-    def _types_of_all_sizes(self) -> Iterator[Type]:
+    def _types_of_all_sizes(self) -> Iterator[RepresentationType]:
         """Yield the types of generators whose dimension is not the polynomial zero.
 
         It is zero where a shape has more rows than its space can have for these sizes.
@@ -209,7 +209,7 @@ class ClosureOfSizes:
             if self.number(kind.shapes) != 0:
                 yield kind
 
-    def _vectors(self, kind: Type) -> tuple[WrittenVector, ...] | None:
+    def _vectors(self, kind: RepresentationType) -> tuple[WrittenVector, ...] | None:
         """Return the highest weight vectors of a type; ``None`` if they were not asked for."""
         if not self.vectors:
             return None
@@ -313,7 +313,7 @@ class ClosureOfSizes:
             ],
         }
 
-    def _type_json(self, kind: Type) -> dict[str, Any]:
+    def _type_json(self, kind: RepresentationType) -> dict[str, Any]:
         """A type of generators, with their number as a polynomial in d and d'.
 
         Both forms of its highest weight vectors are None if they were not asked for.
@@ -401,6 +401,7 @@ def closures_of_all_sizes(
     Parameters
     ----------
     cores : tuple of CoreSize
+        By default those that are decided in seconds together; sizes with other cores are left out.
     vectors : bool
         Whether to write a polynomial for each representation.
     timeout : float, optional
@@ -409,7 +410,8 @@ def closures_of_all_sizes(
     Raises
     ------
     MethodUnavailableError
-        If something was not decided.
+        If Hilbert functions do not decide which representations are generators, or, with
+        ``vectors``, a polynomial for one of them was not found.
     TimeLimitError
         If the limit was reached before the first result.
 
@@ -417,7 +419,7 @@ def closures_of_all_sizes(
     --------
     >>> from m2bridge.families.attention.all_sizes.closures import CORES
     >>> print(closures_of_all_sizes(CORES[1:2]).ranges[0].generators[0])
-    (2, ((1, 1), (2,), (3, 1)), 1)
+    RepresentationType(degree=2, shapes=((1, 1), (2,), (3, 1)), multiplicity=1)
     """
     check_kind("cores", cores, (tuple, list), "a tuple of CoreSizes")
     for core in cores:
@@ -469,7 +471,7 @@ def _schur_dimension(shape: tuple[int, ...], size: Expr) -> Expr:
 _representation_of_any_size = partial(representation, (0, 0, 0))
 
 
-def _type_formula(kind: Type) -> Formula:
+def _type_formula(kind: RepresentationType) -> Formula:
     """The name of a type of generators, such as a product of Schur functors, as text and LaTeX."""
     named = _representation_of_any_size(*kind)
     return Formula(str(named), named.latex)

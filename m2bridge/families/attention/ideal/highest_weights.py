@@ -4,6 +4,13 @@ A highest weight vector of the ideal is a combination of products of determinant
 representation: the operators that replace one index j by j + 1 lead from it to all weights, and
 permutations of the indices from decreasing weights to the others. Which representations there are,
 and how often, is computed in :mod:`.representations` and not here; see docs/representations.md.
+
+Notation. A core is a small case with the same types of generators as all sizes that have it; X, H
+and Y are the spaces of indices i, k and p, q of its coordinates c_kipq, W is the space that the
+coordinates span, and C_n the coordinate ring of the closure in degree n. A type is a triple of
+partitions, one for each of GL(X), GL(H), GL(Y). A covariant is a product of determinants of this
+weight, a function on weights (A, V). The minimal generators of degree n are the kernel of
+W ⊗ C_{n−1} → C_n modulo the boundaries, the image of Λ²W ⊗ C_{n−2}.
 """
 
 from __future__ import annotations
@@ -42,7 +49,10 @@ from m2bridge.families.attention.ideal.multiplicity_spaces import (
     multiplicity_spaces,
     pieri,
 )
-from m2bridge.families.attention.ideal.representations import Type, representations_of_size
+from m2bridge.families.attention.ideal.representations import (
+    RepresentationType,
+    representations_of_size,
+)
 from m2bridge.families.attention.ideal.sections import CoreSize
 from m2bridge.families.attention.orbits.parametrization import Index, reduced_name
 from m2bridge.families.attention.sizes import LayerSizes
@@ -160,7 +170,7 @@ def highest_weight_vectors(
     """
     random = Random(0)
     # this also computes spaces.boundaries[n]
-    number = spaces.generators(n)[shapes]
+    generator_count = spaces.generators(n)[shapes]
     points = spaces.points(n)
     # the multiplicities of the type in C_n, and in the kernel of W ⊗ C_{n−1} → C_n
     in_ring = spaces.ring(n).get(shapes, 0)
@@ -188,10 +198,10 @@ def highest_weight_vectors(
             rows.append(polarization)
             terms = [(c, T) for c, T in zip(relation, chosen, strict=True) if c]
             found.append(HighestWeightVector(tuple(terms)))
-        if len(found) == number:
+        if len(found) == generator_count:
             return found
     raise MethodUnavailableError(
-        f"{len(found)} of {number} highest weight vectors of type {shapes} were found"
+        f"{len(found)} of {generator_count} highest weight vectors of type {shapes} were found"
     )
 
 
@@ -432,14 +442,14 @@ def _independent_polynomials(polynomials: list[NumberedPolynomial]) -> list[Numb
 
 
 def vectors_by_type(
-    size: CoreSize, types: Sequence[Type]
-) -> Iterator[tuple[Type, list[HighestWeightVector]]]:
+    size: CoreSize, types: Sequence[RepresentationType]
+) -> Iterator[tuple[RepresentationType, list[HighestWeightVector]]]:
     """Yield each of the given types of minimal generators with its highest weight vectors.
 
     Parameters
     ----------
     size : CoreSize
-    types : sequence of Type
+    types : sequence of RepresentationType
         Types that :func:`.representations.generators` found for the core.
 
     Raises

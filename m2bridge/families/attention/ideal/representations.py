@@ -38,7 +38,7 @@ from m2bridge.families.attention.sizes import LayerSizes, dimension_formula
 SPACES = ("X", "H", "Y")
 
 
-class Type(NamedTuple):
+class RepresentationType(NamedTuple):
     """A type of representations in a degree, with its multiplicity.
 
     Parameters
@@ -89,7 +89,7 @@ class CoordinateRing:
         return len(self.multiplicities)
 
     @property
-    def missing(self) -> list[Type]:
+    def missing(self) -> list[RepresentationType]:
         """The types of Γ_n / C_n for all n: of sections that are not in the coordinate ring.
 
         There are none from the degree ``all_sections_from`` on.
@@ -99,7 +99,7 @@ class CoordinateRing:
             for shapes, in_sections in section_multiplicities(self.size, n).items():
                 missing = in_sections - in_ring.get(shapes, 0)
                 if missing:
-                    missing_types.append(Type(n, shapes, missing))
+                    missing_types.append(RepresentationType(n, shapes, missing))
         return missing_types
 
     def hilbert_function(self, shape: LayerSizes, n: int) -> int:
@@ -111,7 +111,9 @@ class CoordinateRing:
         return sections_of(shape, n) - total_dimension(missing, (shape.d, shape.d_out, shape.d))
 
 
-def representations_of_size(types: Iterable[Type], shape: LayerSizes) -> tuple[Representation, ...]:
+def representations_of_size(
+    types: Iterable[RepresentationType], shape: LayerSizes
+) -> tuple[Representation, ...]:
     """Return the representations of these types for the spaces X, H, Y of a model.
 
     Representations that are zero are left out.
@@ -175,7 +177,7 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
 
 
 @lru_cache(maxsize=64)
-def generators(size: CoreSize) -> tuple[Type, ...]:
+def generators(size: CoreSize) -> tuple[RepresentationType, ...]:
     """Return the minimal generators for all sizes with a core: of the core itself, and minors.
 
     Minors have more rows than the core; they are there only for the sizes whose spaces are larger.
@@ -193,7 +195,7 @@ def generators(size: CoreSize) -> tuple[Type, ...]:
 
 
 @lru_cache(maxsize=64)
-def core_types(size: CoreSize) -> tuple[Type, ...]:
+def core_types(size: CoreSize) -> tuple[RepresentationType, ...]:
     """Return the minimal generators of a core, for spaces X, H and Y of its own dimensions.
 
     Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
@@ -212,7 +214,7 @@ def core_types(size: CoreSize) -> tuple[Type, ...]:
     return _generator_types(size, size.dimensions, bound)
 
 
-def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
+def minors(size: CoreSize, last: int | None = None) -> Iterator[RepresentationType]:
     """Yield the types of minimal generators with a partition of more rows than the core has
     dimensions in X, H or Y.
 
@@ -246,7 +248,7 @@ def minors(size: CoreSize, last: int | None = None) -> Iterator[Type]:
         yield from _generator_types(size, sizes, until)
 
 
-def _generator_types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...]:
+def _generator_types(size: CoreSize, sizes: Sizes, last: int) -> tuple[RepresentationType, ...]:
     """Return minimal generators of degree ≤ last, with X, H, Y of the dimensions ``sizes``.
 
     If these are the dimensions of the core, they are all its generators; if they are larger, only
@@ -256,11 +258,11 @@ def _generator_types(size: CoreSize, sizes: Sizes, last: int) -> tuple[Type, ...
     types = []
     for n in range(1, last + 1):
         for shapes, number in spaces.generators(n).items():
-            types.append(Type(n, shapes, number))
+            types.append(RepresentationType(n, shapes, number))
     return tuple(types)
 
 
-def generators_up_to(size: CoreSize, last: int) -> tuple[Type, ...]:
+def generators_up_to(size: CoreSize, last: int) -> tuple[RepresentationType, ...]:
     """Return the minimal generators of degree ≤ last, for all sizes with a core.
 
     Raises MethodUnavailableError, TooLargeError and TimeLimitError, as :func:`generators` does.
