@@ -48,8 +48,12 @@ from m2bridge.results.sheet import quoted
 
 MAX_TRACE_FORM_POINTS = 30
 """The largest number of complex points whose trace form is computed, without msolve."""
-MAX_REAL_ATTEMPTS = 3
-"""The largest number of random systems that are tried until one leaves no critical point out."""
+MAX_REAL_ATTEMPTS = 12
+"""The largest number of random systems that are tried until one leaves no critical point out.
+
+Their random numbers over QQ are from 1 to 9, so that a condition such as c_1 = c_2 holds by chance
+in one system of nine: for x y = 1 and the origin that one leaves two points out.
+"""
 MAX_IMAGINARY_PART = 1e-6
 """The imaginary part, relative to 1 + the absolute value, up to which an approximation may be that
 of a real point.
