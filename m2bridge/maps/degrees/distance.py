@@ -49,11 +49,8 @@ from m2bridge.results.sheet import quoted
 MAX_TRACE_FORM_POINTS = 30
 """The largest number of complex points whose trace form is computed, without msolve."""
 MAX_REAL_ATTEMPTS = 12
-"""The largest number of random systems that are tried until one leaves no critical point out.
-
-Their random numbers over QQ are from 1 to 9, so that a condition such as c_1 = c_2 holds by chance
-in one system of nine: for x y = 1 and the origin that one leaves two points out.
-"""
+"""The largest number of random systems that are tried until one leaves no critical point out: with
+numbers from 1 to 9, one of nine does for x y = 1 and the origin, where two of them are equal."""
 MAX_IMAGINARY_PART = 1e-6
 """The imaginary part, relative to 1 + the absolute value, up to which an approximation may be that
 of a real point.
@@ -486,8 +483,7 @@ def find_real_points(
     for prime in islice(primes, MAX_REAL_ATTEMPTS):
         answer = answer_to(with_given_prime(script, prime))
         # `points` is the number of solutions modulo the prime; None if they are not isolated. Where
-        # it is another one, the next run draws another system. (The dimension of the variety, 0
-        # here, is not used.)
+        # it is another one, the next run draws another system. (The dimension is not used.)
         if _total_count(dimension=0, answer=answer).points != complex_points:
             continue
         if program is not None:
