@@ -105,12 +105,12 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number at (i, j), column i and row j: of generators of weight i + j in degree i."""
+        """The number in column i and row j: of generators of weight i + j in degree i."""
         return self.rows.get(place, 0)
 
     @property
     def rows(self) -> dict[tuple[int, int], int]:
-        """The nonzero numbers at (i, j): of generators of weight i + j in homological degree i."""
+        """The nonzero numbers of generators by pairs: homological degree i, and weight less i."""
         table: dict[tuple[int, int], int] = {}
         for (i, _, weight), count in self.entries:
             table[i, weight - i] = table.get((i, weight - i), 0) + count
