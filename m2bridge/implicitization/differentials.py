@@ -1,4 +1,4 @@
-"""EquationsAtPoints at points of the equations of an image, from few of the multidegrees.
+"""Differentials, at points, of the equations of an image, from few of the multidegrees.
 
 A monomial with two factors that are zero at a point has the derivative zero there. So an equation
 has a differential that is not zero only if its multidegree has a monomial with at most one such

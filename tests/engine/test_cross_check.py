@@ -13,11 +13,12 @@ from m2bridge import Macaulay2, Orbit, Script, SingleLayerAttention
 from m2bridge.convert.answers import parse
 from m2bridge.crosscheck.cross_check import cross_check
 from m2bridge.crosscheck.verdict import compare
-from m2bridge.engine import Engine
+from m2bridge.engine import Engine, using
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.all_sizes import closures
 from m2bridge.families.attention.all_sizes.closures import CORES
 from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
+from m2bridge.families.attention.observations.at_orbits import Observations
 from m2bridge.families.attention.observations.linear_section import section_points
 from m2bridge.families.attention.observations.observe import check_agreement, observe
 from m2bridge.families.attention.orbits.fibres import Fibre, fibres
@@ -45,6 +46,24 @@ def outcomes(engine: Engine, *case: int) -> dict[str, Decision]:
         verdict.name: verdict.decision
         for verdict in cross_check(SingleLayerAttention(*case), engine=engine).verdicts
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [(2, 1, 1), (2, 2, 1), (3, 1, 2), (3, 2, 3)])
+def test_a_certificate_says_what_is_seen_with_equations_too(
+    engine: Engine, case: tuple[int, int, int]
+) -> None:
+    """Bounds by equations are not computed for certificates; none of them contradicts one."""
+    model = SingleLayerAttention(*case)
+    with_equations = observe(model, polar=True, engine=engine)
+    assert any(fact.tangent_upper is not None for fact in with_equations.orbits)
+    with using(engine):
+        certified = model.observe({"singular"}, certified=True)
+    assert isinstance(certified, Observations)
+    assert certified.evidence() == with_equations.certified().evidence()
+    for fact, seen in zip(certified.orbits, with_equations.orbits, strict=True):
+        assert seen.tangent_upper is None or fact.tangent_lower <= seen.tangent_upper
+        assert fact.singular in (seen.singular, None)
 
 
 @pytest.mark.slow

@@ -116,7 +116,7 @@ def content_of_types(
         "predicted": {"exposed": predicted, "undecided": []},
         "observed": {"exposed": observed, "undecided": undecided},
     }
-    # content_of_types is called only where all hypotheses hold
+    # this function is called only where all hypotheses hold
     verdicts = [verdict(words, hypothesis=None, outcome=outcome, **values) for words in listed]
     return statements(WORDS, listed, verdicts, evidence={"types": facts})
 
