@@ -34,8 +34,6 @@ MAX_FIBRE_UNKNOWNS = 25
 # Entries of all layers, which are multiplied before there are unknowns.
 MAX_FIBRE_WEIGHTS = 1_000_000
 
-RowLists = list[list[int]]
-
 
 @dataclass(frozen=True, slots=True)
 class GenericFibre:
