@@ -5,12 +5,14 @@ that are run are rendered from templates, with :mod:`m2bridge.convert.m2_syntax`
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 
 from sympy import Expr
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.ring import GeneratingSet
+from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.limits import check_deadline_in
@@ -47,7 +49,7 @@ def polynomial_text(polynomial: PolyElement | Expr) -> str:
         return str(polynomial)
 
 
-def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[str]) -> str:
+def sparse_text(terms: Iterable[tuple[Monomial, int]], names: Sequence[str]) -> str:
     """The text of a polynomial with integer coefficients, as SymPy writes it.
 
     Each term is a monomial, the sorted places of its variables in ``names`` with repetition, and a
@@ -55,40 +57,63 @@ def sparse_text(terms: Iterable[tuple[tuple[int, ...], int]], names: Sequence[st
     reverse lexicographic order, the largest first: by decreasing degree, and in one degree by the
     places from the last variable on.
     """
-
-    def place_in_order(term: tuple[tuple[int, ...], int]) -> tuple[int, tuple[int, ...]]:
-        """Return the key of a term: its degree, negative, and its places from the last one on."""
-        monomial, _ = term
-        return -len(monomial), monomial[::-1]
-
-    pieces = []
-    for monomial, coefficient in sorted(terms, key=place_in_order):
-        pieces.append(" - " if coefficient < 0 else " + ")
-        pieces.append(_sparse_term(monomial, abs(coefficient), names))
-    if not pieces:
-        return "0"
-    # The sign of the first term has no blanks, and is left out if it is +.
-    text = "".join(pieces)
-    leading_sign = "-" if text.startswith(" - ") else ""
-    return leading_sign + text[3:]
+    (text,) = sparse_texts([tuple(terms)], names)
+    return text
 
 
-def _sparse_term(monomial: tuple[int, ...], coefficient: int, names: Sequence[str]) -> str:
-    """A term with a positive coefficient, which is left out if it is 1, as ``3*x**2*y``.
+def sparse_texts(polynomials: Sequence[Terms], names: Sequence[str]) -> list[str]:
+    """The texts of polynomials with many monomials in common, each as by :func:`sparse_text`.
 
-    The monomial is the sorted places of its variables in ``names``, with repetition: (0, 0, 1) is
+    Each monomial is written and compared with others once, not in every polynomial.
+    """
+    monomials = {monomial for polynomial in polynomials for monomial, _ in polynomial}
+    ordered = sorted(monomials, key=_key_of_monomial)  # the largest first
+    factors = [_monomial_text(monomial, names) for monomial in ordered]
+    place = {monomial: i for i, monomial in enumerate(ordered)}
+    sign_and_number = cache(_sign_and_number)  # the same few coefficients recur
+    texts = []
+    for polynomial in polynomials:
+        terms = sorted([(place[monomial], c) for monomial, c in polynomial])
+        pieces = [sign_and_number(c, bool(factors[i])) + factors[i] for i, c in terms]
+        text = "".join(pieces)
+        # The sign of the first term has no blanks, and is left out if it is +.
+        leading_sign = "-" if text.startswith(" - ") else ""
+        texts.append(leading_sign + text[3:] if text else "0")
+    return texts
+
+
+def _key_of_monomial(monomial: Monomial) -> tuple[int, Monomial]:
+    """The key by which monomials are sorted in a text: minus the degree, then the places of the
+    variables from the last one on.
+    """
+    return -len(monomial), monomial[::-1]
+
+
+def _monomial_text(monomial: Monomial, names: Sequence[str]) -> str:
+    """A monomial as ``x**2*y``, empty for the monomial 1.
+
+    It is given by the sorted places of its variables in ``names``, with repetition: (0, 0, 1) is
     x**2*y.
     """
-    factors = []
     if len(set(monomial)) == len(monomial):  # most of the time, and faster
-        factors = [names[place] for place in monomial]
-    else:
-        for place, group in groupby(monomial):
-            exponent = len(list(group))
-            factors.append(f"{names[place]}**{exponent}" if exponent > 1 else names[place])
-    if coefficient != 1 or not factors:
-        factors.insert(0, decimal(coefficient))
+        return "*".join([names[place] for place in monomial])
+    factors = []
+    for place, group in groupby(monomial):
+        exponent = len(list(group))
+        factors.append(f"{names[place]}**{exponent}" if exponent > 1 else names[place])
     return "*".join(factors)
+
+
+def _sign_and_number(coefficient: int, has_factors: bool) -> str:
+    """What stands before the variables of a term: `` - 3*`` for the coefficient −3.
+
+    Without variables there is no asterisk, and the number 1 is written.
+    """
+    sign = " - " if coefficient < 0 else " + "
+    number = abs(coefficient)
+    if not has_factors:
+        return sign + decimal(number)
+    return sign if number == 1 else f"{sign}{decimal(number)}*"
 
 
 def ideal_text(ideal: GeneratingSet, most: int | None = MAX_SHOWN_GENERATORS) -> str:

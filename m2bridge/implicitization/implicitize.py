@@ -75,23 +75,23 @@ class GeneratorOrbit:
         """The number of generators in all multidegrees of the orbit together."""
         return self.size * len(self.polynomials)
 
-    def expand(self) -> Iterator[Terms]:
-        """Yield the generators of all multidegrees of the orbit, one multidegree after another."""
+    def expand(self) -> Iterator[tuple[Terms, ...]]:
+        """Yield the generators of each multidegree of the orbit, one multidegree after another."""
         generators_of = [self.polynomials]  # by the number of the multidegree in the orbit
-        yield from self.polynomials
+        yield self.polynomials
         for earlier, symmetry_number in self.tree:  # for the multidegrees 1, 2, …
             symmetry = self.symmetries[symmetry_number]
-            generators = tuple(_replace_variables(g, symmetry) for g in generators_of[earlier])
+            generators = _replace_variables(generators_of[earlier], symmetry)
             generators_of.append(generators)
-            yield from generators
+            yield generators
 
 
-def _replace_variables(polynomial: Terms, image: Permutation) -> Terms:
-    """Return the polynomial with the variable ``image[j]`` in place of each variable j."""
-    terms = []
-    for monomial, c in polynomial:
-        terms.append((tuple(sorted([image[j] for j in monomial])), c))
-    return tuple(terms)
+def _replace_variables(polynomials: Sequence[Terms], image: Permutation) -> tuple[Terms, ...]:
+    """Return the polynomials with the variable ``image[j]`` in place of each variable j."""
+    monomials = {monomial for polynomial in polynomials for monomial, _ in polynomial}
+    # Polynomials of one multidegree share most monomials, so each is replaced once.
+    replaced = {monomial: tuple(sorted([image[j] for j in monomial])) for monomial in monomials}
+    return tuple(tuple([(replaced[monomial], c) for monomial, c in terms]) for terms in polynomials)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +105,12 @@ class HigherDegrees:
     counts : mapping from degree to int
         The number of generators of each degree.
     polynomials : callable
-        Takes no arguments, and returns an iterator over the generators.
+        Takes no arguments, and returns an iterator over tuples of generators. Generators of one
+        tuple have many monomials in common, as those of one multidegree have.
     """
 
     counts: Mapping[int, int]
-    polynomials: Callable[[], Iterator[Terms]]
+    polynomials: Callable[[], Iterator[tuple[Terms, ...]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,17 +183,25 @@ class Implicitization:
         """The ring of polynomials in the coordinates, over QQ."""
         return self.source.polynomial_map.target()
 
-    def sparse_generators(self) -> Iterator[Terms]:
-        """Yield all minimal generators found, by increasing degree, with coprime integer
-        coefficients.
+    def generators_by_multidegree(self, above: int = 0) -> Iterator[tuple[Terms, ...]]:
+        """Yield all minimal generators found, by increasing degree, those of one multidegree as a
+        tuple. Generators that were found degree by degree are left out up to the degree ``above``.
 
-        Each generator is a tuple of terms (sorted tuple of coordinate numbers, coefficient). This
-        is the shortest form for large results, where exponent vectors would take most of the space.
+        Generators have coprime integer coefficients. Each is a tuple of terms (sorted tuple of
+        coordinate numbers, coefficient). This is the shortest form for large results, where
+        exponent vectors would take most of the space.
         """
         for orbit in sorted(self.orbits, key=attrgetter("degree")):
-            yield from orbit.expand()
+            if orbit.degree > above:
+                yield from orbit.expand()
         if self.higher is not None:
             yield from self.higher.polynomials()
+
+    def sparse_generators(self) -> Iterator[Terms]:
+        """Yield all minimal generators found, as in :meth:`generators_by_multidegree`, one by
+        one.
+        """
+        yield from chain.from_iterable(self.generators_by_multidegree())
 
     def generators(self) -> tuple[PolyElement, ...]:
         """The generators as elements of ``ring.sympy_ring``."""

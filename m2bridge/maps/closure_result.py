@@ -25,7 +25,7 @@ from m2bridge.convert.printing import (
     expression_text,
     ideal_macaulay2,
     polynomial_text,
-    sparse_text,
+    sparse_texts,
 )
 from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.ideals.ideal import Ideal
@@ -260,8 +260,8 @@ class Closure(Result):
         """Yield the generators found as exact strings."""
         if isinstance(self.equations, Implicitization):
             names = self.model.coordinate_names()
-            for terms in check_deadline_in(self.equations.sparse_generators()):
-                yield sparse_text(terms, names)
+            for generators in check_deadline_in(self.equations.generators_by_multidegree()):
+                yield from sparse_texts(generators, names)
         elif self.equations is not None:
             yield from map(polynomial_text, check_deadline_in(self.equations.generators))
 

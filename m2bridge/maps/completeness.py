@@ -502,8 +502,9 @@ def _continue_by_core(
 
 def _higher_generators(
     low: Implicitization, values: Sequence[int], representations: Sequence[Representation]
-) -> Iterator[Terms]:
-    """Return an iterator over the generators above the degree of ``low``, by linear algebra.
+) -> Iterator[tuple[Terms, ...]]:
+    """Return an iterator over the generators above the degree of ``low``, by linear algebra: those
+    of one multidegree as a tuple.
 
     Lowering operators would give them from highest weight vectors, but with many more terms. What
     is computed is compared with ``values``, which are H(0), …, H(N) for the last degree N, and with
@@ -521,8 +522,7 @@ def _higher_generators(
     if computed.stopped_early:
         raise clock().late(f"degree {computed.max_degree + 1}")
     check_representations(computed, values, representations)  # raises if they differ
-    # the degree of a generator is the number of factors of any of its monomials
-    return (terms for terms in computed.sparse_generators() if len(terms[0][0]) > low.max_degree)
+    return computed.generators_by_multidegree(above=low.max_degree)
 
 
 def check_representations(

@@ -163,7 +163,7 @@ class Core:
     hilbert_series: Callable[[], HilbertSeries]
     representations: Callable[[], tuple[Representation, ...]]
     up_to: Callable[[int], tuple[Sequence[int], tuple[Representation, ...]]]
-    polynomials: Callable[[int], Iterator[Terms]] | None = None
+    polynomials: Callable[[int], Iterator[tuple[Terms, ...]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -333,7 +333,7 @@ class SingleLayerAttention(LayerSizes, Model):
         # the minimal generators as polynomials are known in reduced coordinates only
         polynomials = None
         if self.coordinates == "reduced":
-            polynomials = partial(highest_weights.sparse_generators, self)
+            polynomials = partial(highest_weights.generators_as_terms, self)
         else:
             reduced = self.parametrization("reduced", "attention")
             full = self.parametrization("full", "attention")

@@ -15,7 +15,13 @@ from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.cli.common import echo_json
 from m2bridge.convert.m2_syntax import all_to_macaulay2, from_macaulay2, to_macaulay2
-from m2bridge.convert.printing import degree_summary, ideal_macaulay2, polynomial_text, sparse_text
+from m2bridge.convert.printing import (
+    degree_summary,
+    ideal_macaulay2,
+    polynomial_text,
+    sparse_text,
+    sparse_texts,
+)
 from m2bridge.convert.toml_files import read_map
 from m2bridge.errors import ConversionError
 from m2bridge.maps.completeness import elimination_values
@@ -274,19 +280,28 @@ def test_words() -> None:
 
 
 def test_sparse_text_is_the_text_of_the_polynomial() -> None:
+    """Alone, and among others that share its monomials."""
     ring = PolynomialRing(QQ, ("x", "y", "z")).sympy_ring
     x, y, z = ring.gens
-    for polynomial in (
+    polynomials = [
         x**2 * z - 3 * y**3 + x * y * z,
+        -3 * y**3 + 12 * x**2 * z,
         -x + 1,
+        ring.zero,
         2 * z**2 - x,
         ring.one,
+        -2 * ring.one + z,
         -z,
         x * z + y**2,
-    ):
-        terms = [
+        (x + y + z + 2) ** 3,
+    ]
+    sparse = [
+        tuple(
             (tuple(i for i, e in enumerate(monomial) for _ in range(e)), int(c))
             for monomial, c in polynomial.items()
-        ]
-        assert sparse_text(terms, ("x", "y", "z")) == polynomial_text(polynomial)
-    assert sparse_text([], ()) == "0"
+        )
+        for polynomial in polynomials
+    ]
+    texts = [polynomial_text(polynomial) for polynomial in polynomials]
+    assert [sparse_text(terms, ("x", "y", "z")) for terms in sparse] == texts
+    assert sparse_texts(sparse, ("x", "y", "z")) == texts

@@ -527,11 +527,11 @@ def generators(
             yield representation, polynomials
 
 
-def sparse_generators(shape: LayerSizes, above: int) -> Iterator[Terms]:
-    """Yield the polynomials of :func:`generators`, each as its terms, without representations.
+def generators_as_terms(shape: LayerSizes, above: int) -> Iterator[tuple[Terms, ...]]:
+    """Yield the polynomials of :func:`generators`, those of each representation as a tuple.
 
-    A term is a monomial, the numbers of its coordinates with repetition, and its coefficient.
+    A polynomial is given by its terms: a monomial, the numbers of its coordinates with repetition,
+    and its coefficient.
     """
     for _, polynomials in generators(shape, above):
-        for polynomial in polynomials:
-            yield tuple(polynomial.items())
+        yield tuple(tuple(polynomial.items()) for polynomial in polynomials)
