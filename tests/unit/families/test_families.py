@@ -252,7 +252,8 @@ def test_a_case_in_all_its_forms() -> None:
         ({"widths": "2,٣"}, "widths", "not a list of integers"),
         ({"widths": "2,0"}, "widths", "at least 1"),
         ({"widths": "2,1", "degree": "two"}, "degree", "'two' is not an integer"),
-        ({"widths": "2,1", "degree": "9" * 5000}, "degree", "not an integer"),
+        ({"widths": "2,1", "degree": "9" * 5000}, "degree", "'9{20}…' has too many digits"),
+        ({"widths": f"2,-{'9' * 19}"}, "widths", "'-9{19}…' has too many digits"),
         (
             {"widths": "2,1", "d": "3"},
             "d",

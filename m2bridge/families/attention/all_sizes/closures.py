@@ -137,7 +137,7 @@ class ClosureOfSizes:
 
     @property
     def dimension(self) -> Expr:
-        """The dimension, as a polynomial."""
+        """The dimension of the closures as cones, as a polynomial in d and d'."""
         d, d_out = self.sizes
         e = self.core.columns
         return (e * (2 * d - e) + d * d_out - 1).expand()

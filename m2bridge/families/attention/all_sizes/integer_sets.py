@@ -231,7 +231,7 @@ def ambient_exceeds_dimension() -> bool:
 
 
 def _ambient_excess(d: Any, dp: Any) -> Any:
-    """The number d'·d·C(d + 1, 2) of coordinates less the dimension for α = d."""
+    """The number d'·d·C(d + 1, 2) of coordinates less the dimension for α = d, for polynomials."""
     return dp * d**2 * (d + 1) / 2 - (source_dimension(d, dp, d) - 1)
 
 
@@ -310,7 +310,10 @@ class Selection:
 
     @property
     def _conditions(self) -> str:
-        """The condition of the selection, and that all indices are within the sizes of A and V."""
+        """The condition of the selection, and that all indices are within the sizes of A and V.
+
+        Columns and rows are at least 1 by the condition.
+        """
         bounds = [f"1 <= {p} and {p} <= d" for p in self.places]
         bounds += [f"{i} <= d" for i in self.columns]
         bounds += [f"{k} <= dp" for k in self.rows]
@@ -388,7 +391,7 @@ def canonical(size_set: isl.Set) -> str:
 
 
 def phrase(canonical_text: str) -> str:
-    """The words for a set in a certificate; ValueError if the text is not canonical."""
+    """The phrase whose set has this text in certificates (:func:`canonical`); else ValueError."""
     for in_words, condition in PHRASES.items():
         if text_of(condition) == canonical_text:
             return in_words

@@ -130,7 +130,7 @@ def count_modulo(prime: int, loss: Loss) -> Count:
 
 
 def _chart_for(prime: int, loss: Loss) -> WeightChart:
-    """A random chart, always the same for one prime."""
+    """A random chart, always the same for one prime and the same sizes."""
     return random_chart(loss.shape, prime - 1, Random(f"chart {prime}"))
 
 
