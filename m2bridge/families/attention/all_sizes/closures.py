@@ -383,7 +383,7 @@ class AllClosures(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """Return for each range the largest degree of a generator, as a Macaulay2 hash table."""
+        """Return a Macaulay2 hash table: for each range the largest degree of a generator, or 0."""
         entries = []
         for closure in self.ranges:
             largest = closure.to_json()["generated_in_degrees_at_most"]
