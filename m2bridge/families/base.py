@@ -401,10 +401,7 @@ class Family(ABC, Generic[M]):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Name of the family on the command line (``--family``), in files, JSON and the registry.
-
-        For example ``polynomial-network``.
-        """
+        """Name of the family for ``--family``, files, JSON and registry: ``polynomial-network``."""
 
     @property
     @abstractmethod
@@ -520,8 +517,8 @@ class Family(ABC, Generic[M]):
             If the content does not describe a case.
         """
         if not isinstance(content, dict):
-            names = [option.name for option in self.options]
-            raise InvalidCaseError("case", f"must be a table of {', '.join(names)}")
+            names = ", ".join(option.name for option in self.options) or "no entries"
+            raise InvalidCaseError("case", f"must be a table of {names}")
         self.check_names(content)
         for option in self.options:
             if option.required and option.name not in content:
@@ -533,8 +530,10 @@ class Family(ABC, Generic[M]):
         known = [option.name for option in self.options]
         for name in names:
             if name not in known:
-                reason = f"is not an option of the family {self.name}: use {', '.join(known)}"
-                raise InvalidCaseError(str(name), reason)
+                advice = f"use {', '.join(known)}" if known else "it has no options"
+                raise InvalidCaseError(
+                    str(name), f"is not an option of the family {self.name}: {advice}"
+                )
 
 
 def read_options(
