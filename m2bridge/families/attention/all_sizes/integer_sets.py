@@ -290,9 +290,11 @@ class Selection:
         conditions = [entry_of_a(p, i) for p, i in product(self.places, self.columns)]
         conditions += [entry_of_v(k, p) for k, p in product(self.rows, self.places)]
         # pairs of the first entries of a pattern, and the orbits and free indices that have them
-        occurring: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._conditions))]
+        occurring: list[tuple[tuple[int, ...], isl.Set]] = [
+            ((), self._values_with(self._conditions))
+        ]
         for condition in conditions:
-            where_one = self._set(condition)
+            where_one = self._values_with(condition)
             divided = []
             for entries, where in occurring:
                 divided.append(((*entries, 1), where.intersect(where_one)))
@@ -319,7 +321,7 @@ class Selection:
         bounds += [f"{k} <= dp" for k in self.rows]
         return " and ".join([IS_ORBIT, *bounds, f"({self.condition})"])
 
-    def _set(self, condition: str) -> isl.Set:
+    def _values_with(self, condition: str) -> isl.Set:
         """The pairs of an orbit and values of the free indices that satisfy a condition."""
         names = ", ".join((ORBIT, *self.free))
         return isl.Set(f"{{ [{names}] : {condition} }}")
