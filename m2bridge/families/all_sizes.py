@@ -211,7 +211,8 @@ class AllSizesFamily(Family[AllSizesCase]):
         return self.case.family
 
     def build(self, **values: Any) -> AllSizesCase:
-        """Return the only case; it has no options, so that there are no values."""
+        """Return the only case; InvalidCaseError for any value, as there are no options."""
+        self.check_names(values)
         return self.case
 
     def from_key(self, key: str) -> AllSizesCase:

@@ -62,7 +62,7 @@ def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER)
 
 
 def positive_integers(option: str, values: object) -> tuple[int, ...]:
-    """Return a tuple of numbers; InvalidCaseError unless all are from 1 to MAX_CASE_NUMBER."""
+    """Return a list of integers from 1 to MAX_CASE_NUMBER as a tuple; else InvalidCaseError."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
     return tuple(positive_integer(option, value) for value in values)
@@ -71,10 +71,7 @@ def positive_integers(option: str, values: object) -> tuple[int, ...]:
 def ranges(option: str, text: str) -> tuple[int, ...]:
     """Return the numbers that ``3``, ``1..4``, ``1,3,5`` or ``1..3,7`` mean, sorted and distinct.
 
-    Raises
-    ------
-    InvalidCaseError
-        If the text is not of this form; the error names ``option``.
+    InvalidCaseError, about ``option``, for another text, and for more than MAX_RANGE_VALUES.
     """
     numbers: set[int] = set()
     for part in text.split(","):
@@ -85,10 +82,7 @@ def ranges(option: str, text: str) -> tuple[int, ...]:
 def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
     """Return the lists that ``2,2,1`` or ``1..3,2,1`` mean, a range for each entry, one by one.
 
-    Raises
-    ------
-    InvalidCaseError
-        If the text is not of this form; the error names ``option``.
+    InvalidCaseError, about ``option``, for another text, and for more than MAX_RANGE_VALUES.
     """
     entries = [_range(option, part) for part in text.split(",")]
     if prod(map(len, entries)) > MAX_RANGE_VALUES:
@@ -407,10 +401,7 @@ class Family(ABC, Generic[M]):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Name of the family on the command line (``--family``), in files, JSON and the registry.
-
-        For example ``polynomial-network``.
-        """
+        """Name of the family for ``--family``, files, JSON and registry: ``polynomial-network``."""
 
     @property
     @abstractmethod
@@ -526,8 +517,8 @@ class Family(ABC, Generic[M]):
             If the content does not describe a case.
         """
         if not isinstance(content, dict):
-            names = [option.name for option in self.options]
-            raise InvalidCaseError("case", f"must be a table of {', '.join(names)}")
+            names = ", ".join(option.name for option in self.options) or "no entries"
+            raise InvalidCaseError("case", f"must be a table of {names}")
         self.check_names(content)
         for option in self.options:
             if option.required and option.name not in content:
@@ -539,8 +530,10 @@ class Family(ABC, Generic[M]):
         known = [option.name for option in self.options]
         for name in names:
             if name not in known:
-                reason = f"is not an option of the family {self.name}: use {', '.join(known)}"
-                raise InvalidCaseError(str(name), reason)
+                advice = f"use {', '.join(known)}" if known else "it has no options"
+                raise InvalidCaseError(
+                    str(name), f"is not an option of the family {self.name}: {advice}"
+                )
 
 
 def read_options(
@@ -571,20 +564,26 @@ def read_options(
 
 
 def integer(text: str) -> int:
-    """Return the integer with these decimal digits; raises ValueError saying what is expected."""
-    written = text.strip()
-    is_integer = written.isascii() and written.removeprefix("-").isdigit()
-    if not is_integer or len(text) > 18:  # numbers of a case are far shorter
+    """Return the integer of a text such as ``-3``, of at most 18 characters; else ValueError."""
+    if not _is_integer(text):
         raise ValueError(f"'{text}' is not an integer")
+    if len(text.strip()) > 18:  # numbers of a case are far shorter
+        raise ValueError(f"'{text.strip():.20}…' has too many digits")
     return int(text)
 
 
 def integers(text: str) -> tuple[int, ...]:
     """Return the integers of a text such as ``2,2,1``; raises ValueError for another text."""
-    try:
-        return tuple(map(integer, text.split(",")))
-    except ValueError:
-        raise ValueError(f"'{text}' is not a list of integers such as 2,2,1") from None
+    entries = text.split(",")
+    if not all(map(_is_integer, entries)):
+        raise ValueError(f"'{text}' is not a list of integers such as 2,2,1")
+    return tuple(map(integer, entries))
+
+
+def _is_integer(text: str) -> bool:
+    """Whether a text is decimal digits, perhaps after a minus, with any spaces around."""
+    written = text.strip()
+    return written.isascii() and written.removeprefix("-").isdigit()
 
 
 def integer_option(name: str, help: str, **more: Any) -> CaseOption:

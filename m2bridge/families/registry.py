@@ -123,12 +123,12 @@ def _registered_object(group: str, name: str, kind: type[Any], name_attribute: s
     entry = _only_entry_point(group, name)
     loaded = _load(entry)
     if isinstance(loaded, type) and issubclass(loaded, kind):
-        raise _broken(entry, f"{entry.value} is a class: name an instance of it")
+        raise _unusable(entry, f"{entry.value} is a class: name an instance of it")
     if not isinstance(loaded, kind):
-        raise _broken(entry, f"{entry.value} is not an {kind.__module__}.{kind.__qualname__}")
+        raise _unusable(entry, f"{entry.value} is not an {kind.__module__}.{kind.__qualname__}")
     own_name = getattr(loaded, name_attribute)
     if own_name != name:
-        raise _broken(entry, f"it calls itself '{own_name}'")
+        raise _unusable(entry, f"it calls itself '{own_name}'")
     return loaded
 
 
@@ -238,10 +238,10 @@ def _load(entry: EntryPoint) -> Any:
         # a limit that is reached while the package is imported is no fault of the package
         raise
     except Exception as reason:  # importing another package can raise any exception
-        raise _broken(entry, f"{type(reason).__name__}: {reason}") from reason
+        raise _unusable(entry, f"{type(reason).__name__}: {reason}") from reason
 
 
-def _broken(entry: EntryPoint, reason: str) -> InvalidCaseError:
+def _unusable(entry: EntryPoint, reason: str) -> InvalidCaseError:
     """Return the error that names the package whose family or checker cannot be used."""
     kind = "family" if entry.group == FAMILY_ENTRY_POINTS else "checker of the family"
     return InvalidCaseError(

@@ -218,7 +218,7 @@ class CertifiedEquations(NamedTuple):
     all_generators: bool
 
 
-def is_within_reach(model: SingleLayerAttention) -> bool:
+def are_equations_within_reach(model: SingleLayerAttention) -> bool:
     """Return whether equations up to a degree can be computed.
 
     They can for several tokens, and at most :data:`MAX_EQUATION_COORDINATES` reduced coordinates.
@@ -291,7 +291,7 @@ def observe_equations(model: SingleLayerAttention) -> CertifiedEquations:
     reason = why_not_several_tokens(model)
     if reason:
         raise NotApplicableError(f"the question {reason}")
-    if not is_within_reach(model):
+    if not are_equations_within_reach(model):
         limit = f"at most {MAX_EQUATION_COORDINATES} coordinates"
         raise TooLargeError(
             f"equations up to a degree: {limit}; 'm2bridge closure' has no such limit"
@@ -339,7 +339,7 @@ def equations_content(model: SingleLayerAttention, observed: CertifiedEquations)
 
 
 def are_polar_degrees_within_reach(model: SingleLayerAttention) -> bool:
-    """Return whether the theorem holds, and the orbits are few enough to be observed."""
+    """Return whether t, d ≥ 2, as the theorem needs, and orbits are few enough to be observed."""
     return not why_not_two_dimensions(model) and are_loci_observed(model)
 
 

@@ -79,7 +79,7 @@ class Attention(Family[SingleLayerAttention]):
         return SingleLayerAttention(*map(int, match.groups()))
 
     def statements(self) -> tuple[Statement, ...]:
-        """Return the statements of the paper, and conjectures."""
+        """Return the statements of the paper, and ours."""
         from m2bridge.families.attention.statements import REGISTRY
 
         return REGISTRY

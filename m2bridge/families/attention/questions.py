@@ -87,7 +87,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
         return model.coordinate_count <= MAX_ELIMINATED_COORDINATES
 
     def trusts_program(self, model: SingleLayerAttention) -> bool:
-        """Return whether t = 1: then a checker recomputes the ideal only up to a degree."""
+        """Return whether t = 1: then the ideal may be recomputed only up to a degree."""
         return model.t == 1
 
 
@@ -106,7 +106,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, "CertifiedEquatio
     )
 
     def observe(self, model: SingleLayerAttention) -> CertifiedEquations:
-        """Compute the ideal up to a degree, and try to prove that this is enough."""
+        """Compute the ideal up to a degree; try to prove that all generators are found."""
         with importing():
             from m2bridge.families.attention.closure_answers import observe_equations
 
@@ -141,9 +141,9 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, "CertifiedEquatio
     def within_reach(self, model: SingleLayerAttention) -> bool:
         """Return whether the equations can be computed: the coordinates are few enough."""
         with importing():
-            from m2bridge.families.attention.closure_answers import is_within_reach
+            from m2bridge.families.attention.closure_answers import are_equations_within_reach
 
-        return is_within_reach(model)
+        return are_equations_within_reach(model)
 
 
 EQUATIONS = EquationsQuestion()
@@ -182,7 +182,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, "PolarDegrees"]):
         return f"polar degrees {degrees}; generic ED degree {answer['generic_ed_degree']}"
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Return whether the theorem holds, and the orbits are few enough to be observed."""
+        """Return whether t, d ≥ 2, as the theorem needs, and orbits are few enough."""
         with importing():
             from m2bridge.families.attention.closure_answers import are_polar_degrees_within_reach
 

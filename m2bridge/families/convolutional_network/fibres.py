@@ -97,7 +97,7 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
     """
     check_fibres_computable(network)
     weights = _weight_names(network)
-    filters_of_types = [_list(map(_list, filters_of(network, zeros))) for zeros in types]
+    filters_of_types = [_m2_list(map(_m2_list, filters_of(network, zeros))) for zeros in types]
     return render(
         "convolutional_fibres",
         libraries=("wire",),
@@ -108,8 +108,8 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
             "weights": ", ".join(chain.from_iterable(weights)),
             "inputs": network.input_count,
             "activation": network.degree,
-            "filters": _list(map(_list, weights)),
-            "points": _list(filters_of_types),
+            "filters": _m2_list(map(_m2_list, weights)),
+            "points": _m2_list(filters_of_types),
         },
     )
 
@@ -135,6 +135,6 @@ def filters_of(network: FilterSizes, zeros: ZeroType) -> Filters:
     return filters
 
 
-def _list(items: Iterable[object]) -> str:
+def _m2_list(items: Iterable[object]) -> str:
     """Return a list in Macaulay2 of the texts of the items, such as ``{1, 2}``."""
     return "{" + ", ".join(map(str, items)) + "}"

@@ -67,7 +67,7 @@ class ObservedConvolution(Observed):
 
     @property
     def degree(self) -> int | None:
-        """The degree of the closure; ``None`` if the observed fibre has several points.
+        """The degree of the closure; ``None`` if not computed, or for a fibre of larger length.
 
         The length of any fibre is at least the number of points of the general one. So only the
         length 1 says what this number is.

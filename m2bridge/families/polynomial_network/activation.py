@@ -1,7 +1,8 @@
 """Polynomial networks whose activation is a polynomial and not a power, such as x² + x.
 
-Without scalings of hidden neurons only permutations are known to keep all functions. Functions are
-not homogeneous: coordinates are their coefficients in all degrees that occur.
+Hidden neurons cannot be scaled: permutations of them, and changes of their signs for an odd or even
+activation, are all that is known to keep all functions. These are not homogeneous: coordinates are
+their coefficients in all degrees that occur.
 
 An activation σ = a_0 + a_1 x + … + a_r x^r is given by the tuple (a_0, …, a_r) of its coefficients,
 integers; x² + x is (0, 1, 1). A network has widths d_0, …, d_l, and l layers. A
@@ -175,7 +176,7 @@ class ActivatedNetwork(PolynomialNetwork):
 
     @property
     def key(self) -> str:
-        """The name of the case, such as ``2-2-1-p0_1_1``."""
+        """The name of the case, such as ``2-2-1-p0_1_1``; ``m`` is a minus, as in ``p0_m1_1``."""
         coefficients = "_".join(map(str, self.activation)).replace("-", "m")
         return f"{'-'.join(map(str, self.widths))}-p{coefficients}"
 
@@ -225,7 +226,7 @@ class ActivatedNetwork(PolynomialNetwork):
         """Return None: the functions are not homogeneous."""
 
     def gauge_dimension(self) -> int:
-        """Return 0: only permutations of hidden neurons are known to keep all functions."""
+        """Return 0: only finite groups, such as permutations, are known to keep all functions."""
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:

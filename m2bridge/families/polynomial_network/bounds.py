@@ -50,7 +50,7 @@ def _stabilizer_dimension(widths: Widths) -> int:
     last = len(widths) - 1
 
     def rank(a: int, b: int) -> int:
-        """Return the rank of the product of the matrices from layer a to layer b.
+        """Return the rank of the product of generic matrices from layer a to layer b ≥ a.
 
         It is 0 if a or b is outside of the network, where spaces are zero.
         """
@@ -153,7 +153,7 @@ def _bounds_by_parts(widths: Widths, least: Callable[[Widths], Bounds]) -> Itera
 
 
 def _value(bound: Bounds) -> int:
-    """Return the number of a bound, by which bounds are compared."""
+    """Return the number of an upper bound, by which such bounds are compared."""
     return bound.value
 
 

@@ -200,7 +200,7 @@ class PolynomialNetwork(DifferentiableModel):
         return gauge_dimension(self.widths, self.degree)
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return the best bound of docs/polynomial_networks.md."""
+        """Return the least of the bounds of docs/polynomial_networks.md."""
         return (best_bound(self.widths, self.degree, characteristic),)
 
     def parametrization(self) -> PolynomialMap:

@@ -252,7 +252,8 @@ def test_a_case_in_all_its_forms() -> None:
         ({"widths": "2,٣"}, "widths", "not a list of integers"),
         ({"widths": "2,0"}, "widths", "at least 1"),
         ({"widths": "2,1", "degree": "two"}, "degree", "'two' is not an integer"),
-        ({"widths": "2,1", "degree": "9" * 5000}, "degree", "not an integer"),
+        ({"widths": "2,1", "degree": "9" * 5000}, "degree", "'9{20}…' has too many digits"),
+        ({"widths": f"2,-{'9' * 19}"}, "widths", "'-9{19}…' has too many digits"),
         (
             {"widths": "2,1", "d": "3"},
             "d",
@@ -287,7 +288,24 @@ def test_keys_that_name_no_case(key: str) -> None:
         FAMILY.from_key(key)
 
 
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda chosen: chosen.from_options({"d": "3"}), "'d' is not an option of .*: it has no"),
+        (lambda chosen: chosen.from_json({"d": 3}), "'d' is not an option of .*: it has no"),
+        (lambda chosen: chosen.build(d=3), "'d' is not an option of .*: it has no options"),
+        (lambda chosen: chosen.from_json(3), "must be a table of no entries"),
+    ],
+)
+def test_a_family_without_options_takes_none(
+    make: Callable[[Family[Any]], object], said: str
+) -> None:
+    with pytest.raises(InvalidCaseError, match=said):
+        make(family("attention-all-sizes"))
+
+
 def test_integers_are_read_strictly() -> None:
+    assert integer(f" {'9' * 18}{' ' * 9}") == 10**18 - 1
     assert integers("1, -2,3") == (1, -2, 3)
     for text in ("", "1.0", "1e3", "--1", "0x1", "1_000", "+1"):
         with pytest.raises(ValueError, match="is not"):

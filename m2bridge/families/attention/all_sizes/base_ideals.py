@@ -248,7 +248,7 @@ class SizeOrbitSets:
 
     @property
     def symmetric_sizes(self) -> isl.Set:
-        """The sizes α = d' = 1 whose functions are those of symmetric matrices of rank at most two.
+        """The sizes a = d' = 1 < d: functions are q ⊗ c, c a symmetric matrix of rank at most two.
 
         There A = k qᵀ and V = vᵀ, and a general function has two weights: k and v can be exchanged.
         """

@@ -137,7 +137,7 @@ class ClosureOfSizes:
 
     @property
     def dimension(self) -> Expr:
-        """The dimension, as a polynomial."""
+        """The dimension of the closures as cones, as a polynomial in d and d'."""
         d, d_out = self.sizes
         e = self.core.columns
         return (e * (2 * d - e) + d * d_out - 1).expand()
@@ -383,7 +383,7 @@ class AllClosures(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """Return for each range the largest degree of a generator, as a Macaulay2 hash table."""
+        """Return a Macaulay2 hash table: for each range the largest degree of a generator, or 0."""
         entries = []
         for closure in self.ranges:
             largest = closure.to_json()["generated_in_degrees_at_most"]

@@ -159,7 +159,7 @@ class AllSizes(AllSizesResult):
         return "exact linear algebra (FLINT)"
 
     def facts(self) -> list[tuple[str, str]]:
-        """Return the number of ideals."""
+        """Return one row: how many ideals were computed, and how many of them the strata use."""
         used = {base for stratum in self.strata for base in stratum.ideals}
         known = f"{len(self.basis.ideals)} fibre ideals of small cases"
         return [("ideals", f"{known}; {len(used)} of them have the patterns below")]

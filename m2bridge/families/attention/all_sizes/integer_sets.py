@@ -231,7 +231,7 @@ def ambient_exceeds_dimension() -> bool:
 
 
 def _ambient_excess(d: Any, dp: Any) -> Any:
-    """The number d'·d·C(d + 1, 2) of coordinates less the dimension for α = d."""
+    """The number d'·d·C(d + 1, 2) of coordinates less the dimension for α = d, for polynomials."""
     return dp * d**2 * (d + 1) / 2 - (source_dimension(d, dp, d) - 1)
 
 
@@ -290,9 +290,11 @@ class Selection:
         conditions = [entry_of_a(p, i) for p, i in product(self.places, self.columns)]
         conditions += [entry_of_v(k, p) for k, p in product(self.rows, self.places)]
         # pairs of the first entries of a pattern, and the orbits and free indices that have them
-        occurring: list[tuple[tuple[int, ...], isl.Set]] = [((), self._set(self._conditions))]
+        occurring: list[tuple[tuple[int, ...], isl.Set]] = [
+            ((), self._values_with(self._conditions))
+        ]
         for condition in conditions:
-            where_one = self._set(condition)
+            where_one = self._values_with(condition)
             divided = []
             for entries, where in occurring:
                 divided.append(((*entries, 1), where.intersect(where_one)))
@@ -310,13 +312,16 @@ class Selection:
 
     @property
     def _conditions(self) -> str:
-        """The condition of the selection, and that all indices are within the sizes of A and V."""
+        """The condition of the selection, and that all indices are within the sizes of A and V.
+
+        Columns and rows are at least 1 by the condition.
+        """
         bounds = [f"1 <= {p} and {p} <= d" for p in self.places]
         bounds += [f"{i} <= d" for i in self.columns]
         bounds += [f"{k} <= dp" for k in self.rows]
         return " and ".join([IS_ORBIT, *bounds, f"({self.condition})"])
 
-    def _set(self, condition: str) -> isl.Set:
+    def _values_with(self, condition: str) -> isl.Set:
         """The pairs of an orbit and values of the free indices that satisfy a condition."""
         names = ", ".join((ORBIT, *self.free))
         return isl.Set(f"{{ [{names}] : {condition} }}")
@@ -388,7 +393,7 @@ def canonical(size_set: isl.Set) -> str:
 
 
 def phrase(canonical_text: str) -> str:
-    """The words for a set in a certificate; ValueError if the text is not canonical."""
+    """The phrase whose set has this text in certificates (:func:`canonical`); else ValueError."""
     for in_words, condition in PHRASES.items():
         if text_of(condition) == canonical_text:
             return in_words

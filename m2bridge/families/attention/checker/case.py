@@ -73,15 +73,15 @@ class Case:
 
     @property
     def projective_dimension(self) -> int:
-        """The dimension of the source and, as fibres are finite, of the closure, both projective.
+        """The dimension of the source and, as fibres are finite for t ≥ 2, of the closure.
 
-        A and V are each up to a factor, so it is that of all (A, V) less two.
+        Both are projective: A and V are each up to a factor, so it is that of all (A, V) less two.
         """
         return self.source_dimension - 2
 
     @property
     def is_of_symmetric_matrices(self) -> bool:
-        """Whether A = k qᵀ and V = vᵀ, so that functions are q ⊗ k·v."""
+        """Whether α = d' = 1 < d: A = k qᵀ, V = vᵀ, and functions are q ⊗ c, c = k·v symmetric."""
         return self.alpha == self.d_out == 1 < self.d
 
     def with_fewest_weights(self) -> "Case":

@@ -198,8 +198,8 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
     """
     k, q, r, _, _ = kind
     chart = Chart(kind, case)
-    all_images = [chart.image(w) for w in chart.all_directions]
-    images_of_type = [chart.image(x) for x in chart.tangents]
+    all_images = [chart.image_of_direction(w) for w in chart.all_directions]
+    images_of_type = [chart.image_of_direction(x) for x in chart.tangents]
     differential_rank = rank(all_images)
     function_dimension = rank(images_of_type)
     images_with_spaces = []
@@ -344,7 +344,7 @@ class Chart:
         """The derivative of A along a direction x: Ȧ = K̇ᵀQ + KᵀQ̇."""
         return moves_of_product((self.K, self.Q), (x.K, x.Q))
 
-    def image(self, x: Direction) -> Function:
+    def image_of_direction(self, x: Direction) -> Function:
         """The image of a direction under the differential: f(Ȧ, V) + f(A, V̇)."""
         return function((self.moves_of_a(x), self.V), (self.A, x.V))
 

@@ -221,7 +221,7 @@ def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
     be saddles of the loss.
     """
     chart = HeadChart(kind, case)
-    images = [chart.image(w) for w in chart.all_directions]
+    images = [chart.image_of_direction(w) for w in chart.all_directions]
     differential_rank = rank(images)
     with_spaces = dimension_with_spaces(kind, case)
     # it vanishes on the image of the differential: so the point is critical for this ν
@@ -267,7 +267,7 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
     if kind == balanced:
         return False  # the lemma compares a type with another one
     chart = HeadChart(balanced, case)
-    images = [chart.image(w) for w in chart.all_directions]
+    images = [chart.image_of_direction(w) for w in chart.all_directions]
     function_dimension = dimension_of_functions(balanced, case)
     differential_rank = rank(images)
     excess = function_dimension - differential_rank
@@ -427,7 +427,7 @@ class HeadChart:
             W=add(multiply(x.O, self.V), multiply(self.O, x.V)),
         )
 
-    def image(self, x: Direction) -> Function:
+    def image_of_direction(self, x: Direction) -> Function:
         """The image of a direction under the differential: f(Ȧ, W) + f(A, Ẇ)."""
         moves = self.moves(x)
         return function((moves.A, self.W), (self.A, moves.W))

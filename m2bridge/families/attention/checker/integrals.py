@@ -352,7 +352,7 @@ def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], Any]
 
 
 def polar_degrees_of_symmetric_matrices(case: Case) -> list[int]:
-    """δ_0, …, δ_n for α = d' = 1, by localization, with the bundle N in place of T_Y."""
+    """δ_0, …, δ_n for α = d' = 1 < d, by localization, with the bundle N in place of T_Y."""
     of_q = [comb(case.d, j) for j in range(case.d)]  # the integrals of the P^(d−1) of q
     return _degrees_from_integrals(_integrals_of_product(localized_symmetric(case.d), of_q))
 

@@ -31,7 +31,7 @@ def dimension(case: Case) -> int:
     differential at any weights, and that rank is at least the one modulo a prime. Raises
     ContradictionError if the upper bound is not the rank modulo the prime.
     """
-    upper = _forms_of_rank(case.d, _largest_rank(case)) + case.d * case.d_out - 1
+    upper = _dimension_of_forms(case.d, _largest_rank(case)) + case.d * case.d_out - 1
     lower = _rank_of_differential(case)
     if lower != upper:
         raise ContradictionError(
@@ -50,7 +50,7 @@ def degree(case: Case) -> int:
     of three linear forms, and v can be each.
     """
     rank = _largest_rank(case)
-    dimension_of_forms = _forms_of_rank(case.d, rank) - 1
+    dimension_of_forms = _dimension_of_forms(case.d, rank) - 1
     dimension_of_values = case.d * case.d_out - 1
     points_of_fibre = 3 if case.d_out == 1 and rank == 2 else 1
     degree_of_segre = comb(dimension_of_forms + dimension_of_values, dimension_of_values)
@@ -66,7 +66,7 @@ def _largest_rank(case: Case) -> int:
     return min(2 * case.alpha, case.d)
 
 
-def _forms_of_rank(d: int, rank: int) -> int:
+def _dimension_of_forms(d: int, rank: int) -> int:
     """The dimension of Q_s for s = ``rank``, as a cone.
 
     A form of rank s is one on a quotient of dimension s: the quotients are a Grassmannian, of
@@ -104,7 +104,7 @@ def _degree_of_forms(d: int, rank: int) -> int:
     numerator = prod(comb(d + i, d - rank - i) for i in range(d - rank))
     denominator = prod(comb(2 * i + 1, i) for i in range(d - rank))
     found = numerator // denominator
-    if _forms_of_rank(d, rank) <= MAX_HILBERT_VALUES:
+    if _dimension_of_forms(d, rank) <= MAX_HILBERT_VALUES:
         again = degree_by_values(d, rank)
         if again != found:
             raise ContradictionError(
@@ -122,7 +122,7 @@ def degree_by_values(d: int, rank: int) -> int:
     h is a polynomial for all n ≥ 0, of degree D = dim Q_s − 1 and with the leading coefficient
     deg / D!. So its D-th difference, Σ (−1)^(D − n) C(D, n) h(n), is the degree.
     """
-    D = _forms_of_rank(d, rank) - 1
+    D = _dimension_of_forms(d, rank) - 1
     total = 0
     for n in range(D + 1):
         value = 0

@@ -471,7 +471,7 @@ def _verdict_at_orbits(
         outcome = "UNDECIDED"
     witness = None
     if failing and failed_hypothesis is None:
-        largest = max(failing, key=ComparisonAtOrbit.size)
+        largest = max(failing, key=ComparisonAtOrbit.sort_key)
         witness = _witness(largest, case, evidence["dimension"])
     return verdict(
         words,
@@ -499,8 +499,8 @@ class ComparisonAtOrbit(NamedTuple):
         """Whether the observed value is known, and not the predicted one."""
         return self.observed is not None and self.observed != self.predicted
 
-    def size(self) -> tuple[int, list[int]]:
-        """The dimension of the orbit, and its numbers (r, s, m), by which orbits are compared."""
+    def sort_key(self) -> tuple[int, list[int]]:
+        """The dimension of the orbit, and its numbers (r, s, m), by which orbits are ordered."""
         return self.facts["dimension"], self.facts["orbit"]
 
 

@@ -199,7 +199,7 @@ def _check_dimension(
 
 
 def _sufficient_point_count(rank: int) -> int:
-    """Return a number of points at which ``rank`` independent functions have independent values."""
+    """Return how many general points give ``rank`` independent functions independent values."""
     # one for each function is enough if no point is special; twice as many leave a margin
     return 2 * rank + SPARE_POINTS
 
@@ -575,9 +575,9 @@ def _drop_dependent(
 
 
 def independent_rows(rows: list[Any]) -> tuple[int, ...]:
-    """Return the positions of all rows that are independent of the rows before them.
+    """Return the positions of all rows that are not combinations of the rows before them.
 
-    The rows are arrays of integers, independent modulo :data:`LARGE_PRIME`.
+    The rows are arrays of integers, read modulo :data:`LARGE_PRIME`; there is at least one.
     """
     matrix = flint.nmod_mat([row.tolist() for row in rows], LARGE_PRIME)
     # the rows are columns of the transpose, where pivots are independent of the columns before them

@@ -84,7 +84,7 @@ class CoordinateRing:
     def bound(self) -> int:
         """The bound B on the degrees of generators: one more than the last degree computed.
 
-        In that degree the coordinate ring is all sections, which proves the bound.
+        In the last one the coordinate ring is all sections, which proves the bound.
         """
         return len(self.multiplicities)
 

@@ -205,7 +205,7 @@ class ObservedGenerators(ObservedByDegree):
         return GeneratorNumbers.of(self.computed, self.last)
 
     def unknown(self, observable: str) -> str:
-        """Return the limit that was reached before the ideal was found."""
+        """Return the limit that was reached before the ideal was found; empty if none was."""
         return self.limit
 
     def with_predictions(self, predicted: Mapping[str, Any]) -> ObservedGenerators:

@@ -69,21 +69,23 @@ class ObservedLearningDegree(Observed):
         return None if self.counts is None else self.counts.count.dense
 
     def unknown(self, observable: str) -> str:
-        """Return why there is no number, in words: the limit, or that points are not isolated."""
-        return self.limit or "no number was counted, as critical points come in families"
+        """Return why there is no number: the limit, one token, or points that are not isolated."""
+        if self.counts is None:
+            return self.limit or "nothing is counted for one token"
+        return "no number was counted, as critical points come in families"
 
     def numbers(self) -> dict[str, int]:
         """Return no numbers: the only number is in the verdict."""
         return {}
 
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return a line with the primes modulo which the number was counted; none without it."""
+        """Return a line with the primes modulo which points were counted; none if none were."""
         if self.counts is None:
             return []
         return [("counted modulo", " and ".join(map(str, self.counts.primes)))]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the number, the primes modulo which it was counted, and the target."""
+        """Return the number or ``None``, the primes modulo which it was counted, and the target."""
         counted = None if self.counts is None else self.counts.count.dense
         primes = [] if self.counts is None else list(self.counts.primes)
         return {"learning_degree": counted, "primes": primes, "target": list(self.target)}

@@ -110,7 +110,10 @@ def sparse_matrix(matrix: IntegerMatrix) -> dict[tuple[int, int], int]:
 
 
 def function_coordinates(A: Sparse, V: Sparse) -> FunctionCoordinates:
-    """Return all coordinates of the function of sparse weights A and V, by (k, i, p, q), p ≤ q."""
+    """Return the coordinates of the function of sparse weights A and V, by (k, i, p, q), p ≤ q.
+
+    Coordinates that are not listed are zero.
+    """
     values: FunctionCoordinates = Counter()
     # Each product A_pi V_kq is a term of one coordinate, that of y_p y_q.
     for ((p, i), a), ((k, q), v) in product(A.items(), V.items()):

@@ -317,10 +317,12 @@ class WeightSpaces:
         differences: defaultdict[str, list[FunctionCoordinates]] = defaultdict(list)
         for (name, _, _), of_symbols in permuted.items():
             if len(of_symbols) > 1:
-                differences[name].append(_difference(of_symbols[0], of_symbols[1]))
+                differences[name].append(_difference_of_functions(of_symbols[0], of_symbols[1]))
         return RanksByWeight(
             of_kinds={kind: sparse_rank(images[w]) for kind, w in weight_of_kind.items()},
-            on_sums=sparse_rank([_sum(of_symbols) for of_symbols in permuted.values()]),
+            on_sums=sparse_rank(
+                [_sum_of_functions(of_symbols) for of_symbols in permuted.values()]
+            ),
             on_differences={name: sparse_rank(rows) for name, rows in differences.items()},
         )
 
@@ -338,8 +340,8 @@ def _pairs_of_chosen_symbols(
     return sorted({*product(chosen_rows, chosen_columns), *of_weight_zero})
 
 
-def _sum(functions: Iterable[FunctionCoordinates]) -> FunctionCoordinates:
-    """Return the sum of functions."""
+def _sum_of_functions(functions: Iterable[FunctionCoordinates]) -> FunctionCoordinates:
+    """Return the sum of functions, coordinate by coordinate; zero without any."""
     total: FunctionCoordinates = Counter()
     for function in functions:
         # a Counter adds the values
@@ -347,7 +349,9 @@ def _sum(functions: Iterable[FunctionCoordinates]) -> FunctionCoordinates:
     return total
 
 
-def _difference(left: FunctionCoordinates, right: FunctionCoordinates) -> FunctionCoordinates:
+def _difference_of_functions(
+    left: FunctionCoordinates, right: FunctionCoordinates
+) -> FunctionCoordinates:
     """Return the function ``left`` − ``right``."""
     result = Counter(left)
     # a Counter subtracts the values

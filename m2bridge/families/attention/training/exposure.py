@@ -173,13 +173,13 @@ class Differentials:
 
     @cached_property
     def A(self) -> IntegerEntries:
-        """The attention matrix KᵀQ, modulo the prime."""
+        """The attention matrix KᵀQ modulo the prime, by integers from 0 on."""
         K, Q = _matrix_modulo_prime(self.weights.K), _matrix_modulo_prime(self.weights.Q)
         return _rows_of_integers(K.transpose() * Q)
 
     @cached_property
     def W(self) -> IntegerEntries:
-        """The values V or OV, modulo the prime."""
+        """The values V as they are; or OV modulo the prime, by integers from 0 on."""
         if self.weights.O is None:
             return self.weights.V
         O, V = _matrix_modulo_prime(self.weights.O), _matrix_modulo_prime(self.weights.V)

@@ -311,6 +311,7 @@ class ExposedTypes(PartialValue):
         }
 
     def __str__(self) -> str:
+        """The exposed types in words, without those that are not decided."""
         return _types_in_words(self.exposed)
 
 

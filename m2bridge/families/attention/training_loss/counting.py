@@ -6,8 +6,9 @@ the same number, and it is a result modulo these primes: they are part of it.
 A chart gives one of the weights (A, V) with the same function, which are (λA, V/λ), or for a < d of
 the (K, Q, V) with A = KᵀQ: a random linear form in their entries is 1. The functions of the dense
 orbit are those with A and V of the largest ranks, in general position; a condition is a matrix
-with the rank that it has exactly there (:mod:`.gradient`). For a ≥ d the loss is quadratic in A,
-which can be eliminated: then there are equations for V alone (:mod:`.eliminated`).
+with its rank there, and where all conditions hold the function is one of these (:mod:`.gradient`).
+For a ≥ d the loss is quadratic in A, which can be eliminated: then there are equations for V alone
+(:mod:`.eliminated`).
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def count_modulo(prime: int, loss: Loss) -> Count:
 
 
 def _chart_for(prime: int, loss: Loss) -> WeightChart:
-    """A random chart, always the same for one prime."""
+    """A random chart, always the same for one prime and the same sizes."""
     return random_chart(loss.shape, prime - 1, Random(f"chart {prime}"))
 
 

@@ -70,7 +70,10 @@ class ChartWeights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCondition:
-    """A matrix whose rank is ``rank`` exactly on the dense orbit, and smaller elsewhere."""
+    """A matrix with a rank: the largest, at functions of the dense orbit; or one to compare with.
+
+    Where the matrices of :func:`dense_orbit` all have their ranks the function is in this orbit.
+    """
 
     name: str
     matrix: Entries

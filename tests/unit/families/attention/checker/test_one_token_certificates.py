@@ -109,7 +109,7 @@ def test_forms_of_bounded_rank(d: int) -> None:
 
 def test_a_wrong_bound_of_the_checker_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     one_token._degree_of_forms.cache_clear()
-    monkeypatch.setattr(one_token, "_forms_of_rank", lambda d, rank: comb(d + 1, 2))
+    monkeypatch.setattr(one_token, "_dimension_of_forms", lambda d, rank: comb(d + 1, 2))
     with pytest.raises(ContradictionError, match="the differential has the rank 10"):
         one_token.dimension(Case(4, 1, 1, 1))
     with pytest.raises(ContradictionError, match="by values"):
