@@ -319,7 +319,7 @@ def _compare_expectations(
 
 
 def _first_applicable(expected: Iterable[Expectation]) -> Expectation | None:
-    """Return the first formula whose stated hypotheses hold; ``None`` if there is none."""
+    """Return the first formula that has a value and whose stated hypotheses hold, or ``None``."""
     for expectation in expected:
         if expectation.value is not None and not expectation.fails:
             return expectation
