@@ -134,7 +134,7 @@ class Closure(Result):
 
     @property
     def dimension_status(self) -> str:
-        """``proved`` or ``lower bound``; ``unfinished`` where nothing is known."""
+        """``proved`` or ``lower bound``; ``unfinished`` where no lower bound is known."""
         return self.known_dimension.status
 
     @cached_property

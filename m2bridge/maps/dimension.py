@@ -91,7 +91,7 @@ class Dimension(Result):
     def status(self) -> Status:
         """The status of :attr:`dimension`: proved, a lower bound, or a formula's value.
 
-        ``unfinished`` if there is no value.
+        ``unfinished`` or ``not applicable`` if there is no value.
         """
         best = best_value(self.findings)
         return "unfinished" if best is None else best.status
