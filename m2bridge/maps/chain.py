@@ -365,7 +365,7 @@ def rescaling_dimension(layers: Sequence[Layer]) -> int:
 
 
 def _without_parameters(row: dict[Variable, int]) -> dict[Variable, int]:
-    """Return the condition with u = 0 on all parameters, which are the variables with a name."""
+    """Return Σ entry·u(variable) = 0 for u = 0 on the parameters, the variables with a name."""
     return {variable: entry for variable, entry in row.items() if not isinstance(variable, str)}
 
 
@@ -578,7 +578,7 @@ class Chain(DifferentiableModel):
 
 @lru_cache(maxsize=8)
 def _reduced_layers(layers: tuple[Layer, ...], prime: int) -> tuple[ReducedLayer, ...]:
-    """Return the layers modulo a prime; a cache keeps them between batches of gradients."""
+    """Return :meth:`Layer.modulo` of each layer; a cache keeps it between batches of gradients."""
     return tuple(layer.modulo(prime) for layer in layers)
 
 

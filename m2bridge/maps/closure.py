@@ -179,7 +179,7 @@ def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
 
 
 def _prefers_lattice(graded: MultigradedMap, strategy: Strategy, max_degree: int | None) -> bool:
-    """Return whether to use lattice ideals: for ``auto``, a monomial map and many coordinates."""
+    """Return whether ``auto`` uses lattice ideals: without a degree, for many monomials."""
     if strategy != "auto" or max_degree is not None:
         return False
     if len(graded.polynomial_map.coordinates) <= MAX_DEGREEWISE_COORDINATES:
@@ -346,7 +346,7 @@ def _by_degrees(
 
 
 def without_auto(strategy: Strategy) -> Strategy:
-    """Return ``elimination`` for ``auto``, other known strategies unchanged; raise for others."""
+    """Return the strategy, ``elimination`` for ``auto``; InvalidCaseError if it is unknown."""
     errors.check_choice("strategy", strategy, Strategy)
     return "elimination" if strategy == "auto" else strategy
 
@@ -504,7 +504,7 @@ class Image(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """A Macaulay2 program that defines the ideal of the closure."""
+        """A Macaulay2 program that defines the ideal that the generators found generate."""
         return self.closure.to_macaulay2()
 
 

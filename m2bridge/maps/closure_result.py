@@ -134,7 +134,7 @@ class Closure(Result):
 
     @property
     def dimension_status(self) -> str:
-        """``proved`` or ``lower bound``; ``unfinished`` where nothing is known."""
+        """``proved`` or ``lower bound``; ``unfinished`` where no lower bound is known."""
         return self.known_dimension.status
 
     @cached_property
@@ -183,7 +183,10 @@ class Closure(Result):
 
     @property
     def homogeneous(self) -> bool:
-        """Whether the variety is a cone: the ideal is homogeneous in the standard grading."""
+        """Whether the ideal is shown to be homogeneous in the standard grading, the closure a cone.
+
+        ``False`` also if nothing was found, or the generators have another grading.
+        """
         if isinstance(self.equations, Implicitization):
             # its generators are homogeneous for its grading
             return self.equations.source.grading.is_standard
@@ -346,7 +349,7 @@ class Closure(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """A Macaulay2 program that defines the ideal that the generators found generate."""
+        """A Macaulay2 program that defines the ideal of the generators found; 0 if none were."""
         ideal: GeneratingSet | None = self.ideal
         if ideal is None:
             ideal = GeneratingSet(PolynomialRing(self.field, self.model.coordinate_names()), ())

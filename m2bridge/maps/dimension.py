@@ -91,7 +91,7 @@ class Dimension(Result):
     def status(self) -> Status:
         """The status of :attr:`dimension`: proved, a lower bound, or a formula's value.
 
-        ``unfinished`` if there is no value.
+        ``unfinished`` or ``not applicable`` if there is no value.
         """
         best = best_value(self.findings)
         return "unfinished" if best is None else best.status
@@ -319,7 +319,7 @@ def _compare_expectations(
 
 
 def _first_applicable(expected: Iterable[Expectation]) -> Expectation | None:
-    """Return the first formula whose stated hypotheses hold; ``None`` if there is none."""
+    """Return the first formula that has a value and whose stated hypotheses hold, or ``None``."""
     for expectation in expected:
         if expectation.value is not None and not expectation.fails:
             return expectation

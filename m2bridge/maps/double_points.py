@@ -131,7 +131,7 @@ def why_no_double_points(model: Model, field: CoefficientField) -> str:
     return ""
 
 
-def source_dimension(model: Model) -> int:
+def closure_dimension(model: Model) -> int:
     """Return the dimension of the closure, a cone, where double points apply.
 
     It is one more than the dimension of the product of projective spaces that is the source.
@@ -169,7 +169,7 @@ def double_points_script(model: Model) -> Script:
         "coordinates": ", ".join(targets),
         "images": m2_syntax.sequence(images),
         "factors": _factor_lists(factors),
-        "dimension": source_dimension(model) - 1,  # of the product of projective spaces
+        "dimension": closure_dimension(model) - 1,  # of the product of projective spaces
     }
     return render("double_points", values=values)
 
@@ -197,7 +197,7 @@ def double_points(model: Model) -> list[MeasuredPrime]:
         raise MethodUnavailableError(
             f"the images of the {model.title} have common zeros where no factor is zero"
         )
-    cone_dimension = source_dimension(model)
+    cone_dimension = closure_dimension(model)
     # If the pairs of points with the same image have at least the dimension of the source, then a
     # general point has the image of a second point.
     if answer.integer("pairs_dimension") >= cone_dimension - 1:

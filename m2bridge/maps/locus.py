@@ -74,7 +74,7 @@ class OrbitStatus:
 
     @property
     def tangent_range(self) -> tuple[int, float]:
-        """The least and the largest value that the tangent dimension can have."""
+        """The least and the largest value of the tangent dimension; 0 and ∞ for unknown bounds."""
         return self.tangent.lower or 0, self.tangent.most
 
     def to_json(self) -> dict[str, Any]:
@@ -213,7 +213,7 @@ this kind; ``None`` for an unknown degree.
 
 
 def _degrees_by_kind(components: Components) -> DegreesByKind:
-    """Return the degrees of the components of each kind, in the order of the components."""
+    """Return the degrees of the components of each kind, an orbit (or ``None``) and a dimension."""
     degrees: DegreesByKind = {}
     for component in components:
         kind = (component.orbit, component.dimension)

@@ -103,8 +103,8 @@ class MapModel(Model):
         return rescaling_dimension((Layer(self.polynomial_map),))
 
     def polar_theorem(self) -> PolarData | None:
-        """Return the polar degrees of a toric variety; ``None`` if a coordinate is not a monomial,
-        all are zero, or the polytope of the exponents has too many faces or singular orbits.
+        """Return the polar degrees of a toric variety; ``None`` if the parameters have relations, a
+        coordinate is not a monomial, all are zero, or there are too many faces or singular orbits.
         """
         from m2bridge.maps.degrees.toric_degrees import toric_polar_data
 

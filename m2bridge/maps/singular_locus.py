@@ -34,7 +34,7 @@ from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import elimination_values, linear_reduction
-from m2bridge.maps.double_points import double_points, source_dimension, why_no_double_points
+from m2bridge.maps.double_points import closure_dimension, double_points, why_no_double_points
 from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
@@ -240,7 +240,7 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
     MethodUnavailableError
         If the method is required and does not apply to the map.
     """
-    dimension = source_dimension(model)
+    dimension = closure_dimension(model)
     # elimination and the Jacobian criterion have the rest of the time, if they are to run too
     half_of_the_time = share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS)
     try:

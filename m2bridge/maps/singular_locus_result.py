@@ -144,7 +144,7 @@ class SingularLocus(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """Return Macaulay2 programs that define the ideals of the components that were computed."""
+        """Return Macaulay2 programs for the computed ideals of components; else a comment."""
         programs = []
         for component in self.components or ():
             if component.ideal is not None:

@@ -325,7 +325,7 @@ def _draw_table(axes: Any, heads: Sequence[HeadWeights], all_heads: int, paint: 
 
 
 def _what_is_near(heads: Sequence[HeadWeights]) -> str:
-    """Return the name of that to which the distances are by which heads are sorted."""
+    """Return in words from what the distances are by which heads are sorted."""
     return "a lower rank" if heads[0].shape.softmax else "the singular locus"
 
 

@@ -92,7 +92,8 @@ class CriticalPoints(Result):
 
     @property
     def critical_points(self) -> int | None:
-        """The number of complex critical functions in the dense orbit, with multiplicity.
+        """The number of complex critical functions, with multiplicity: of those in the dense orbit,
+        or of all where they were not counted by orbits.
 
         It is a result modulo two primes; ``None`` where they come in families.
         """
@@ -155,7 +156,7 @@ class CriticalPoints(Result):
         """Whether points outside the dense orbit come in families, which the list of real points
         leaves out.
         """
-        # Where points were counted by orbits, ``None`` is not for points that were not counted.
+        # Without ``by_orbit``, ``None`` means that these points were not counted.
         return self.counts.count.elsewhere is None and self.counts.count.by_orbit
 
     def _are_one_function(self, minima: Sequence[RealPoint]) -> bool:
@@ -206,7 +207,7 @@ class CriticalPoints(Result):
         }
 
     def to_macaulay2(self) -> str:
-        """The number and the primes."""
+        """Return Macaulay2 assignments of the number, ``null`` if unknown, and of the primes."""
         number = "null" if self.critical_points is None else str(self.critical_points)
         return f"criticalPoints = {number}\nprimes = {sequence(map(str, self.primes))}"
 

@@ -197,7 +197,9 @@ def _arrays(option: str, source: DataSource) -> dict[str, Tensor]:
 
 
 def _finite_entries(array: Tensor, option: str) -> Any:
-    """Return the entries of an array; InvalidCaseError for ``option`` if one is not finite."""
+    """Return the entries of an array; InvalidCaseError for ``option`` if one is not a finite real
+    number.
+    """
     try:
         return array.array()
     except InvalidCaseError as reason:

@@ -145,7 +145,7 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
         return tuple(draw() for _ in range(length))
 
     def drawn_matrix(size: int, rank: int) -> tuple[tuple[Scalar, ...], ...]:
-        """Draw a matrix of this size, 1 or 2, as its rows: of rank 1, or any for a larger rank."""
+        """Draw a size × size matrix as its rows: any if ``rank`` ≥ ``size``, else of rank 1."""
         if rank >= size:
             return tuple(drawn_row(size) for _ in range(size))
         # a certificate's checker draws in this order
@@ -431,7 +431,7 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
     precision = 128
 
     def draw() -> Scalar:
-        """Draw a rational number with the denominator 1000."""
+        """Draw one of the numbers −1, −999/1000, …, 999/1000."""
         return flint.fmpq(random.randrange(-1000, 1000), 1000)
 
     while precision <= MAX_PRECISION_BITS:

@@ -106,7 +106,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return DeepAttention.from_key(key)
 
     def statements(self) -> tuple[Statement, ...]:
-        """Return the statements of the paper about several layers, and its conjectures."""
+        """Return the statements about these networks, of the paper and of m2bridge."""
         return STATEMENTS
 
     def figures(self) -> tuple[Figure, ...]:

@@ -122,7 +122,7 @@ class DeepAttention(NetworkSizes):
         return lightning_bounds(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the dimension by formulas; see ``statements.py``."""
+        """Return the dimension by each formula of ``statements`` that applies, and the paper's."""
         return expectations(self)
 
     def statements(self) -> tuple[Statement, ...]:

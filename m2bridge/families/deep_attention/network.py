@@ -196,7 +196,7 @@ class FormalSoftmax(Residues):
         return self.matrix([first_row, second_row])
 
     def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
-        """Return the covector on the scores Z."""
+        """Return the pullback to the scores Z of a covector on σ(Z), which is ``normalized``."""
         return self.matrix(_scores_pullback(normalized.table(), covector.table(), mul))
 
 
@@ -231,7 +231,7 @@ class Balls(Reals):
         return self.matrix(quotients)
 
     def scores_pullback(self, normalized: MatrixLike, covector: MatrixLike) -> MatrixLike:
-        """Return the covector on the scores Z."""
+        """Return the pullback to the scores Z of a covector on σ(Z), which is ``normalized``."""
         return self.matrix(_scores_pullback(normalized.table(), covector.table(), mul))
 
 

@@ -183,7 +183,10 @@ def observe_part(
 
 
 def _dimension(network: NetworkSizes) -> ComputedValue:
-    """Compute the best lower bound for the dimension; it is exact if it meets an upper bound."""
+    """Compute the best lower bound for the dimension; it is exact if it meets an upper bound.
+
+    MethodUnavailableError is raised if no method finds one.
+    """
     result = dimension(network)
     if result.lower is None:
         raise MethodUnavailableError(result.unfinished or "no bound was found")

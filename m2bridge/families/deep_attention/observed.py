@@ -122,7 +122,7 @@ class ObservedNetwork(Observed):
         return f"{words}: {finding.known} ({finding.method})"
 
     def numbers(self) -> dict[str, int]:
-        """Return the computed ranks and bounds, by their names."""
+        """Return the ranks and bounds behind all values, by their names; of one name the last."""
         numbers: dict[str, Any] = {}
         for finding in self.findings.values():
             numbers |= finding.numbers

@@ -180,7 +180,7 @@ class EDDegree(Result):
 
     @property
     def distances(self) -> tuple[float, ...] | None:
-        """Approximations of q(x − u) for each x of :attr:`real_points`, in the same order."""
+        """Approximations of q(x − u) for each x of :attr:`real_points`; ``None`` if that is."""
         if self.at_point is None or self.at_point.real is None:
             return None
         points = self.at_point.real.points

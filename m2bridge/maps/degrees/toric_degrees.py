@@ -47,7 +47,9 @@ a millisecond.
 
 
 def toric_exponents(parametrization: PolynomialMap) -> list[IntegerVector]:
-    """Return the different exponents of the coordinates of a monomial map; else an empty list."""
+    """Return the different exponents of the nonzero coordinates of a monomial map with free
+    parameters; an empty list for another map.
+    """
     if not is_monomial(parametrization):
         return []
     exponents = {monomial for image in parametrization.images for monomial in image}
@@ -57,11 +59,11 @@ def toric_exponents(parametrization: PolynomialMap) -> list[IntegerVector]:
 def toric_polar_data(parametrization: PolynomialMap) -> PolarData | None:
     """Return the polar degrees of the closure of the image of a monomial map.
 
-    ``None`` if a coordinate is not a monomial, all are zero, or the polytope has too many faces or
-    the variety too many singular orbits.
+    ``None`` if the parameters have relations, a coordinate is not a monomial, all are zero, or the
+    polytope has too many faces or the variety too many singular orbits.
     """
     points = toric_exponents(parametrization)
-    if not points:  # a coordinate is not a monomial, or all are zero
+    if not points:
         return None
     cone = parametrizes_cone(parametrization)
     if not cone:

@@ -253,8 +253,8 @@ def check_accounted(
 
 
 def _is_not_in_model(name: str, options: StoredOptions) -> bool:
-    """Return whether an array in the block around a layer makes the layer another one than in the
-    model here, by its name, and is not left out by the options.
+    """Return whether the name of an array in the block around a layer says that the layer computes
+    what the model here does not, and the options do not leave the array out.
     """
     is_known = any(re.search(row["names"], name) for row in NAMES["not_in_model"])
     return is_known and not _changes_nothing(name, options)

@@ -60,8 +60,9 @@ class Tensor:
         """The shape in words, ``64 × 768``; of an array that is made from others, that of the first
         one as it is in the file.
         """
-        shape = self.sources[0].shape if self.sources else self.shape
-        return " × ".join(map(str, shape)) or "a number"
+        if self.sources:
+            return self.sources[0].size_text
+        return " × ".join(map(str, self.shape)) or "a number"
 
     @property
     def file_names(self) -> frozenset[str]:
@@ -204,7 +205,7 @@ def _from_lists(name: str, value: Any) -> tuple[Any, str]:
 
 
 def _is_exact_as_float(entry: Any) -> bool:
-    """Return whether an entry is an integer that a float, with 53 bits, holds exactly."""
+    """Return whether an entry is an integer of at most 53 bits, which a float holds exactly."""
     return type(entry) is int and abs(entry) < 2**53
 
 

@@ -314,7 +314,7 @@ def named_layers(
     Raises
     ------
     InvalidCaseError
-        If a name is missing, fits no array, or fits one that belongs to no layer.
+        If a name is missing, is that of K and V alone, or fits no array, or one of no layer.
     """
     # What is empty is not given, as None.
     given = {option: name for option, name in names.items() if name}
@@ -331,6 +331,11 @@ def named_layers(
                 missing[0], "is missing: give the names of query, key and value, or of none"
             )
         letters = {letter: given[option] for letter, option in zip("QKV", separate, strict=True)}
+        # The array may have K above V: of K and V alone no cut is known.
+        if letters["Q"] != letters["K"] == letters["V"]:
+            raise InvalidCaseError(
+                "value", "must not be the array of the keys: save keys and values as two arrays"
+            )
     if "output" in given:
         letters["O"] = given["output"]
     layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
@@ -489,7 +494,7 @@ def _are_names_of(stacked_names: Iterable[str], layout: Layout) -> bool:
 
 
 def listed(available: Mapping[str, Tensor]) -> str:
-    """Return the first arrays, at most eight, with their sizes, for messages."""
+    """Return the first eight arrays with their sizes, and how many more there are, in words."""
     first = ", ".join(f"'{visible(t.name)}' ({t.size_text})" for t in list(available.values())[:8])
     if len(available) > 8:
         return f"{first} and {len(available) - 8} more"
@@ -560,9 +565,9 @@ def _sort_key(layer: LayerTensors) -> list[Any]:
     return [(int(piece) if piece.isdigit() else 0, piece) for piece in pieces]
 
 
-def alike(layers: Iterable[LayerTensors]) -> bool:
-    """Return whether the names of the layers differ in numbers only, as those of layers that follow
-    one another do.
+def are_named_alike(layers: Iterable[LayerTensors]) -> bool:
+    """Return whether the names of one or more layers differ in numbers only, as those of layers
+    that follow one another do.
     """
     return len({re.sub(r"\d+", "", layer.name) for layer in layers}) == 1
 

@@ -88,7 +88,7 @@ def _needs_no_norm(
 def _kind_of_norm(said: str | None, architecture: Architecture | None) -> str | None:
     """Return the kind of the norm of each layer, ``layer``, ``rms``, or with 1 at the end where it
     multiplies by 1 + γ, as the option ``norm`` or config.json says it; ``none`` if the option says
-    that there is no norm, and ``None`` if neither says anything.
+    that there is no norm, and ``None`` if neither says a kind.
     """
     if said is not None or architecture is None:
         return said

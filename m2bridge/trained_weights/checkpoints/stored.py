@@ -104,7 +104,7 @@ def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
     scales = others[0]
 
     def read() -> Any:
-        """Return the products as an array of fractions."""
+        """Return integers·scales/127, row by row, as an array of fractions."""
         check_few_fractions(weight)
         scale = as_fractions(scales.array()) / 127
         return as_fractions(weight.array()) * scale[:, None]
@@ -283,7 +283,7 @@ def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Ten
     factor = adapter.factor(down.shape[0], down.name)
 
     def read() -> Any:
-        """Return W + factor·B·A as an array of fractions."""
+        """Return W + factor·B·A, or W + factor·(B·A)ᵀ, as an array of fractions."""
         check_few_fractions(weight)
         product = numpy.dot(as_fractions(up.array()), as_fractions(down.array())) * factor
         return as_fractions(weight.array()) + (product.T if adapter.columns else product)

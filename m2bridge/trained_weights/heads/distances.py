@@ -53,7 +53,7 @@ def distances(head: HeadWeights) -> tuple[float | None, float | None]:
 
 
 def distance_text(value: float | None) -> str:
-    """Return a number as the cell of a table; a dash for ``None``, which rounding hides."""
+    """Return a distance as the cell of a table; a dash for ``None``: hidden or not known."""
     return "–" if value is None else f"{value:.4g}"
 
 
@@ -85,7 +85,7 @@ class SingularStratum(NamedTuple):
     heads: tuple[HeadWeights, ...]
 
     def words(self) -> str:
-        """Return its name, how many heads are near it, and which is the nearest."""
+        """Return its name, to how many heads it is the nearest, and the nearest of these heads."""
         first = self.heads[0]
         # A nearness of 0 stands for a distance that rounding does not distinguish from 0.
         distance = nearness(first)

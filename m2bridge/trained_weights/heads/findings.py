@@ -105,23 +105,26 @@ class HeadWeights:
 
     @property
     def orbit(self) -> Orbit | None:
-        """The orbit (r, s, m) of the function; ``None`` for the zero function, which has none."""
+        """The orbit (r, s, m) of the function; ``None`` for the zero function, which has none.
+
+        Where ranks are not proved, it is that of the lower bounds.
+        """
         from m2bridge.families.attention.orbits.orbits import (
             Orbit,  # needs SymPy, which is slow to import
         )
 
-        if self.is_zero:
-            return None
-        return Orbit(*self.ranks.numbers)
+        return None if self._has_no_orbit else Orbit(*self.ranks.numbers)
+
+    @property
+    def _has_no_orbit(self) -> bool:
+        """Whether r and s, which may be lower bounds, are those of the zero function."""
+        A_is_zero, V_is_zero = self.ranks.r == 0, self.ranks.s == 0
+        return V_is_zero or (A_is_zero and not self.shape.softmax)
 
     @property
     def is_zero(self) -> bool:
-        """Whether the function is zero: V is 0, or, in lightning attention, A is.
-
-        Where ranks are lower bounds, those that are positive still show that it is not.
-        """
-        A_is_zero, V_is_zero = self.ranks.r == 0, self.ranks.s == 0
-        return V_is_zero or (A_is_zero and not self.shape.softmax)
+        """Whether the function is proved to be zero: V is 0, or, in lightning attention, A is."""
+        return self.ranks.proved and self._has_no_orbit
 
     @property
     def is_outside(self) -> bool:
@@ -348,7 +351,7 @@ class HeadWeights:
             "rank_V": s,
             "dim_intersection": m,
             "ranks": {**how_known, "method": self.ranks.method or None},
-            "orbit": None if self.is_zero else {"r": r, "s": s, "m": m},
+            "orbit": None if self._has_no_orbit else {"r": r, "s": s, "m": m},
             "singular": self.singular,
             "boundary": self.boundary,
             "regular": self.regular,

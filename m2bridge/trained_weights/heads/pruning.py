@@ -130,7 +130,7 @@ def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | N
 
 
 def _rounded_up(number: float) -> float:
-    """Return a number that is not negative with two digits, rounded up: 0.1231 -> 0.13."""
+    """Return a nonnegative number, rounded up to two digits: 0.1231 -> 0.13."""
     if not number:
         return 0.0
     unit = 10.0 ** (floor(log10(number)) - 1)

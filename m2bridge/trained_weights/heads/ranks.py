@@ -266,7 +266,7 @@ class HeadShape:
 
     @property
     def has_factors(self) -> bool:
-        """Whether A is counted as K and Q: a given A of bounded rank has no other parameters."""
+        """Whether the parameters of A are K and Q: if they are given, or A has bounded rank."""
         return self.factored or self.a < self.d
 
     @property

@@ -34,7 +34,7 @@ class HeadType:
         Whether such weights are critical for all targets in an open set; ``None`` with softmax
         where A or V (or OV) is zero, which the theorem leaves out.
     zero : bool
-        Whether the function is zero, without softmax.
+        Whether the function of such weights is zero, without softmax.
     saddle : bool
         Whether they are then saddles for almost all of these targets, by the theorem.
     """
@@ -166,7 +166,8 @@ class HeadTypes:
             return "nothing is known where A or the values are zero"
         are_exact = self.exact is not None and self.exact.ranks == found.ranks
         subject = "such ranks" if are_exact else "such effective ranks"
-        if found.zero:
+        # an effective rank 0 of A or V, alone, does not prove that the function is zero
+        if self.exact is not None and self.exact.zero:
             subject = f"the function is zero, and {subject}"
         if not found.exposed:
             return f"{subject} are critical for almost no target"

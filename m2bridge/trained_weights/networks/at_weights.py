@@ -86,7 +86,7 @@ class NetworkAtWeights:
 
     @property
     def regular(self) -> bool | None:
-        """Whether the weights are proved to be a regular point; ``None`` if that is not decided."""
+        """Whether the weights are a regular point; ``None`` where neither answer is proved."""
         return decide_regular(self.dimension, self.rank, self.most_rank)
 
     def facts(self) -> list[tuple[str, object]]:

@@ -368,7 +368,7 @@ def _independent_rows(rows: Sequence[list[Any]]) -> int:
 
 
 def _unchanged(X: MatrixLike) -> MatrixLike:
-    """Return the tokens as they are drawn."""
+    """Return the tokens X as they are: the function ``placed_at`` that changes nothing."""
     return X
 
 

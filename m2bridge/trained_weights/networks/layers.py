@@ -28,7 +28,7 @@ from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import with_progress
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
-from m2bridge.trained_weights.checkpoints.names import alike
+from m2bridge.trained_weights.checkpoints.names import are_named_alike
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
@@ -79,7 +79,7 @@ class AnalysedHeads:
     around: dict[int, NormAndOutputBias]
     unfinished: str
 
-    def of(self, number: int) -> list[HeadWeights]:
+    def of_layer(self, number: int) -> list[HeadWeights]:
         """Return the heads of the layer with this number, from 1 on."""
         return [head for head in self.heads if head.layer == number]
 
@@ -143,7 +143,7 @@ def analyse_layers(
     heads differ in shape, or an A has a larger rank than the model allows.
     """
     for number, layer in enumerate(layers, 1):
-        heads = found.of(number)
+        heads = found.of_layer(number)
         shapes = {head.shape for head in heads}
         if len(shapes) == 1 and not any(head.is_outside for head in heads):
             yield number, _analyse_layer(number, layer, found, options)
@@ -157,7 +157,7 @@ def _analyse_layer(
     shared or rotated keys; else by the rank of the differential where the layer is small enough, or
     by bounds that need no weights.
     """
-    heads, around = found.of(number), found.around[number]
+    heads, around = found.of_layer(number), found.around[number]
     shapes = [head.shape for head in heads]
     if not _are_added(layer, shapes):
         return heads_side_by_side(shapes, around)
@@ -192,7 +192,7 @@ def find_behind_norms(
     """
     for number, own in alone.items():
         around = found.around[number]
-        shapes = [head.shape for head in found.of(number)]
+        shapes = [head.shape for head in found.of_layer(number)]
         first = shapes[0]
         # Layers without such a norm, and those of which nothing would be left, or whose outputs are
         # concatenated and not added.
@@ -214,7 +214,7 @@ def _dimension_without_mean(
     """Return the dimension of the functions of the layer whose outputs are the differences of the
     other outputs to the last one, which is all that LayerNorm sees; ``None`` if it is not known.
     """
-    given = [head.shape for head in found.of(number)]
+    given = [head.shape for head in found.of_layer(number)]
     shapes, around = without_mean(given, found.around[number])
     known = layer_without_weights(shapes, around, options).dimension
     # Of softmax with biases or shared keys no rank adds anything.
@@ -339,7 +339,8 @@ def find_network(
 
     ``alone`` has what is known of each layer alone, by its number.
     """
-    shapes = [[head.shape for head in found.of(number)] for number in range(1, len(layers) + 1)]
+    numbers = range(1, len(layers) + 1)
+    shapes = [[head.shape for head in found.of_layer(number)] for number in numbers]
     if any(head.is_outside for head in found.heads) or not _form_network(layers, shapes):
         return None
     # By biases or norms a layer is no longer one of its matrices alone.
@@ -356,7 +357,7 @@ def find_network(
                 AnalysedLayer(
                     number=number,
                     tensors=layer,
-                    heads=found.of(number),
+                    heads=found.of_layer(number),
                     around=found.around[number],
                     alone=alone[number],
                     options=options,
@@ -394,7 +395,7 @@ def _form_network(layers: Sequence[LayerTensors], shapes: Sequence[Sequence[Head
             return False
     have_as_many_heads = len({len(layer) for layer in shapes}) == 1
     # Layers whose names differ in numbers only have an output matrix if the first one has.
-    return have_as_many_heads and alike(layers) and _are_added(layers[0], shapes[0])
+    return have_as_many_heads and are_named_alike(layers) and _are_added(layers[0], shapes[0])
 
 
 def _is_differentiated(shapes: Sequence[HeadShape]) -> bool:
@@ -410,9 +411,9 @@ def _analyse_network(
     """Return what is known at its weights of the network of these layers, which ``layers`` has by
     their numbers: several layers without biases and norms, or one with its norm and output bias.
     """
-    heads = [head for number in layers for head in found.of(number)]
+    heads = [head for number in layers for head in found.of_layer(number)]
     # For each layer the sizes of its heads.
-    shapes = [[head.shape for head in found.of(number)] for number in layers]
+    shapes = [[head.shape for head in found.of_layer(number)] for number in layers]
     # The functions of all heads determine that of the network: their ranks bound its rank.
     rank_of_all_heads = sum_or_none(head.most_rank for head in heads)
 
@@ -442,7 +443,7 @@ def _rank_bound_from_zero_layers(layer_numbers: Sequence[int], found: AnalysedHe
     """
     bounds = []
     for number in layer_numbers:
-        heads = found.of(number)
+        heads = found.of_layer(number)
         # for each head an upper bound for the rank of its differential, where one is known
         rank_of_layer = sum_or_none(head.most_rank for head in heads)
         is_zero_layer = all(head.is_zero for head in heads)
@@ -458,7 +459,7 @@ def _extra_parameters(numbers: Sequence[int], found: AnalysedHeads) -> ExtraPara
     """
     groups: list[FiniteGroup] = []
     for number in numbers:
-        shapes = [head.shape for head in found.of(number)]
+        shapes = [head.shape for head in found.of_layer(number)]
         groups += finite_symmetries(shapes)
     finite = products(groups)
     if len(numbers) > 1:

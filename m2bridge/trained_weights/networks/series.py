@@ -83,6 +83,7 @@ class _Germ:
         return _Germ(series, self.length, self.prime)
 
     def __add__(self, other: Any) -> _Germ:
+        """Return the sum with a germ or with a residue, which is a constant."""
         return self._with_series(
             self.series + (other.series if isinstance(other, _Germ) else other)
         )

@@ -1373,6 +1373,21 @@ def test_a_limit_on_time_shows_what_is_known(file: Path, monkeypatch: pytest.Mon
     assert head.to_json()["ranks"]["rank_A"] == "lower bound"
 
 
+def test_zero_is_not_said_of_a_product_that_is_not_proved_to_be_zero(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # KᵀQ = 0, of which residues show only that the rank is at least 0
+    given = {"K": [[1, 2, 3], [0, 0, 0]], "Q": [[0, 0, 0], [1, 0, 2]], "V": [[1, 0, 0]]}
+    proved = weights(**given).heads[0]
+    assert (proved.is_zero, proved.orbit, proved.point) == (True, None, "zero, singular, boundary")
+    monkeypatch.setattr("m2bridge.trained_weights.heads.ranks._MOST_SECONDS", -1.0)
+    found = weights(**given)
+    head = found.heads[0]
+    assert (head.ranks.proved, head.is_zero, head.point) == (False, False, "undecided")
+    assert head.words().startswith("not decided")
+    assert "zero" not in found.to_text()
+
+
 def artists(figure: Any) -> Iterator[tuple[str, Any]]:
     for axes in figure.axes:
         for line in axes.lines:

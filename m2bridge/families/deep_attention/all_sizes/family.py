@@ -78,7 +78,7 @@ class AmongNetworks(VerdictScope):
         return self.to_data()
 
     def reasons(self) -> list[str]:
-        """Return where the statement is true, does not apply, and first is false."""
+        """Return in words whether it holds, where it does not apply, and its counterexample."""
         lines = reasons({"verdict": self.decision, "outside": self.outside})
         if self.witness is not None:
             lines.append(f"the first counterexample: {example_text(self.witness)}")

@@ -301,7 +301,7 @@ def equation(scalings: int) -> Pieces:
     """Return the summand of layer k in Eq. 14 or Eq. 16, less ``scalings``, as pieces on LAYER.
 
     The summand is α_1(2d_0 − α_1) for k = 1, and α_k(2δ − α_k) for k ≥ 2, where the hidden width δ
-    is r_k. ``scalings`` is 1 for Eq. 14, lightning attention, and 0 for Eq. 16, softmax.
+    is r_k, as δ ≤ d_0. ``scalings`` is 1 for Eq. 14, of lightning attention, and 0 for Eq. 16.
     """
     return (("k = 1", f"x*(2*n - x) - {scalings}"), ("k >= 2", f"x*(2*r - x) - {scalings}"))
 
@@ -416,16 +416,17 @@ def _variables() -> list[Any]:
 
 
 def _moved(A: list[LayerColumn], u: LayerColumn, v: LayerColumn, token: LayerColumn) -> LayerColumn:
-    """Return SA applied to a token, where S = uuᵀ + vvᵀ."""
+    """Return SA·token, where S = uuᵀ + vvᵀ, and ``A`` are the rows of the matrix A."""
+    # uuᵀA·token is u times the number uᵀA·token
     u_factor = _form(A, u, token)
     v_factor = _form(A, v, token)
-    return [u_factor * x + v_factor * z for x, z in zip(u, v, strict=True)]
+    return [u_factor * u_i + v_factor * v_i for u_i, v_i in zip(u, v, strict=True)]
 
 
 def _form(A: list[LayerColumn], x: LayerColumn, y: LayerColumn) -> Any:
-    """Return the value xᵀAy of the bilinear form of A."""
-    images = [row[0] * y[0] + row[1] * y[1] for row in A]
-    return x[0] * images[0] + x[1] * images[1]
+    """Return the value xᵀAy of the bilinear form of the 2 × 2 matrix with the rows ``A``."""
+    Ay = [row[0] * y[0] + row[1] * y[1] for row in A]
+    return x[0] * Ay[0] + x[1] * Ay[1]
 
 
 def _determinant(x: LayerColumn, y: LayerColumn) -> Any:

@@ -325,7 +325,7 @@ def normal_form_factors(layers: int) -> int | None:
 
 
 def transposed_word(word: Word) -> Word:
-    """The transpose of a product of matrices: their transposes in the opposite order."""
+    """The transpose of a product: its letters in the opposite order, −n for the transpose of n."""
     return tuple(-letter for letter in reversed(word))
 
 

@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 from m2bridge import weights
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
+from m2bridge.trained_weights.checkpoints.arrays import tensor
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from tests.tiers import few
 
@@ -706,3 +707,18 @@ def test_files_of_tensorflow_and_flax_have_the_names_with_kernels() -> None:
     block = "transformer.h.0.attn"
     gpt2 = {f"{block}.c_attn.kernel": p.stacked, f"{block}.c_proj.kernel": p.O}
     assert found_ranks(gpt2, heads=HEADS) == p.ranks
+
+
+def test_one_array_for_keys_and_values_alone_is_refused() -> None:
+    state = {"q": numpy.ones((2, D)), "kv": numpy.ones((4, D))}
+    with pytest.raises(InvalidCaseError, match="must not be the array of the keys") as error:
+        weights(state, query="q", key="kv", value="kv")
+    assert error.value.option == "value"
+
+
+def test_sizes_in_messages_are_those_of_the_file() -> None:
+    """Also of an array that is changed twice, as one of K and V that is turned and cut."""
+    stored = tensor("kv", numpy.zeros((2, 6)))
+    turned = stored.changed(numpy.transpose, (6, 2))
+    half = turned.changed(lambda array: array[:3], (3, 2))
+    assert (half.array().shape, half.size_text) == ((3, 2), "2 × 6")
