@@ -105,8 +105,8 @@ class RingElement(_Element):
     def __hash__(self) -> int:
         """Equal elements have equal hashes, and a constant has that of the number it is equal to.
 
-        Modulo p an element is equal to all integers of a residue class. Their hashes differ, so that
-        a set or a dictionary does not find an element by such an integer.
+        Modulo p an element is equal to all integers of a residue class. Their hashes differ, so
+        that a set or a dictionary does not find an element by such an integer.
         """
         if not self.terms:
             return hash(0)
