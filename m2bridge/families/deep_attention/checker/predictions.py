@@ -16,10 +16,11 @@ a_k is the number of rows of K and Q in layer k, whose attention matrix is A = K
 matrix; H is the number of heads. For one head without skip connections A'_k, later A_k, is the
 virtual attention matrix of layer k, an n × n matrix, and M = V_l ⋯ V_1. r_k is the rank of what
 enters layer k, α_k = min(a_k, r_k) the rank of A'_k, and q_k(x) = xᵀA'_k x its quadratic form; s_k
-is the dimension of the space W_k that is spanned by the rows of M and the rows and columns of
-A'_k, …, A'_l. f is the last layer of which the whole matrix is seen (``last_whole_layer``). The
-*torus* (K^*)^l scales A_k and M so that the function stays. Parameters ``d`` and ``after`` of
-functions about one layer are its widths d_{k−1} and d_k, which is also written d'.
+is the dimension of a space W_k: for k ≥ 2 it is spanned by the rows of M and the rows and columns
+of A'_k, …, A'_l, and W_1 = K^n. f is the last layer of which the whole matrix is seen
+(``last_whole_layer``). The *torus* (K^*)^l scales A_k and M so that the function stays. Parameters
+``d`` and ``after`` of functions about one layer are its widths d_{k−1} and d_k, which is also
+written d'.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -190,9 +191,10 @@ def virtual_weights_dimension(network: Network, whole: int) -> int:
     proposition-V, and for a smaller ``whole`` it is the number D_red(whole) defined there.
 
     Virtual weights belong to a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of subspaces of dimensions s_k:
-    the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. The dimension is the sum of those of M, of
-    the flag, and of all A'_k. Given W_k, its subspaces W_{k+1} are a Grassmannian of dimension
-    s_{k+1}(s_k − s_{k+1}).
+    the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. So s_{l+1} is the least width,
+    s_k = min(r_k, s_{k+1} + 2α_k) for k = l, …, 2, and s_1 = n. The dimension is the sum of those
+    of M, of the flag, and of all A'_k. Given W_k, its subspaces W_{k+1} are a Grassmannian of
+    dimension s_{k+1}(s_k − s_{k+1}).
     """
     n, outputs = network.widths[0], network.widths[-1]
     # s_{k+1}, the dimension of W_{k+1}; at first s_{l+1}, the rank of M
@@ -202,8 +204,8 @@ def virtual_weights_dimension(network: Network, whole: int) -> int:
     layers = list(zip(network.narrowest, network.ranks, strict=True))
     for k in range(network.depth, 0, -1):
         r, alpha = layers[k - 1]
-        # W_k is spanned by W_{k+1}, and by α_k rows and α_k columns of A'_k as far as there is
-        # place in a space of dimension r_k; W_1 is the space of all inputs
+        # for k ≥ 2, W_k is spanned by W_{k+1} and by α_k rows and α_k columns of A'_k, and is in
+        # a space of dimension r_k; W_1 is the space of all inputs
         s = n if k == 1 else min(r, s_after + 2 * alpha)
         dimension += s_after * (s - s_after)
         if k <= whole:
