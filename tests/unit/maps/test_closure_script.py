@@ -25,9 +25,9 @@ def test_coordinates_have_the_degrees_of_their_images_only_if_graded(
 
 def test_coordinates_with_inhomogeneous_images_have_degree_one() -> None:
     (s,) = symbols("s,")
-    line = PolynomialMap.from_expressions([s], {"x": s**2 + s, "y": s**3})
+    curve = PolynomialMap.from_expressions([s], {"x": s**2 + s, "y": s**3})
     graded, ungraded = (
-        closure_script(as_model(line), field=QQ, graded=graded).body for graded in (True, False)
+        closure_script(as_model(curve), field=QQ, graded=graded).body for graded in (True, False)
     )
     assert "targetRing = QQ[x, y]\n" in graded
     assert graded == ungraded
