@@ -468,8 +468,8 @@ def importing() -> Iterator[None]:
     """Block signals and garbage collection while a block imports modules.
 
     A library may swallow the exception that a signal raises during its import, so the deadline is
-    checked before each module instead. Imported modules stay alive, so collecting them only costs
-    time.
+    checked before each module instead, unless :func:`load_wholly` was called. Imported modules stay
+    alive, so collecting them only costs time.
 
     Raises
     ------
@@ -486,7 +486,9 @@ def importing() -> Iterator[None]:
             count = len(sys.modules)
             yield
             if len(sys.modules) > count:
-                gc.freeze()  # later collections leave out what exists now, the imported modules
+                # Later collections leave out all objects that exist now, which are mostly those of
+                # the modules.
+                gc.freeze()
     finally:
         if _DeadlineFinder in sys.meta_path:
             sys.meta_path.remove(_DeadlineFinder)

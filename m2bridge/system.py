@@ -1,7 +1,7 @@
 """Differences between operating systems, signals, files of the installation, long integers.
 
-Features that only Linux has are used only in this file. The docstring of each function says what
-happens on macOS.
+Features that only Linux has are used only in this file. Where a function does something else on
+macOS, its docstring says so.
 """
 
 import gc
@@ -116,8 +116,11 @@ def leave_no_dump() -> None:
     _lower(resource.RLIMIT_CORE, 0)
 
 
-def open_files() -> int | None:
-    """Return the number of files that this process may open; ``None`` if unlimited."""
+def max_open_files() -> int | None:
+    """Return how many files this process may have open at once; ``None`` if that is unlimited.
+
+    That is the soft limit, which ``ulimit -n`` shows and changes, on Linux and macOS.
+    """
     import resource
 
     return _limit(resource.RLIMIT_NOFILE)

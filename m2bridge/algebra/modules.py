@@ -53,7 +53,9 @@ class Named:
 
 
 class AsCode:
-    """A value whose ``repr`` is the call that makes it, without defaults at its end."""
+    """A dataclass of positional fields; its ``repr`` is the call that makes it, without defaults at
+    the end.
+    """
 
     __slots__ = ()
 

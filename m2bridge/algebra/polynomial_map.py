@@ -480,9 +480,9 @@ def reduce_linearly(
 def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
     """Rewrite a map in other linear coordinates of the space that its image spans.
 
-    The new images are the rows of echelon forms of the coefficients: each has a monomial that no
-    other one has. The closures of the images of both maps correspond under a linear isomorphism;
-    elimination is faster for the new map.
+    The new images are the rows of reduced echelon forms of the coefficients: each has a monomial
+    that no other one has. The closures of the images of both maps correspond under a linear
+    isomorphism; elimination is faster for the new map.
 
     Parameters
     ----------

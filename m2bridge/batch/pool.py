@@ -30,7 +30,7 @@ from m2bridge import limits
 from m2bridge.batch import LAST_ITEMS_PER_WORKER, MAX_FALSE_STARTS, MIN_OPEN_FILES
 from m2bridge.engine.scratch import Scratch, short_folders, sweep
 from m2bridge.errors import BatchError, EngineError, M2BridgeError
-from m2bridge.system import cores, end_with, exit_text, leave, limit_address_space, open_files
+from m2bridge.system import cores, end_with, exit_text, leave, limit_address_space, max_open_files
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 ResultT = TypeVar("ResultT")
@@ -515,7 +515,7 @@ def check_files(least: int) -> None:
     BatchError
         If fewer are allowed.
     """
-    allowed = open_files()
+    allowed = max_open_files()
     if allowed is not None and allowed < least:
         raise BatchError(
             f"workers need at least {least} open files; {allowed} are allowed here (ulimit -n)"

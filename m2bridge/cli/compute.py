@@ -168,7 +168,11 @@ def _closures_of_all_sizes(options: dict[str, Any]) -> int:
 )
 @model_options
 @common.method_option(LOCUS_METHODS)
-@click.option("--ideals", is_flag=True, help="Also compute the ideals of the components.")
+@click.option(
+    "--ideals",
+    is_flag=True,
+    help="Also compute the ideals of the components, which --projective always does.",
+)
 @ideal_option
 @click.option(
     "--projective",

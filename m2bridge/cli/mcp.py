@@ -120,7 +120,8 @@ class Workers:
         # open a pipe for writing alone would wait for a reader.
         self._held = os.open(watched, os.O_RDWR)
         self._prepare = partial(_prepare_worker, watched, memory, folders)
-        self._perform = partial(_perform_in_worker, self._prepare, run_reporting_errors, memory)
+        memory_mib = memory // 2**20
+        self._perform = partial(_perform_in_worker, self._prepare, run_reporting_errors, memory_mib)
         self._turns = CapacityLimiter(max(cores(), 2))
 
     async def ask(self, name: str, values: Mapping[str, Any]) -> ToolAnswer:
@@ -168,22 +169,33 @@ class Workers:
 def _perform_in_worker(
     prepare: Callable[[], list[str]],
     run_reporting_errors: Callable[[Callable[[], object]], object],
-    memory: int,
+    memory_mib: int,
     name: str,
     values: Mapping[str, Any],
 ) -> ToolAnswer:
-    """Perform a call of the tool ``name`` in this worker process; return the answer.
+    """Perform a call of a tool in this worker process; return the answer.
 
-    ``prepare`` prepares the process at the first call, and returns the list to which commands add
-    the texts of their results. ``run_reporting_errors`` calls a function that runs a command, and
-    prints its errors; ``memory`` is the limit on address space in bytes, and ``values`` are the
-    values of the tool's arguments by name.
+    Parameters
+    ----------
+    prepare : callable
+        Prepares the process at the first call, and returns the list to which commands add the texts
+        of their results.
+    run_reporting_errors : callable
+        Calls a function that runs a command, and prints its errors.
+    memory_mib : int
+        The largest memory, in MiB, that a call may give to a Macaulay2 of its own.
+    name : str
+        The name of the tool.
+    values : mapping
+        The values of the tool's arguments by name.
     """
     texts = prepare()
     texts.clear()  # those of the call before
-    limits.start("timeout")  # the limit counts from here; messages call its argument timeout
+    # The seconds of the limit that the command sets count from here. Errors about it name the
+    # argument that gives more time, ``timeout``.
+    limits.start("timeout")
     with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
-        run_reporting_errors(partial(perform_tool, name, values, memory // 2**20))
+        run_reporting_errors(partial(perform_tool, name, values, memory_mib))
     return ToolAnswer(printed=out.getvalue(), text="".join(texts), error=error.getvalue())
 
 

@@ -264,7 +264,8 @@ def variable_parts(names: Sequence[str]) -> list[list[str | int]]:
     parts_of_names = [_symbol_and_indices(name) for name in names]
     with_indices = {parts[0] for parts in parts_of_names if len(parts) > 1}
     for place, (symbol, *indices) in enumerate(parts_of_names):
-        # Macaulay2 cannot distinguish x from x_1.
+        # Macaulay2 cannot have both x and x_1. So x gets an escaped name with the prefix for names
+        # that take no indices (plain).
         if not indices and symbol in with_indices:
             parts_of_names[place] = [escape_name(names[place], plain=True)]
     return parts_of_names

@@ -159,7 +159,7 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
     value = difference(value)  # of an equation of SymPy; other values stay
     # There are three ways: by elements of the field; by rational numbers, with the generators as
     # variables; and, for all other values, by expressions of SymPy.
-    if isinstance(value, Poly | PolyElement) and _has_coefficients_in(value, ring.field):
+    if isinstance(value, Poly | PolyElement) and _is_declared_over(value, ring.field):
         elements = value.rep.to_dict() if isinstance(value, Poly) else value
         return from_elements(ring, ring_variables(value), elements.items())
     if isinstance(value, Poly | PolyElement | _Flint) and not _has_constants(value):
@@ -254,10 +254,22 @@ def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
     return set(field.names) >= set(map(str, _coefficient_domain(value).symbols))
 
 
-def _has_coefficients_in(value: Poly | PolyElement, field: CoefficientField) -> bool:
-    """Whether the coefficients of a polynomial of SymPy are in this field."""
+def _is_declared_over(value: Poly | PolyElement, field: CoefficientField) -> bool:
+    """Whether the domain of a polynomial of SymPy is this field, or a ring whose field of fractions
+    it is.
+
+    The domain is declared with the polynomial, and may be smaller than the field: the result is
+    false for x + 1 over QQ and the field QQ(√2), which contains its coefficients.
+
+    Raises
+    ------
+    ConversionError
+        If m2bridge does not have the field of fractions of the domain, as for real numbers.
+    """
     domain = _coefficient_domain(value)
-    return not domain.is_PolynomialRing and field_of_domain(domain) == field
+    if domain.is_PolynomialRing:  # such as QQ[a], whose field of fractions m2bridge may not have
+        return False
+    return field_of_domain(domain) == field
 
 
 def from_elements(

@@ -123,13 +123,15 @@ def _is_like_a_product(pieces: list[str], names: Collection[str], omits_signs: b
 
 
 def _could_be_powers(names: Collection[str]) -> bool:
-    """Whether each name is a letter with a number above 1, and no letter has two numbers.
+    """Whether names could be powers: at least two, each a letter with a number above 1, and no two
+    with the same letter.
 
     Numbers that are indices are usually several for one letter, as in x2 and x3, or begin with 1.
+    A single name, as x2, says nothing of how powers are written.
     """
     letters = {name[0] for name in names}
     has_one_name_for_each_letter = len(names) == len(letters)
-    if not has_one_name_for_each_letter or len(names) < 2:  # x2 alone tells nothing
+    if not has_one_name_for_each_letter or len(names) < 2:
         return False
     return all(
         _PIECE.fullmatch(name) and name[1:].isdecimal() and int(name[1:]) > 1 for name in names

@@ -250,7 +250,8 @@ def page(name: str, values: Mapping[str, object]) -> str:
 def document(name: str, values: Mapping[str, object]) -> str:
     """Return the text that ``templates/<name>.j2``, Markdown or LaTeX, becomes with these values.
 
-    Such a template has commands in ``<% %>`` and values in ``<< >>``.
+    Such a template has commands in ``<% %>`` and values in ``<< >>``. A value is escaped only by a
+    filter that the template names, as ``<< title | latex >>``.
 
     Raises
     ------

@@ -170,9 +170,7 @@ def _by_strategy(
 
 
 def _dimension_by_ranks(model: Model, *, field: CoefficientField) -> Bounds:
-    """Return bounds for the dimension by ranks of the differential, in at most half of the time;
-    open bounds if no rank was found.
-    """
+    """Return bounds by ranks of the differential, in half of the time; open if none is found."""
     with share(0.5):
         best = best_value(jacobian_findings(model, field=field))
     return UNKNOWN if best is None else replace(best.known, because="ranks of the differential")
@@ -242,7 +240,8 @@ def _by_macaulay2(
         independent = completeness.linear_reduction(model, field).reduced
         script, reason = toric.lattice_script(independent, field=field, title=model.title)
     else:
-        script, reason = closure_script(model, field=field, strategy=strategy), BY_ELIMINATION
+        is_graded = strategy == "elimination"  # otherwise it is ungraded-elimination
+        script, reason = closure_script(model, field=field, graded=is_graded), BY_ELIMINATION
     answer, limit = answer_until_limit(script)  # the limit that was reached, or ""
     if "generators" in answer:
         generators = answer.ideal("generators").generators
@@ -351,11 +350,12 @@ def without_auto(strategy: Strategy) -> Strategy:
     return "elimination" if strategy == "auto" else strategy
 
 
-def closure_script(model: Model, *, field: CoefficientField, strategy: Strategy = "auto") -> Script:
-    """Return the Macaulay2 program that eliminates in linearly independent coordinates."""
+def closure_script(model: Model, *, field: CoefficientField, graded: bool = True) -> Script:
+    """Return the Macaulay2 program for the ideal, by elimination in linearly independent
+    coordinates; if ``graded``, of the degrees of homogeneous images, else all of degree 1.
+    """
     independent = completeness.linear_reduction(model, field).reduced
-    is_graded = without_auto(strategy) == "elimination"  # else all coordinates have degree 1
-    values = completeness.elimination_values(independent, field=field, graded=is_graded)
+    values = completeness.elimination_values(independent, field=field, graded=graded)
     return render("closure", ("wire", "invariants"), values | {"title": model.title})
 
 

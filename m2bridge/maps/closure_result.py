@@ -280,7 +280,10 @@ class Closure(Result):
 
     @property
     def codimension(self) -> int | None:
-        """The number of coordinates less ``dimension``; ``None`` if nothing is known of it."""
+        """The number of coordinates less ``dimension``; ``None`` if ``dimension`` is.
+
+        It is an upper bound where ``dimension`` is a lower one.
+        """
         if self.dimension is None:
             return None
         return len(self.model.coordinate_names()) - self.dimension

@@ -238,10 +238,11 @@ def _tangent_bound(implicitization: Implicitization, seed: int) -> Bounds:
 def generator_representations(
     equations: Equations, model: Model
 ) -> tuple[Representation, ...] | None:
-    """Return the representations that the minimal generators form; ``None`` where the model knows
-    no group.
+    """Decompose the space of minimal generators into irreducible representations, with their
+    multiplicities, by the numbers of generators of each multidegree; ``None`` if the model knows no
+    group that acts on them.
 
-    They are those of all generators where these are proved, else those of the generators found.
+    Where all generators are proved to be found, these are decomposed, else the generators found.
 
     Raises
     ------

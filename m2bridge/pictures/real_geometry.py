@@ -277,7 +277,7 @@ def branches(
         Polynomials whose signs are constant on each branch; those that vanish on the curve do not
         cut it.
     fineness : int
-        A branch along the whole box has about twice as many points.
+        A branch along the whole box has about 2·``fineness`` points, at least 5.
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
         return tuple(_Branches(prime, box).cells(cuts, fineness))
@@ -301,8 +301,8 @@ class _Branches:
         self.names = prime.ring.variables
         self.generators = to_flint(prime.generators)
         # The base is the first variable in which alone no polynomial is in the ideal.
-        is_free = (name for name in self.names if not self.eliminated([name]))
-        self.base: str | None = next(is_free, None)
+        free_names = (name for name in self.names if not self.eliminated([name]))
+        self.base: str | None = next(free_names, None)
         # Elimination ideals of a prime ideal are prime. One in a single variable is principal. One
         # in the base and another variable defines a curve of the plane: its height is 1, and prime
         # ideals of height 1 in polynomial rings are principal.
@@ -368,7 +368,7 @@ class _Branches:
         or the points of a variety that has finitely many.
 
         Branches end at zeros of the polynomials ``cuts``. Along the whole box a branch has about
-        twice ``fineness`` points, and so more than a surface in each direction of its grid.
+        2·``fineness`` points, and so more than a surface in each direction of its grid.
         """
         base = self.base
         if base is None:  # no variable takes infinitely many values

@@ -276,6 +276,9 @@ def _markdown(text: str) -> str:
 BREAKABLE_AFTER_CHARS = 36
 """A line may break within numbers and terms that are longer than this."""
 
+DIGITS_PER_PART = 12
+"""A line may break after each so many digits of a long number."""
+
 BREAK = r"\penalty900 "
 """A possible line break, used if the line cannot break at a sign."""
 
@@ -409,17 +412,21 @@ def _number_latex(part: FormulaPart) -> str:
     ``part.text`` is the integer or the numerator, and ``part.power`` the denominator, if any.
     """
     if not part.power:
-        return _digits(part.text)
+        return _breakable_number(part.text)
     if len(part.text) + len(part.power) > BREAKABLE_AFTER_CHARS:
-        return f"{_digits(part.text)}/{_digits(part.power)}"
+        return f"{_breakable_number(part.text)}/{_breakable_number(part.power)}"
     return rf"\tfrac{{{part.text}}}{{{part.power}}}"
 
 
-def _digits(number: str) -> str:
-    """Return the digits of an integer in LaTeX; in a long one lines may break after each twelve."""
-    if len(number) <= BREAKABLE_AFTER_CHARS:
-        return number
-    return BREAK.join(number[i : i + 12] for i in range(0, len(number), 12))
+def _breakable_number(digits: str) -> str:
+    """Return a number without sign in LaTeX; lines may break within a long one.
+
+    ``digits`` are its decimal digits; a sign is not part of a number, but of the sum.
+    """
+    if len(digits) <= BREAKABLE_AFTER_CHARS:
+        return digits
+    starts = range(0, len(digits), DIGITS_PER_PART)
+    return BREAK.join(digits[start : start + DIGITS_PER_PART] for start in starts)
 
 
 def variable_latex(part: FormulaPart) -> str:

@@ -69,9 +69,22 @@ def _readable_character(character: str) -> str:
     return _escape_bytes(character.encode("utf-8", "surrogatepass"))
 
 
+_ESCAPED_BYTE = re.compile(rb'[^ -~]|["\\]')
+"""A byte that is not printable ASCII, a quote or a backslash."""
+
+
 def _escape_bytes(text: bytes) -> str:
-    r"""Bytes for a string of Macaulay2: quotes, backslashes, and others than ASCII as ``\ooo``."""
-    return re.sub(rb"[^ !#-\[\]-~]", lambda byte: b"\\%03o" % byte[0][0], text).decode()
+    r"""Return bytes as they stand inside a string of Macaulay2.
+
+    All bytes except printable ASCII, and quotes and backslashes, become ``\ooo``, in octal.
+    """
+
+    def in_octal(match: re.Match[bytes]) -> bytes:
+        """The byte that matches, by its number of three octal digits."""
+        (number,) = match[0]
+        return b"\\%03o" % number
+
+    return _ESCAPED_BYTE.sub(in_octal, text).decode()
 
 
 def visible_lines(text: str) -> str:

@@ -260,26 +260,28 @@ def _template_values(block: Block, most: int) -> dict[str, Any]:
         values["caption"] = _cell(block.caption)
     rows: list[Any] = []
     match block:
-        case Facts():
+        case Facts():  # a row is a name with its value
             rows = [(name, _cell(value)) for name, value in block.pairs]
-        case Table():
+        case Table():  # a row has the cells of the columns
             rows = [tuple(map(_cell, row)) for row in block.rows]
             values |= {"header": block.header, "numeric": numeric(rows, len(block.header))}
-        case Polynomials():
+        case Polynomials():  # a row is a polynomial; no others are made, as they may be large
             rows = [_polynomial(text) for text in block.first(most)]
-            values["missing"] = block.number - len(rows)
-        case Findings():
+        case Findings():  # a row is a verdict, the statement with its name, and the reasons
             for finding in block.rows:
                 reasons = [_cell(text) for text in (*finding.grounds, *finding.remarks)]
                 rows.append((finding.verdict, finding.name, _cell(finding.sentence), reasons))
-        case Picture():
+        case Picture():  # without rows
             svg = block.svg()
             if most == 0 or len(svg) >= MAX_PICTURE_BYTES:
                 svg = ""
             values["svg"] = svg
-    left_out = max(len(rows) - most, 0)
-    # ``values`` of polynomials, of which only the first were made, has its own number ``missing``.
-    return {"missing": left_out} | values | {"rows": rows[:most]}
+    number_of_rows = len(rows)
+    if isinstance(block, Polynomials):
+        number_of_rows = block.number
+    values["rows"] = rows[:most]
+    values["missing"] = number_of_rows - len(values["rows"])
+    return values
 
 
 def _cell(value: object) -> str:

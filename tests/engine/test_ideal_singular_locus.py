@@ -335,6 +335,20 @@ def test_the_projective_variety_of_a_homogeneous_map(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("one_session")
+def test_components_of_a_projective_variety_always_have_ideals(
+    invoke: Invoke, m2: str, tmp_path: Path
+) -> None:
+    """So ``--ideals`` is accepted and adds nothing: the cusp (1 : 0 : 0) is the zero of y and z."""
+    file = tmp_path / "cusp.toml"
+    file.write_text(CURVE)
+    options = ("--map", str(file), "--projective", "--m2", m2, "--json")
+    for arguments in (options, (*options, "--ideals")):
+        (cusp,) = json.loads(invoke("singular-locus", *arguments).stdout)["components"]
+        assert (cusp["dimension"], sorted(cusp["generators"])) == (0, ["y", "z"])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_session")
 def test_a_map_that_is_not_homogeneous_has_no_projective_variety(invoke: Invoke, m2: str) -> None:
     umbrella = str(EXAMPLES.parent / "whitney_umbrella.toml")
     refused = invoke("singular-locus", "--map", umbrella, "--projective", "--m2", m2)

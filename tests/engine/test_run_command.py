@@ -240,9 +240,7 @@ SCRIPTS: dict[str, Script] = {
     "closure-2-2-1-mod-101": closure_script(model(2, 2, 1), field=CoefficientField(101)),
     "closure-2-1-2-full-3-tokens": closure_script(model(2, 1, 2, 3, coordinates="full"), field=QQ),
     "closure-2-1-2-one-token": closure_script(model(2, 1, 2, 1), field=QQ),
-    "closure-2-1-2-ungraded": closure_script(
-        model(2, 1), field=QQ, strategy="ungraded-elimination"
-    ),
+    "closure-2-1-2-ungraded": closure_script(model(2, 1), field=QQ, graded=False),
     "jacobian-2-1-2": jacobian_script(model(2, 1), field=QQ),
     "double-points-2-2": double_points_script(ConvolutionalNetwork((2, 2))),
     "orbits-2-2-2": orbit_script(model(2, 2), field=QQ),

@@ -164,8 +164,9 @@ class Reference:
 def stand_in(value: Any) -> Hashable:
     """Return a key for a value, which can be hashed also if the value cannot, as a list.
 
-    Two keys are equal if and only if the values are equal and of one type: the keys of 1 and True
-    differ.
+    Two keys are equal if and only if the values are equal and of one type, for dataclasses in all
+    their fields. So the keys of 1 and True differ, and, as in Macaulay2, those of real numbers that
+    are equal but have different precisions.
     """
     if isinstance(value, list | tuple):
         return type(value).__name__, tuple(map(stand_in, value))
@@ -290,7 +291,13 @@ class Set(AbstractSet[Any]):
         return len(self._table)
 
     def __hash__(self) -> int:
-        return hash(frozenset(self._table))
+        """Equal sets have equal hashes, among them a ``frozenset``, which is equal to this set if
+        it has the same elements.
+        """
+        try:
+            return self._hash()  # of AbstractSet, which is that of a frozenset of the elements
+        except TypeError:  # an element, as a list, has no hash; so no frozenset is equal to this
+            return hash(frozenset(self._table))
 
     def __repr__(self) -> str:
         return f"Set({list(self)!r})"

@@ -11,8 +11,10 @@ from math import gcd, prod
 from typing import Any
 
 from sympy import Add, Symbol
+from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.modules import AsText, ring_text, to_expression
+from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import entry_text
 from m2bridge.convert.m2_syntax import term
 from m2bridge.convert.values import rings
@@ -101,7 +103,18 @@ class RingElement(_Element):
         )
 
     def __hash__(self) -> int:
-        return hash((self.ring, frozenset(self.terms)))
+        """Equal elements have equal hashes, and a constant has that of the number it is equal to.
+
+        Modulo p an element is equal to all integers of a residue class. Their hashes differ, so
+        that a set or a dictionary does not find an element by such an integer.
+        """
+        if not self.terms:
+            return hash(0)
+        (exponents, coefficient), *other_terms = self.terms
+        is_constant = not other_terms and not any(exponents)
+        if not is_constant:
+            return hash((self.ring, frozenset(self.terms)))
+        return hash(_without_variables(coefficient))
 
     def as_expr(self) -> Any:
         """The same polynomial, or Laurent polynomial, as an expression of SymPy.
@@ -147,9 +160,24 @@ def _is_image_of_number(element: RingElement, number: int | Fraction) -> bool:
     (exponents, constant), *other_terms = element.terms
     if other_terms or any(exponents):  # it is not constant
         return False
+    constant = _without_variables(constant)
     if p and isinstance(constant, int):  # an element of ZZ/p, which is written by a residue
         constant %= p
     return bool(constant == number)
+
+
+def _without_variables(coefficient: Any) -> Any:
+    """Return the number that a constant polynomial is, such as a coefficient 3/2 in QQ[a][x].
+
+    SymPy's polynomial is not equal to this fraction, and has a different hash. Other coefficients
+    are returned unchanged.
+    """
+    while isinstance(coefficient, PolyElement) and coefficient.is_ground:
+        domain = coefficient.ring.domain
+        coefficient = coefficient.LC
+        if domain.is_QQ:  # FLINT's fractions are not equal to Python's
+            return fraction(coefficient)
+    return coefficient
 
 
 def _term(names: tuple[str, ...], exponents: tuple[int, ...], coefficient: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -102,6 +103,7 @@ class Inexact:
         return bool(self.to_mpmath() == other)
 
     def __hash__(self) -> int:
+        """Equal numbers have equal hashes, among them numbers of Python and of mpmath's ``mpf``."""
         return hash(self.to_mpmath())
 
     def __bool__(self) -> bool:
@@ -365,6 +367,19 @@ class ComplexNumber(Inexact):
     def _sympy_(self) -> Any:
         """The number as SymPy takes it, with ``Float`` as real and imaginary part."""
         return self.real._sympy_() + self.imaginary._sympy_() * I
+
+    def __hash__(self) -> int:
+        """Equal numbers have equal hashes, among them :class:`Real` and numbers of Python.
+
+        This is Python's formula for the hash of a complex number. mpmath computes a different
+        number where a part is negative.
+        """
+        hash_of_parts = hash(self.real) + sys.hash_info.imag * hash(self.imaginary)
+        # reduced to a signed integer of sys.hash_info.width bits
+        sign_bit = 2 ** (sys.hash_info.width - 1)
+        reduced = (hash_of_parts & (sign_bit - 1)) - (hash_of_parts & sign_bit)
+        # for Python's C code -1 means an error, so that no value has this hash
+        return -2 if reduced == -1 else reduced
 
     def __complex__(self) -> complex:
         return complex(float(self.real), float(self.imaginary))

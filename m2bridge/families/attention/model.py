@@ -258,9 +258,10 @@ class SingleLayerAttention(LayerSizes, Model):
 
         remark = "Corollary 3.3"
         if why_outside_paper(self):
-            # the formula holds there too, but the paper does not say so
+            # For α = d' = 1 fibres are finite up to scaling too, so that the formula holds, but the
+            # paper does not say so. So this is a remark, and not a hypothesis that ``fails``.
             remark += ", outside its hypothesis α > 1 or d' > 1"
-        return (Expectation(sizes.dimension_formula(self), remark),)
+        return (Expectation(value=sizes.dimension_formula(self), statement=remark),)
 
     def fibre_degree(self) -> int | None:
         """Return the degree of the closure by a closed formula.

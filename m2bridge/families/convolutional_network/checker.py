@@ -77,7 +77,7 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def _is_network(filters: Any, degree: Any) -> bool:
-    """Whether these are the filter sizes and the degree of a network within the limits."""
+    """Whether these are filter sizes and a degree, linear networks too (1), within the limits."""
     if not isinstance(filters, list) or not 1 <= len(filters) <= MAX_CHECKED_FILTERS:
         return False
     if not all(type(number) is int and number >= 1 for number in [*filters, degree]):

@@ -229,11 +229,13 @@ def why_limit_says_nothing(network: NetworkSizes) -> str:
 
 
 def limit_outside(network: NetworkSizes) -> dict[str, bool]:
-    """Compute by Macaulay2 which of the properties LIMIT_OUTSIDE the limit of networks has.
+    """Check by Macaulay2 the example of proposition-not-closed, of widths 3, 3, 3.
 
-    The limit is one function, that in proposition-not-closed. The result has a truth value for each
-    property, by its name, such as ``no_network``. If all are true, this function is a limit of
-    functions of networks and not one itself, so that the set of functions is not closed.
+    The example is one function, the same for all networks that the proposition is about: the
+    argument ``network`` only decides whether it is one of them. The result has a truth value for
+    each property of the function in :data:`LIMIT_OUTSIDE`, by its name, such as ``no_network``. If
+    all are true, this function is a limit of functions of networks and not one itself, so that the
+    set of functions is not closed.
 
     Raises
     ------

@@ -354,10 +354,10 @@ def reduced_dimension(shape: NetworkSizes, whole: int) -> int:
     So the A'_k of the first ``whole`` layers count as they are, and of the later ones only the
     symmetric parts; with ``whole`` = l it is the dimension of the virtual weights themselves.
 
-    It is the dimension of a variety of flags and matrices. W_k is the space of dimension s_k that
-    is spanned by the rows of M and the rows and columns of A'_k, …, A'_l; so W_{l+1} ⊆ … ⊆ W_2, and
-    A'_k is in W_k ⊗ W_k. The dimension is the sum of those of M, of rank s_{l+1}, of the subspaces
-    W_k, and of all A'_k.
+    It is the dimension of a variety of flags and matrices. For k ≥ 2, W_k is the space of dimension
+    s_k that is spanned by the rows of M and the rows and columns of A'_k, …, A'_l, and W_1 is the
+    whole space; so W_{l+1} ⊆ … ⊆ W_1, and A'_k is in W_k ⊗ W_k. The dimension is the sum of those
+    of M, of rank s_{l+1}, of the subspaces W_k, and of all A'_k.
     """
     n = shape.widths[0]
     spans = shape.span_dimensions

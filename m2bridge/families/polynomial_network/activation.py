@@ -346,7 +346,7 @@ def activation_bound(widths: Widths, activation: Sequence[int], characteristic: 
 
 
 def _value(bound: Bounds) -> int:
-    """Return the number of a bound, by which bounds are compared."""
+    """Return the number of an upper bound, by which such bounds are compared."""
     return bound.value
 
 

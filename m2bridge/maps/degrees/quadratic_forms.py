@@ -52,7 +52,9 @@ class DistanceForm:
     def in_scaled_coordinates(self, denominators: Sequence[int]) -> DistanceForm:
         """Return the form in new coordinates y_i = d_i x_i, where d_i are the denominators.
 
-        Its matrix has the entries M_ij / (d_i d_j).
+        Any positive integers will do; those by which the images of a map are multiplied, so that
+        their coefficients are integers, give the form in the new images. The matrix has the entries
+        M_ij / (d_i d_j).
         """
         rows = []
         for row, d_i in zip(self.matrix, denominators, strict=True):

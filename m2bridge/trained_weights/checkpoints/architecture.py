@@ -223,7 +223,7 @@ def known_architecture(config: Mapping[str, Any], names: Iterable[str]) -> Archi
     text = text_model(config)
     names_model = any("model_type" in part for part in (config, text))
     # A file params.json names no model, but has keys by which it is known.
-    if names_model or _has(text, ARCHITECTURES["parameters"]["keys"]):
+    if names_model or _has_all(text, ARCHITECTURES["parameters"]["keys"]):
         return read_architecture(config)
     return architecture_by_names(names)
 
@@ -319,7 +319,7 @@ def _model(config: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Mapping
     models: Mapping[str, Any] = ARCHITECTURES["models"]
     text = text_model(config)
     params_json = ARCHITECTURES["parameters"]
-    if "model_type" not in text and _has(text, params_json["keys"]):
+    if "model_type" not in text and _has_all(text, params_json["keys"]):
         # This is a params.json. With ``kv_lora_rank`` keys and values are products of two matrices
         # each, which is another layer.
         is_other = any("lora_rank" in key for key in text)
@@ -336,7 +336,7 @@ def number_of_layers(config: Mapping[str, Any]) -> int | None:
     return number_in(text_model(config), "layers")
 
 
-def _has(config: Mapping[str, Any], keys: Iterable[str]) -> bool:
+def _has_all(config: Mapping[str, Any], keys: Iterable[str]) -> bool:
     """Return whether a configuration has all of these keys."""
     return all(key in config for key in keys)
 

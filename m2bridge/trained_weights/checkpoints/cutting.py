@@ -55,7 +55,7 @@ def split_in_thirds(stacked: Any, output: Any, heads: int, part: Tensor) -> dict
     named = f"'{visible(part.name):.60}' is {part.size_text}"
     if stacked.ndim != 2:
         raise InvalidCaseError(
-            "weights", f"{named}: Q, K and V in one array are a matrix, or three"
+            "weights", f"{named}: Q, K and V in one array must be a matrix, or three"
         )
     rows = stacked.shape[0]
     rows_of_Q = rows // 3
@@ -139,7 +139,7 @@ def cut_into_heads(arrays: Mapping[str, Any], count: int | None) -> Iterator[dic
     if len(counts) > 1 or count not in (None, head_count):
         raise InvalidCaseError(
             "heads",
-            f"{shapes_in_words(arrays)}: the first number is that of the heads in all of them",
+            f"{shapes_in_words(arrays)}: the first number must be that of the heads in all of them",
         )
     for h in range(head_count):
         yield {letter: array[h] for letter, array in arrays.items()}
@@ -200,7 +200,8 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
     # O has v columns for each head, and V has v rows for each group of heads.
     if "O" in matrices and matrices["O"].shape[1] * groups != heads * rows["V"]:
         raise InvalidCaseError(
-            "weights", f"{shapes_in_words(matrices)}: O has a column for each row of V of each head"
+            "weights",
+            f"{shapes_in_words(matrices)}: O must have a column for each row of V of each head",
         )
     found = {}
     for letter, number in {"Q": heads, "K": groups, "V": groups}.items():
@@ -225,9 +226,12 @@ def heads_sharing_a_key(arrays: Mapping[str, Any]) -> int:
     return max(int(size_of_Q // max(size_of_K, 1)), 1)
 
 
-def fault_in_shapes(shapes: Mapping[str, tuple[int, int]]) -> str:
-    """Return what is wrong with the shapes of the matrices of one head, by their letters, as a
-    clause; empty if they fit: K and Q (a, d), or A (d, d), and V (v, d), O (d', v).
+def rule_that_shapes_violate(shapes: Mapping[str, tuple[int, int]]) -> str:
+    """Return the rule that the shapes of the matrices of one head violate, with advice, as a
+    clause; empty if they violate none.
+
+    ``shapes`` are (rows, columns) by letter. The rules are that K and Q are (a, d), or A (d, d),
+    that V is (v, d), and O (d', v).
     """
     scores = "A" if "A" in shapes else "K and Q"
     shape_of_scores = shapes["A"] if "A" in shapes else shapes["K"]
@@ -236,7 +240,7 @@ def fault_in_shapes(shapes: Mapping[str, tuple[int, int]]) -> str:
     if any(0 in shape for shape in shapes.values()):
         return "a matrix has no entries"
     if "A" in shapes and shape_of_scores != (d, d):
-        return "A = KᵀQ is square, d × d"
+        return "A = KᵀQ must be square, d × d"
     if "K" in shapes and shapes["Q"] != shapes["K"]:
         K, Q = shapes["K"], shapes["Q"]
         advice = ""
@@ -244,19 +248,29 @@ def fault_in_shapes(shapes: Mapping[str, tuple[int, int]]) -> str:
             advice = "; is one of them transposed?"
         elif K[1] == Q[1] and Q[0] % K[0] == 0:
             advice = "; where heads share keys and values, say how many heads there are"
-        return f"K and Q have the same shape, a × d{advice}"
+        return f"K and Q must have the same shape, a × d{advice}"
     if V[1] != d:
-        # A side that would fit says which matrix may be transposed.
-        question = ""
-        if shape_of_scores[0] == V[1] and V[0] == d:
-            question = "; is V transposed, or are K and Q?"
-        elif shape_of_scores[0] == V[1]:
-            question = "; are K and Q transposed?"
-        elif V[0] == d:
-            question = "; is V transposed?"
-        return f"V has as many columns as {scores}, the dimension d of the tokens{question}"
+        rule = f"V must have as many columns as {scores}, the dimension d of the tokens"
+        return rule + _which_is_transposed(shape_of_scores, V)
     if "O" in shapes and shapes["O"][1] != V[0]:
-        return "O has as many columns as V has rows"
+        return "O must have as many columns as V has rows"
+    return ""
+
+
+def _which_is_transposed(scores: tuple[int, int], V: tuple[int, int]) -> str:
+    """Return a question that ends a message, which of two matrices may be transposed; or nothing.
+
+    ``scores`` is the shape (a, d) of K and Q, or the shape (d, d) of A; ``V`` is that of V, whose
+    columns are not d. A number of rows that would fit as a number of columns is a sign.
+    """
+    columns_fit_if_scores_are_transposed = scores[0] == V[1]
+    columns_fit_if_V_is_transposed = V[0] == scores[1]
+    if columns_fit_if_scores_are_transposed and columns_fit_if_V_is_transposed:
+        return "; is V transposed, or are K and Q?"
+    if columns_fit_if_scores_are_transposed:
+        return "; are K and Q transposed?"
+    if columns_fit_if_V_is_transposed:
+        return "; is V transposed?"
     return ""
 
 

@@ -367,7 +367,7 @@ def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
     if not both.shape or both.shape[0] % 2:
         raise InvalidCaseError(
             "weights",
-            f"'{visible(both.name):.60}' is {both.size_text}: a {kind} of K and V has an even"
+            f"'{visible(both.name):.60}' is {both.size_text}: a {kind} of K and V must have an even"
             " number of outputs",
         )
     half = both.shape[0] // 2

@@ -217,8 +217,10 @@ class ModelChoice:
 
     @property
     def words(self) -> str:
-        """The model with its parts, as ``GPT-2: softmax, skip connections, …``; empty if no
-        architecture is known.
+        """The model with its parts, as ``GPT-2: softmax, skip connections, …``, and at the end the
+        advice how to take the weights for the algebraic model of the paper.
+
+        It is empty if no architecture is known, or the layers alone are analysed (``--as``).
         """
         if not self.name:
             return ""

@@ -342,7 +342,7 @@ def named_layers(
     # All that is given was found in each layer, O too, which a layer may lack if it is not given.
     if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
         _check_each_is_in_a_layer(available, given, layers)
-        return sorted(map(_as_its_shape_says, layers), key=_sort_key)
+        return sorted(map(_with_one_head_by_shape, layers), key=_sort_key)
     # Else say which name fits no array, or that they fit arrays of different layers.
     for option, name in given.items():
         if not any(map(_expression(name, available).fullmatch, available)):
@@ -369,10 +369,10 @@ def _expression(name: str, available: Collection[str]) -> re.Pattern[str]:
     return re.compile(re.escape(name).replace(r"\*", _star_of(name, available)))
 
 
-def _as_its_shape_says(layer: LayerTensors) -> LayerTensors:
-    """Return the layer with ``is_one_head``, that it has one head if nothing else is said, where
-    its shapes are those of one head: Q has one row, or fewer rows than columns; or Q, K and V are
-    three matrices in one array.
+def _with_one_head_by_shape(layer: LayerTensors) -> LayerTensors:
+    """Return the layer with ``is_one_head`` set: whether it is taken for one head if nothing else
+    is said. It is if Q has one row, or fewer rows than columns, or if Q, K and V are three matrices
+    in one array.
     """
     query = layer.parts["Q"]
     if len(query.shape) != 2:
@@ -545,13 +545,15 @@ def _layer_of_single_array(part: Tensor, said: StoredAs) -> list[LayerTensors]:
 
     ``said`` is how the array is stored, as a user says it.
     """
+    # Q, K and V are the first index; or each is a third of the rows, or of the columns.
     is_three_matrices = len(part.shape) == 3 and part.shape[0] == 3
     is_in_thirds = in_out_by_shape(part) is not None
     if not is_three_matrices and not is_in_thirds:
         return []
+    # There is no name to find layers by: the layout is that of given names, here of one name.
     letters = dict.fromkeys("QKV", part.name)
     layers = _layers({part.name: part}, _layout_of_given(letters, [part.name], said))
-    return [_as_its_shape_says(layer) for layer in layers]
+    return [_with_one_head_by_shape(layer) for layer in layers]
 
 
 def _sort_key(layer: LayerTensors) -> list[Any]:

@@ -29,8 +29,8 @@ from m2bridge.trained_weights.checkpoints.cutting import (
     CUTS,
     PARTS_OF_CUT,
     cut_into_heads,
-    fault_in_shapes,
     heads_sharing_a_key,
+    rule_that_shapes_violate,
     shapes_in_words,
     split_alternating,
     split_in_thirds,
@@ -314,9 +314,10 @@ class LayerTensors:
         separate = self._separate(arrays, arrays.get("O"), count)
         cut = list(cut_into_heads(separate, count))
         for matrices in cut:
-            fault = fault_in_shapes({letter: array.shape for letter, array in matrices.items()})
-            if fault:
-                raise InvalidCaseError("weights", f"{shapes_in_words(matrices)}: {fault}")
+            shapes = {letter: array.shape for letter, array in matrices.items()}
+            rule = rule_that_shapes_violate(shapes)
+            if rule:
+                raise InvalidCaseError("weights", f"{shapes_in_words(matrices)}: {rule}")
         if not cut:
             return
         biases = self._biases(arrays, count)
@@ -414,7 +415,7 @@ class LayerTensors:
                 f" {CUTS[-1]}",
             )
         if stacked.ndim != 2:
-            raise InvalidCaseError("layout", f"{named}: Q, K and V that alternate are a matrix")
+            raise InvalidCaseError("layout", f"{named}: Q, K and V that alternate must be a matrix")
         rows = len(stacked)
         # The number of keys, and of values: one for each head, unless heads share them.
         groups = heads

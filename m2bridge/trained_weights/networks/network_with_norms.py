@@ -241,10 +241,13 @@ def _passed_by_norms(
 def _additions_in_words(layers: Sequence[AnalysedLayer]) -> str:
     """Return what layers have in addition to matrices of their own heads, as the end of a name:
     ``, with biases or norms``.
+
+    At least one of the layers has such an addition: only then a network is analysed here.
     """
     kinds = []
-    # Biases and norms change the coordinates of the tokens that heads see.
-    changes_coordinates = any(layer.shapes[0].coordinates for layer in layers)
+    # Biases and norms change the coordinates of the tokens that heads see. The norm is before all
+    # heads of a layer, and a bias has entries for all of them: so the first head shows it.
+    changes_coordinates = any(layer.shapes[0].coordinates is not None for layer in layers)
     if changes_coordinates or not all(layer.around.is_empty for layer in layers):
         kinds.append("biases or norms")
     if any(layer.around.sharing > 1 for layer in layers):

@@ -1131,15 +1131,31 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "infinite": ({"A": I, "V": numpy.where(I > 0, numpy.inf, 0)}, r"entry \(1, 1\) of 'V' is inf"),
     "K transposed": (
         {"K": I[:, :2], "Q": I[:2], "V": I},
-        "K is 3 × 2, Q is 2 × 3.*is one of them transposed",
+        "K is 3 × 2, Q is 2 × 3.*: K and Q must have the same shape, a × d; is one of them transposed",
     ),
-    "V transposed": ({"K": I, "Q": I, "V": I[:, :2]}, "V is 3 × 2.*is V transposed"),
-    "A not square": ({"A": I[:2], "V": I}, "A is 2 × 3.*square"),
+    "V transposed": (
+        {"K": I, "Q": I, "V": I[:, :2]},
+        r"V is 3 × 2: V must have as many columns as K and Q, the dimension d of the tokens; is V"
+        r" transposed\?",
+    ),
+    "V or K and Q transposed": (
+        {"K": I[:2], "Q": I[:2], "V": I[:, :2]},
+        "V must have as many columns as K and Q.*is V transposed, or are K and Q",
+    ),
+    "K and Q transposed": (
+        {"K": I[:2], "Q": I[:2], "V": I[:2, :2]},
+        r"V must have as many columns as K and Q[^;]*; are K and Q transposed\?",
+    ),
+    "V of other tokens": (
+        {"A": I, "V": I[:2, :2]},
+        r"V must have as many columns as A, the dimension d of the tokens(\.|$)",
+    ),
+    "A not square": ({"A": I[:2], "V": I}, "A is 2 × 3.*must be square"),
     "shared K": (
         {"K": I[:1], "Q": I[:2], "V": I[:1]},
         "where heads share keys and values, say how many heads there are",
     ),
-    "O": ({"K": I, "Q": I, "V": I[:2], "O": I}, "O has as many columns as V has rows"),
+    "O": ({"K": I, "Q": I, "V": I[:2], "O": I}, "O must have as many columns as V has rows"),
     "heads": (
         {"K": I, "Q": I, "V": I, "heads": 2},
         "Argument 'heads': Q has 3 rows, which are not those of 2 heads",

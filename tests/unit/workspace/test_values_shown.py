@@ -41,6 +41,7 @@ from m2bridge.workspace.values import (
     Reference,
     RingElement,
     RingMap,
+    Set,
     Symbol,
     Vector,
 )
@@ -155,6 +156,43 @@ def test_complex_numbers_are_numbers() -> None:
     assert (-Real.of(4)) ** 0.5 == ComplexNumber.of(2j) or abs((-Real.of(4)) ** 0.5 - 2j) < Real.of(
         1e-15
     )
+
+
+PARTS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.25, -1e300, float("inf"), float("-inf"))
+
+
+@pytest.mark.parametrize("imaginary", PARTS)
+@pytest.mark.parametrize("real", PARTS)
+def test_equal_complex_numbers_have_equal_hashes(real: float, imaginary: float) -> None:
+    """Python's complex numbers are the independent value, and floats and Real on the real axis."""
+    number = ComplexNumber.of(complex(real, imaginary))
+    finer = ComplexNumber.of(complex(real, imaginary), precision=100)
+    equal = {number, finer, complex(real, imaginary)}
+    if imaginary == 0:
+        equal |= {real, Real.of(real), Real.of(real, precision=100)}
+    assert len(equal) == 1
+    assert hash(number) == hash(complex(real, imaginary))
+
+
+@pytest.mark.parametrize("constant", [0, 1, -1, 3, Fraction(-3, 2)])
+def test_a_constant_has_the_hash_of_its_number(constant: Any) -> None:
+    exterior = Algebra(QQ, ("x", "y"), skew=(0, 1))
+    over_polynomials = Algebra(PolynomialRing(QQ, ("a",)), ("x",), skew=(0,))
+    coefficient = over_polynomials.coefficients.sympy_ring(constant)
+    for ring, number in ((exterior, Fraction(constant)), (over_polynomials, coefficient)):
+        terms = (((0,) * len(ring.variables), number),) if constant else ()
+        element = RingElement(ring, terms)
+        assert element == constant
+        assert {element, constant} == {constant}
+
+
+def test_a_set_has_the_hash_of_an_equal_frozenset() -> None:
+    for items in ([], [1], [2, 1], ["a", Fraction(1, 2)]):
+        assert Set(items) == frozenset(items)
+        assert hash(Set(items)) == hash(frozenset(items))
+    assert hash(Set([[1], [2]])) == hash(Set([[2], [1]]))
+    # 1 and True are two elements here, and one of a frozenset
+    assert len(Set([1, True])) == 2
 
 
 def test_a_large_value_takes_one_line() -> None:

@@ -184,9 +184,10 @@ def _check_nothing_left_out(missing: isl.Set) -> None:
 
 
 def _selections_of_places(condition: str) -> tuple[Selection, ...]:
-    """Return two selections for the orbits of a condition: of one place, and of a pair of places.
+    """Return two selections for the orbits of a condition: of the first place and one other place
+    q, and of the first place and two others p < q.
 
-    The places are q ≥ 2, and 2 ≤ p < q, each together with the first place.
+    q and p are free indices, which take all values from 2 to d that the condition allows.
     """
     one_place = Selection(f"{condition} and 2 <= q", ("1", "q"), free=("q",))
     two_places = Selection(f"{condition} and 2 <= p and p < q", ("1", "p", "q"), free=("p", "q"))

@@ -13,9 +13,10 @@ source or of the group, which the differential takes to its image, a function. W
 to weights and directions reduces the matrices to a size that does not depend on the case:
 
 1. Weights that are not zero. They have two symbols each, and the directions of one weight are
-   mapped to those of another one: so one weight of each kind is enough, and the number of weights
-   of this kind. The image of a direction has equal coordinates where a permutation that fixes these
-   two symbols maps one coordinate to the other. A coordinate of this weight has at most one further
+   mapped to those of another one: so one weight of each kind is enough, with its symbols among the
+   first two of their classes (:data:`CHOSEN_SYMBOLS`), together with the number of weights of this
+   kind. The image of a direction has equal coordinates where a permutation that fixes these two
+   symbols maps one coordinate to the other. A coordinate of this weight has at most one further
    symbol, since its four characters have a sum of two symbols.
 2. The weight zero. The directions are permuted as the symbols of a class are, or stay fixed, so
    they span a sum of trivial representations of the symmetric groups S_n and of standard ones, of

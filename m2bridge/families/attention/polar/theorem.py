@@ -112,8 +112,12 @@ def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
     subspaces = (shape.alpha - orbit.r) * (shape.d - shape.alpha)
     # Y has the dimension of the closure, and fibres over functions are finite but for the W
     codimension = dimension_formula(shape) - orbit_dimension(orbit, shape) - subspaces
-    # the source is projective, so its tangent space is smaller by 1 (the rescaling)
-    kernel = source_tangent_dimension(orbit, shape) - 1 - differential_rank(orbit, shape)
+    # At ([A], [V]) the tangent space has two dimensions less than at (A, V): the multiples of A and
+    # those of V. The differential maps both to the multiples of the function, which are zero in the
+    # tangent space of projective space: so the rank is smaller by one.
+    projective_tangent_dimension = source_tangent_dimension(orbit, shape) - 2
+    projective_rank = differential_rank(orbit, shape) - 1
+    kernel = projective_tangent_dimension - projective_rank
     return CriticalLocus(name=str(orbit), codimension=codimension, kernel=kernel + subspaces)
 
 

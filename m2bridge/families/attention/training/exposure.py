@@ -101,8 +101,8 @@ def facts_of(
 def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None) -> TypeFacts:
     """Decide by ranks whether a type is exposed; factorized values have O with head_dim columns."""
     at_representative = Differentials(representative(kind, shape, head_dim), shape)
-    rank = sparse_rank(at_representative.image)
-    functions_dimension = sparse_rank(at_representative.along_type)
+    rank = sparse_rank(at_representative.columns_of_FJ)
+    functions_dimension = sparse_rank(at_representative.images_along_type)
     dimension_with_spaces = sparse_rank(_images_with_moved_spaces(at_representative, kind))
     # each type has random numbers of its own, which are the same in every run
     random = Random(f"{shape.key} {kind}")
@@ -145,8 +145,8 @@ def _is_excluded_by_lemma_4(
     if balanced == kind:
         return False  # the lemma compares a type with another one
     at_representative = Differentials(representative(balanced, shape, head_dim), shape)
-    functions_dimension = sparse_rank(at_representative.along_type)
-    rank = sparse_rank(at_representative.image)
+    functions_dimension = sparse_rank(at_representative.images_along_type)
+    rank = sparse_rank(at_representative.columns_of_FJ)
     delta = functions_dimension - rank
     if delta != 0:
         return delta < 0
@@ -260,15 +260,17 @@ class Differentials:
         return F * transposed_J.transpose()
 
     @cached_property
-    def image(self) -> list[SparseVector]:
+    def columns_of_FJ(self) -> list[SparseVector]:
         """The columns of the differential F J over ZZ, one for each weight, by nonzero entries."""
-        columns_of_f = list(map(_nonzero_entries, zip(*self.functions_of_pairs, strict=True)))
-        return [_combine(_nonzero_entries(pair), columns_of_f) for pair in self.pairs_of_weights]
+        columns_of_F = list(map(_nonzero_entries, zip(*self.functions_of_pairs, strict=True)))
+        columns_of_J = map(_nonzero_entries, self.pairs_of_weights)
+        return [_linear_combination(column, columns_of_F) for column in columns_of_J]
 
     @cached_property
-    def along_type(self) -> list[SparseVector]:
-        """The images of the tangent vectors of the type, over ZZ."""
-        return [_combine(_nonzero_entries(move), self.image) for move in self.tangents]
+    def images_along_type(self) -> list[SparseVector]:
+        """The image F J x of each tangent vector x of the type, over ZZ."""
+        tangents = map(_nonzero_entries, self.tangents)
+        return [_linear_combination(tangent, self.columns_of_FJ) for tangent in tangents]
 
     @cached_property
     def tangents(self) -> list[list[int]]:
@@ -493,10 +495,8 @@ def _images_with_moved_spaces(
     """
     places = _places_outside_spaces(at_representative.weights, kind)
     extended = []
-    tangents_with_images = zip(
-        at_representative.tangents, at_representative.along_type, strict=True
-    )
-    for tangent, image in tangents_with_images:
+    images = at_representative.images_along_type
+    for tangent, image in zip(at_representative.tangents, images, strict=True):
         moves = {("space", place): tangent[place] for place in places if tangent[place]}
         extended.append(image | moves)
     return extended
@@ -530,7 +530,9 @@ def _nonzero_entries(entries: Iterable[int]) -> SparseVector:
     return {position: entry for position, entry in enumerate(entries) if entry}
 
 
-def _combine(coefficients: SparseVector, vectors: Sequence[SparseVector]) -> SparseVector:
+def _linear_combination(
+    coefficients: SparseVector, vectors: Sequence[SparseVector]
+) -> SparseVector:
     """The sum of factor · vector; ``coefficients`` has {position in ``vectors``: factor}."""
     total: SparseVector = {}
     for position, coefficient in coefficients.items():

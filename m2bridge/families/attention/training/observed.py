@@ -1,4 +1,9 @@
-"""Observations of all types of weights of a case, and the values that are compared."""
+"""Observations of all types of weights of a case, and the values that are compared.
+
+The type of weights is given by the ranks of their matrices and the dimension of an intersection. It
+is exposed if some of its weights are critical points of a squared loss for all targets in an open
+set; this is decided by ranks, in ``exposure``.
+"""
 
 from __future__ import annotations
 

@@ -126,9 +126,11 @@ class _Reduced:
 def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSystem | None:
     """The equations for critical points in V alone, modulo a prime, in a random chart.
 
-    In the chart a random linear form is 1. With F = N/D and g = gcd(D, ∂D) the equations are
-    (D ∂N − N ∂D)/g = 0 and z·D/g = 1. ``None`` if N and D have too large a degree to be
-    interpolated, or F is constant, as for d = 1, where nothing of V is left in a chart.
+    In the chart a random linear form is 1. With F = N/D, the derivatives ∂_j in the coordinates of
+    the chart and g = gcd(D, ∂_j D for all j), the equations are (D ∂_j N − N ∂_j D)/g = 0 for all
+    j, and z·D/g = 1. A condition in addition is that A is invertible, by
+    :func:`_conditions_on_a`. ``None`` if N and D have too large a degree to be interpolated, or F
+    is constant, as for d = 1, where nothing of V is left in a chart.
     """
     reduced = _Reduced(loss, prime)
     degree = _degree_on_a_line(reduced, random)
@@ -142,15 +144,24 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
         return None
     N, D = quotient
     chart = _ChartOfV.random(D.context(), random)
-    conditions = []
+    # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
+    matrix = None
     if reduced.shape.d <= LARGEST_D_OF_DETERMINANT:
-        # F = wᵀA with A = M⁻¹w, and w is linear in V: so D·A has one degree less than N = D·F
         matrix = _matrix_of_forms(reduced, D, degree - 1, random)
-        if matrix is not None:
-            # A is invertible where the determinant, as a matrix of size 1, has rank 1
-            determinant = chart.restrict(_determinant(matrix))
-            conditions.append(RankCondition(name="A", matrix=[[determinant]], rank=1))
-    return EliminatedSystem(_equations(N, D, chart), tuple(conditions))
+    return EliminatedSystem(_equations(N, D, chart), _conditions_on_a(matrix, chart))
+
+
+def _conditions_on_a(
+    matrix: list[list[flint.nmod_mpoly]] | None, chart: _ChartOfV
+) -> tuple[RankCondition, ...]:
+    """The condition that A is invertible, by the matrix D·A of forms in V; it is empty for
+    ``None``, where this matrix is not known or its determinant would be large.
+    """
+    if matrix is None:
+        return ()
+    # A is invertible where the determinant, as a matrix of size 1, has rank 1
+    determinant = chart.restrict(_determinant(matrix))
+    return (RankCondition(name="A", matrix=[[determinant]], rank=1),)
 
 
 def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:

@@ -16,10 +16,11 @@ a_k is the number of rows of K and Q in layer k, whose attention matrix is A = K
 matrix; H is the number of heads. For one head without skip connections A'_k, later A_k, is the
 virtual attention matrix of layer k, an n × n matrix, and M = V_l ⋯ V_1. r_k is the rank of what
 enters layer k, α_k = min(a_k, r_k) the rank of A'_k, and q_k(x) = xᵀA'_k x its quadratic form; s_k
-is the dimension of the space W_k that is spanned by the rows of M and the rows and columns of
-A'_k, …, A'_l. f is the last layer of which the whole matrix is seen (``last_whole_layer``). The
-*torus* (K^*)^l scales A_k and M so that the function stays. Parameters ``d`` and ``after`` of
-functions about one layer are its widths d_{k−1} and d_k, which is also written d'.
+is the dimension of a space W_k: for k ≥ 2 it is spanned by the rows of M and the rows and columns
+of A'_k, …, A'_l, and W_1 = K^n. f is the last layer of which the whole matrix is seen
+(``last_whole_layer``). The *torus* (K^*)^l scales A_k and M so that the function stays. Parameters
+``d`` and ``after`` of functions about one layer are its widths d_{k−1} and d_k, which is also
+written d'.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -190,9 +191,10 @@ def virtual_weights_dimension(network: Network, whole: int) -> int:
     proposition-V, and for a smaller ``whole`` it is the number D_red(whole) defined there.
 
     Virtual weights belong to a flag W_{l+1} ⊆ W_l ⊆ … ⊆ W_1 = K^n of subspaces of dimensions s_k:
-    the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. The dimension is the sum of those of M, of
-    the flag, and of all A'_k. Given W_k, its subspaces W_{k+1} are a Grassmannian of dimension
-    s_{k+1}(s_k − s_{k+1}).
+    the rows of M span W_{l+1}, and A'_k is in W_k ⊗ W_k. So s_{l+1} is the least width,
+    s_k = min(r_k, s_{k+1} + 2α_k) for k = l, …, 2, and s_1 = n. The dimension is the sum of those
+    of M, of the flag, and of all A'_k. Given W_k, its subspaces W_{k+1} are a Grassmannian of
+    dimension s_{k+1}(s_k − s_{k+1}).
     """
     n, outputs = network.widths[0], network.widths[-1]
     # s_{k+1}, the dimension of W_{k+1}; at first s_{l+1}, the rank of M
@@ -202,8 +204,8 @@ def virtual_weights_dimension(network: Network, whole: int) -> int:
     layers = list(zip(network.narrowest, network.ranks, strict=True))
     for k in range(network.depth, 0, -1):
         r, alpha = layers[k - 1]
-        # W_k is spanned by W_{k+1}, and by α_k rows and α_k columns of A'_k as far as there is
-        # place in a space of dimension r_k; W_1 is the space of all inputs
+        # for k ≥ 2, W_k is spanned by W_{k+1} and by α_k rows and α_k columns of A'_k, and is in
+        # a space of dimension r_k; W_1 is the space of all inputs
         s = n if k == 1 else min(r, s_after + 2 * alpha)
         dimension += s_after * (s - s_after)
         if k <= whole:
@@ -267,14 +269,13 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
     """The least bound of proposition-heads for the dimension of the functions of one layer.
 
     The layer has H heads from width d to d' = ``after``, with attention matrices A_h of rank at
-    most ``a`` and value matrices V_h; for d' = 1 the row of V_h is v_h, and the function is the row
-    Σ v_h S A_h times X, with S = XXᵀ. Bounds 1 to 4 are those of lightning attention; for softmax
-    the weights are counted.
+    most ``a`` and value matrices V_h. The bounds for lightning attention have the numbers of the
+    proposition; for softmax the weights are counted.
     """
     heads = network.heads
-    values = d * after
+    value_entries = d * after
     if network.softmax:
-        return heads * (values + matrices_of_rank(d, a))
+        return heads * (value_entries + matrices_of_rank(d, a))
     several_tokens = network.t > 1
     # The function determines A_h for several tokens, and the quadratic form of A_h for one.
     # ``head_dimension`` is the dimension of the set of these A_h or forms, ``space_dimension`` that
@@ -288,25 +289,46 @@ def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
         head_dimension = forms_of_rank(d, 2 * a)
         space_dimension = comb(d + 1, 2)
         coefficients = comb(d + 2, 3)
-    # bound 1: A_h can be scaled against V_h; for d' = 1 each row w in the row spaces of both A_i
-    # and A_j gives one direction more, A_i + v_jᵀw and A_j − v_iᵀw, as v_i S v_jᵀ = v_j S v_iᵀ
-    up_to_symmetries = heads * (values + head_dimension - 1)
-    if several_tokens and after == 1 and heads <= d:
-        # the least dimension of the intersection of both row spaces
-        common = max(0, 2 * min(a, d) - d)
-        up_to_symmetries -= comb(heads, 2) * common
+    # bound 1: the weights, less one for each head, as A_h can be scaled against V_h
+    up_to_symmetries = heads * (value_entries + head_dimension - 1)
     # bound 2: the tensor Σ V_h ⊗ A_h is a matrix of rank at most H
-    rank = min(heads, values, space_dimension)
-    bounds = [up_to_symmetries, rank * (values + space_dimension - rank)]
-    # bound 3: for d' = 1 the row Σ v_h S A_h has for S = uuᵀ d quadratic forms in u as entries,
-    # which vanish where all v_h u do, on a subspace of codimension h. These subspaces are a
-    # Grassmannian, and the forms that vanish on one have the dimension of those of rank at most h
-    if several_tokens and after == 1:
-        h = min(heads, d)
-        bounds.append(h * (d - h) + d * forms_of_rank(d, h))
+    rank = min(heads, value_entries, space_dimension)
+    of_tensors = rank * (value_entries + space_dimension - rank)
     # bound 4: all coefficients
-    bounds.append(after * coefficients)
+    bounds = [up_to_symmetries, of_tensors, after * coefficients]
+    if several_tokens and after == 1:
+        # bound 1 has a second part for d' = 1
+        bounds.append(up_to_symmetries - _symmetries_of_pairs(heads, d, a))
+        bounds.append(_bound_by_common_zeros(heads, d))
     return min(bounds)
+
+
+def _symmetries_of_pairs(heads: int, d: int, a: int) -> int:
+    """The dimension of symmetries, for t ≥ 2 and d' = 1, that change two of the heads each.
+
+    The function is the row Σ v_h S A_h times X, with S = XXᵀ and the row v_h of V_h. A row w in the
+    row spaces of both A_i and A_j gives the direction that adds v_jᵀw to A_i and −v_iᵀw to A_j. It
+    keeps the function to first order, as v_i S v_jᵀ = v_j S v_iᵀ. For more heads than d the result
+    is 0: only for at most d heads the v_h are independent, and therefore these directions.
+    """
+    if heads > d:
+        return 0
+    # the least dimension of the intersection of two row spaces
+    common_rows = max(0, 2 * min(a, d) - d)
+    return comb(heads, 2) * common_rows
+
+
+def _bound_by_common_zeros(heads: int, d: int) -> int:
+    """Bound 3, for t ≥ 2 and d' = 1: by the zeros that all entries of Σ v_h S A_h have in common.
+
+    For S = uuᵀ the entries are d quadratic forms in u. They vanish where all v_h u are zero: on a
+    subspace of codimension c = min(H, d). These subspaces are a Grassmannian of dimension c(d − c),
+    and each of the d forms is in the space of the quadratic forms that vanish on the subspace.
+    """
+    c = min(heads, d)
+    all_forms = comb(d + 1, 2)
+    forms_on_subspace = comb(d - c + 1, 2)
+    return c * (d - c) + d * (all_forms - forms_on_subspace)
 
 
 def _coefficient_count(network: Network) -> int:

@@ -160,11 +160,20 @@ ORBIT = "d, dp, a, r, s, m"
 SIZE_LENGTH = 3
 ORBIT_LENGTH = 6
 IS_SIZE = "1 <= d and 1 <= dp and 1 <= a"
-# docs/mathematics.md#proposition-orbits
-IS_ORBIT = (
-    f"{IS_SIZE} and 1 <= r <= a and r <= d and 1 <= s <= dp and s <= d and 0 <= m <= r and m <= s"
-    " <= d + m - r"
-)
+
+
+def is_orbit(r: str, s: str, m: str) -> str:
+    """The condition that three numbers of these names are an orbit of the size d, dp, a.
+
+    Source: docs/mathematics.md#proposition-orbits.
+    """
+    return (
+        f"{IS_SIZE} and 1 <= {r} <= a and {r} <= d and 1 <= {s} <= dp and {s} <= d"
+        f" and 0 <= {m} <= {r} and {m} <= {s} <= d + {m} - {r}"
+    )
+
+
+IS_ORBIT = is_orbit("r", "s", "m")
 EVERY = "1 = 1"
 SQUARE = "r = 1 and s = 1 and m = 1"
 

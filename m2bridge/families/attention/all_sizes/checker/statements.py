@@ -38,7 +38,6 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     ALL,
     EVERY,
     EVERY_ORBIT,
-    IS_ORBIT,
     IS_SIZE,
     NONE,
     ORBIT_LENGTH,
@@ -49,6 +48,7 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     evidence,
     fibres,
     forget_numbers,
+    is_orbit,
     orbits,
     orbits_over,
     sizes,
@@ -197,13 +197,14 @@ def dense_orbits() -> isl.Set:
 
     The closure of an orbit contains those for which none of r, s and r + s − m = dim(L + U) is
     larger, and that of one orbit of each size is everything
-    (docs/mathematics.md#proposition-orbits). In the condition the other orbit is (R, S, M).
+    (docs/mathematics.md#proposition-orbits).
     """
-    # r, s and m occur in the condition as names only, and not in words such as "and"
-    other = IS_ORBIT.translate(str.maketrans("rsm", "RSM"))
+    is_other_orbit = is_orbit("R", "S", "M")
     is_larger = "(R > r or S > s or R + S - M > r + s - m)"
-    with_larger = orbits(f"{other} and {is_larger}", ", R, S, M")
-    return EVERY_ORBIT.subtract(forget_numbers(with_larger, ORBIT_LENGTH, 3))
+    # the pairs of an orbit (r, s, m) and another orbit (R, S, M) of the same size that is larger
+    pairs = orbits(f"{is_other_orbit} and {is_larger}", ", R, S, M")
+    orbits_with_larger = forget_numbers(pairs, ORBIT_LENGTH, 3)  # without R, S and M
+    return EVERY_ORBIT.subtract(orbits_with_larger)
 
 
 def _check_identities() -> None:

@@ -198,7 +198,7 @@ def test_types_of_the_zero_function(size: tuple[int, int, int, int | None]) -> N
     for kind in kinds:
         differentials = Differentials(representative(kind, shape, head_dim), shape)
         critical = CriticalWeights.random(kind, shape, Random(3), head_dim)
-        is_full = critical.form_rank == sparse_rank(differentials.image)
+        is_full = critical.form_rank == sparse_rank(differentials.columns_of_FJ)
         assert is_full is kind.is_exposed(shape), kind
         assert not kind.is_saddle(shape, head_dim)
     assert not set(kinds) & set(weight_types(shape, head_dim))
