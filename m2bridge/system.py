@@ -281,7 +281,8 @@ def _end_by_waiting(pipe: int) -> None:
 def exit_text(status: int) -> str:
     """Return how a process ended, by its exit status, as text that follows its name."""
     if status < 0:
-        return f"was killed by {signal.Signals(-status).name}"
+        killer = signal_of(status)  # Python has no names for real-time signals
+        return f"was killed by {killer.name if killer else f'signal {-status}'}"
     return f"ended with exit status {status}"
 
 

@@ -138,7 +138,7 @@ def without_denominators(numbers: Iterable[Any]) -> list[int]:
 
 
 def integer_coefficients(polynomial: Mapping[Key, Any]) -> dict[Key, int]:
-    """The least positive multiple with integer coefficients of a polynomial over QQ.
+    """A polynomial over QQ times the least common multiple of the denominators.
 
     It maps the exponents of each monomial to an integer, as ``polynomial`` maps them to its
     coefficient. Of a polynomial over GF(p) the integers represent the residues.

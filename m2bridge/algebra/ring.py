@@ -262,7 +262,10 @@ def first_names(names: Sequence[str]) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether text can name a variable: letters, digits and _, beginning with a letter."""
+    """Whether text can name a variable: letters, digits and _, beginning with a letter.
+
+    Names with variants of letters, see :func:`place_of_variant`, and very long ones cannot.
+    """
     if not text.isidentifier() or text.startswith("_") or len(text) > MAX_VARIABLE_NAME_CHARS:
         return False
     return place_of_variant(text) is None
@@ -444,6 +447,9 @@ class GeneratingSet:
     ring: PolynomialRing
     generators: tuple[rings.PolyElement, ...]
 
+    def __hash__(self) -> int:
+        return hash(self.ring)  # an ``Ideal`` with other generators may be equal
+
     @classmethod
     def without_zeros(cls, ring: PolynomialRing, elements: Iterable[rings.PolyElement]) -> Self:
         """The ideal that elements of the ring generate; those that are zero are left out."""
@@ -509,7 +515,7 @@ class GeneratingSet:
 
 def check_one_ring(*ideals: GeneratingSet) -> None:
     """Raise ConversionError if the ideals are of different rings, or a value is not an ideal."""
-    first = ideals[0].ring
+    first = check_ideal(ideals[0]).ring
     for other in ideals[1:]:
         if check_ideal(other).ring != first:
             raise ConversionError(f"ideals of different rings, {first} and {other.ring}")

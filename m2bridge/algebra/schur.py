@@ -78,7 +78,7 @@ def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[Partit
 
 
 def strips_removed(shape: PartitionTuple, size: int) -> Iterator[PartitionTuple]:
-    """Yield the partitions μ for which S_μ ⊗ S_size contains S_λ, λ the shape.
+    """Yield the partitions μ for which S_μ ⊗ Sym^size contains S_λ, λ the shape.
 
     By Pieri's rule λ loses ``size`` boxes, no two of one column: λ_(i+1) ≤ μ_i ≤ λ_i.
     """

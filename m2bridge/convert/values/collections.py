@@ -216,6 +216,10 @@ class HashTable(Mapping[Any, Any]):
         """Raise KeyError for a key that is not in the table; subclasses may return a value."""
         raise KeyError(key)
 
+    def __contains__(self, key: object) -> bool:
+        """Whether a pair has this key; for others a tally has values too, which are 0."""
+        return stand_in(key) in self._table
+
     def __iter__(self) -> Iterator[Any]:
         return (key for key, _ in self.pairs)
 
@@ -289,8 +293,17 @@ class Set(AbstractSet[Any]):
     def __len__(self) -> int:
         return len(self._table)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether ``other``, perhaps a set of Python, has the same elements; 1 and True differ."""
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        return self._table.keys() == set(map(stand_in, other))
+
     def __hash__(self) -> int:
-        return hash(frozenset(self._table))
+        try:
+            return hash(frozenset(self))  # as for the ``frozenset`` that is equal
+        except TypeError:  # an element such as a list, which no ``frozenset`` has
+            return hash(frozenset(self._table))
 
     def __repr__(self) -> str:
         return f"Set({list(self)!r})"

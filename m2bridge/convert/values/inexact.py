@@ -370,7 +370,7 @@ class ComplexNumber(Inexact):
         return complex(float(self.real), float(self.imaginary))
 
     def __str__(self) -> str:
-        return f"{self.real} + {self.imaginary}*i"
+        return f"{self.real} + {self.imaginary}*i".replace("+ -", "- ")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

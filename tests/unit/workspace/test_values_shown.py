@@ -41,7 +41,9 @@ from m2bridge.workspace.values import (
     Reference,
     RingElement,
     RingMap,
+    Set,
     Symbol,
+    Tally,
     Vector,
 )
 from tests.everyday import DOCUMENTED
@@ -155,6 +157,39 @@ def test_complex_numbers_are_numbers() -> None:
     assert (-Real.of(4)) ** 0.5 == ComplexNumber.of(2j) or abs((-Real.of(4)) ** 0.5 - 2j) < Real.of(
         1e-15
     )
+
+
+def test_a_negative_imaginary_part_has_its_sign() -> None:
+    assert str(ComplexNumber.of(1 - 2j)) == "1.0 - 2.0*i"
+
+
+def test_a_tally_has_only_what_was_counted() -> None:
+    tally = Tally([("a", 2), ([1], 1)])
+    assert "a" in tally
+    assert [1] in tally.keys()
+    assert "b" not in tally
+    assert tally["b"] == 0
+
+
+def test_sets_are_equal_to_those_of_python_and_have_their_hashes() -> None:
+    assert Set([1, (2, 3)]) == frozenset([1, (2, 3)]) == Set([(2, 3), 1])
+    assert len({Set([1, (2, 3)]), frozenset([1, (2, 3)])}) == 1
+    assert Set([[1]]) == Set([[1]]) != frozenset([1])
+    assert hash(Set([[1], 2])) == hash(Set([2, [1]]))
+    assert Set([True]) != Set([1])
+    assert frozenset([1]) != Set([True])
+    assert Set([1]) != [1]
+
+
+def test_constants_of_characteristic_zero_have_the_hash_of_their_number() -> None:
+    exterior = Algebra(QQ, ("x", "y"), skew=(0, 1))
+    for number in (3, Fraction(-2, 5), 0):
+        terms = (((0, 0), Fraction(number)),) if number else ()
+        assert RingElement(exterior, terms) == number
+        assert len({RingElement(exterior, terms), number}) == 1
+    x = RingElement(exterior, (((1, 0), Fraction(3)),))
+    assert {x: "x", 3: "3"} == {3: "3", x: "x"}
+    assert x != 3
 
 
 def test_a_large_value_takes_one_line() -> None:
