@@ -118,7 +118,7 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def decimal(value: str) -> float:
-    """Read a number in decimal digits.
+    """Read a number in decimal digits; one beyond the range of floats is infinite.
 
     Python's own function would also accept ``1_0``, ``nan`` and digits of other scripts.
     """

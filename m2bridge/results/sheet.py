@@ -85,7 +85,7 @@ def line(text: str) -> str:
 
 
 def shortened(text: str, most: int = 600) -> str:
-    """Return text of at most ``most`` characters; the middle of a longer one is omitted."""
+    """Return text; of one longer than ``most`` that many characters, half from each end, and …."""
     if len(text) <= most:
         return text
     return f"{text[: most // 2]} … {text[-most // 2 :]}"
@@ -270,7 +270,7 @@ class Table:
     caption: str = ""
 
     def text(self, most: int | None) -> str:
-        """Return aligned columns after an empty line or the caption; ``most`` has no effect."""
+        """Return aligned columns below an empty line and the caption; ``most`` has no effect."""
         heading = _heading(self.caption) or [""]
         return "\n".join([*heading, table(self.header, self.rows, MAX_COLUMN_CHARS)])
 

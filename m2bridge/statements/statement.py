@@ -442,7 +442,7 @@ class Observed(ABC):
         return ()
 
     def to_macaulay2(self) -> str:
-        """Return tables of numbers as Macaulay2 code; empty if there are none except orbits."""
+        """Return the numbers that are no verdicts as Macaulay2 code; empty if it has none."""
         return ""
 
     @abstractmethod

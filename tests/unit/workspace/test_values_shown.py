@@ -166,7 +166,7 @@ def test_a_negative_imaginary_part_has_its_sign() -> None:
 def test_a_tally_has_only_what_was_counted() -> None:
     tally = Tally([("a", 2), ([1], 1)])
     assert "a" in tally
-    assert [1] in tally.keys()
+    assert [1] in tally
     assert "b" not in tally
     assert tally["b"] == 0
 
