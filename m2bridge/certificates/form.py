@@ -210,7 +210,7 @@ def digest(text: str) -> str:
 
 
 def _canonical(fields: dict[str, Any], **layout: Any) -> str:
-    """Return the canonical JSON text of fields: keys sorted, no letters as numbers, no NaN.
+    """Return the canonical JSON text of fields: keys sorted, letters as they are, no NaN.
 
     ``layout`` are the arguments ``indent`` and ``separators`` of ``json.dumps``.
     """

@@ -90,7 +90,7 @@ class Bounds:
 
     @property
     def status(self) -> Literal["proved", "lower bound", "unfinished"]:
-        """Whether the number is proved, has a lower bound, or not even this, which is found first."""
+        """Whether the number is proved, has a lower bound, or neither (``unfinished``)."""
         if self.exact is not None:
             return "proved"
         return "unfinished" if self.lower is None else "lower bound"

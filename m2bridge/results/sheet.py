@@ -85,7 +85,9 @@ def line(text: str) -> str:
 
 
 def shortened(text: str, most: int = 600) -> str:
-    """Return text; of one longer than ``most`` that many characters, half from each end, and …."""
+    """Return text; of one with more than ``most`` characters only the two ends, half of ``most``
+    each, with an ellipsis between them.
+    """
     if len(text) <= most:
         return text
     return f"{text[: most // 2]} … {text[-most // 2 :]}"

@@ -442,7 +442,7 @@ class Observed(ABC):
         return ()
 
     def to_macaulay2(self) -> str:
-        """Return the numbers that are no verdicts as Macaulay2 code; empty if it has none."""
+        """Return observed numbers, but those of orbits, as Macaulay2 code; empty without any."""
         return ""
 
     @abstractmethod
