@@ -52,7 +52,8 @@ def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
 def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
     """The product of different primes, and a weight for each.
 
-    The weight of a prime is 1 modulo this prime, and 0 modulo all other primes of the list.
+    The weight of a prime is 1 modulo this prime, and 0 modulo all others: the sum of residues times
+    weights has these residues.
     """
     modulus = prod(primes)
     return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]

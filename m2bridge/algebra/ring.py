@@ -485,7 +485,7 @@ class GeneratingSet:
         if not isinstance(other, GeneratingSet):
             return NotImplemented
         check_one_ring(self, other)
-        _check_size(len(self.generators) * len(other.generators))
+        _check_product_count(len(self.generators) * len(other.generators))
         pairs = product(self.generators, other.generators)
         return self._generated_by(f * g for f, g in check_deadline_in(pairs))
 
@@ -502,7 +502,7 @@ class GeneratingSet:
             return NotImplemented
         one = self.ring.sympy_ring.one
         if self.generators:
-            _check_size(monomial_count(len(self.generators), exponent))
+            _check_product_count(monomial_count(len(self.generators), exponent))
         generator_choices = combinations_with_replacement(self.generators, exponent)
         return self._generated_by(
             prod(factors, start=one) for factors in check_deadline_in(generator_choices)
@@ -530,7 +530,7 @@ def check_ideal(value: object) -> GeneratingSet:
     return value
 
 
-def _check_size(count: int) -> None:
+def _check_product_count(count: int) -> None:
     """Raise TooLargeError if there are more products of generators than the limit allows."""
     if count > MAX_PRODUCT_GENERATORS:
         raise TooLargeError(

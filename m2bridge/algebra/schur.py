@@ -270,7 +270,7 @@ class Representation:
         ``factor`` is a pattern for partition and space, ``times`` the sign of the tensor product,
         and ``blank`` is between the multiplicity and the product.
         """
-        factors = map(factor.format, map(_digits, self.shapes), self.spaces)
+        factors = map(factor.format, map(_partition_text, self.shapes), self.spaces)
         formula = times.join(factors)
         if self.multiplicity == 1:
             return formula
@@ -297,7 +297,7 @@ def generator_counts(representations: Iterable[Representation]) -> Counter[int]:
     return counts
 
 
-def _digits(shape: PartitionTuple) -> str:
+def _partition_text(shape: PartitionTuple) -> str:
     """The text of a partition, as ``631``; with commas where a part has two digits, as ``10,3``."""
     separator = "," if max(shape, default=0) > 9 else ""
     return separator.join(map(str, shape))

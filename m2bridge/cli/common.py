@@ -305,6 +305,7 @@ def stack_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command
     """Return a decorator that adds options to a command, in the order of its help."""
 
     def add(command: Command) -> Command:
+        """Add the options to a command, so that its help lists them in their order."""
         # click shows the option that was added last first, as of decorators in several lines
         for option in reversed(options):
             command = option(command)

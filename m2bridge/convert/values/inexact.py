@@ -143,7 +143,7 @@ def _is_binary(number: Fraction) -> bool:
 
 
 def _to_mpmath(number: Any, precision: int) -> Any:
-    """The number in mpmath: a fraction rounded to this many bits, other numbers exactly."""
+    """The number for mpmath, an ``int`` or its own: a fraction is rounded to this many bits."""
     if isinstance(number, Fraction):
         to_nearest = "n"
         return mp.make_mpf(
