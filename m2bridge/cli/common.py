@@ -185,7 +185,7 @@ def memory_size(value: str) -> int:
 
 
 def engine_memory(value: str) -> int | None:
-    """Read an amount of memory that is a possible limit for Macaulay2, in bytes."""
+    """Read a limit for the memory of Macaulay2, in bytes; raise as :class:`Limits` if too small."""
     return Limits(memory=memory_size(value)).memory
 
 

@@ -151,7 +151,7 @@ def _wrap_cells(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]
 
 
 def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
-    """Return for each column whether it contains only numbers, or dashes for unknown numbers.
+    """Return for each column whether it contains only integers, or dashes for unknown ones.
 
     ``columns`` is how many there are, which lines do not say if there are none.
     """
@@ -161,7 +161,7 @@ def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
 
 
 _NUMBER = re.compile(r"-?\d+|–")
-"""A number in a table, or the dash for one that is not known."""
+"""An integer in a table, or the dash for one that is not known."""
 
 
 def duration(seconds: float) -> str:
