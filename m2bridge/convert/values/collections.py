@@ -287,23 +287,20 @@ class Set(AbstractSet[Any]):
     def __contains__(self, item: object) -> bool:
         return stand_in(item) in self._table
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._table.values())
-
-    def __len__(self) -> int:
-        return len(self._table)
-
     def __eq__(self, other: object) -> bool:
         """Whether ``other``, perhaps a set of Python, has the same elements; 1 and True differ."""
         if not isinstance(other, AbstractSet):
             return NotImplemented
         return self._table.keys() == set(map(stand_in, other))
 
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._table.values())
+
+    def __len__(self) -> int:
+        return len(self._table)
+
     def __hash__(self) -> int:
-        try:
-            return hash(frozenset(self))  # as for the ``frozenset`` that is equal
-        except TypeError:  # an element such as a list, which no ``frozenset`` has
-            return hash(frozenset(self._table))
+        return hash(frozenset(self._table))
 
     def __repr__(self) -> str:
         return f"Set({list(self)!r})"

@@ -160,8 +160,10 @@ def _comparison(operation: Operation) -> Operation:
         if isinstance(other, Expr):
             return NotImplemented
         # mpmath would round the fraction before.
-        if isinstance(other, Fraction) and self.special in ("", "-0"):
-            return operation(self.exact, other)
+        if isinstance(other, Fraction):
+            if self.special in ("", "-0"):
+                return operation(self.exact, other)
+            other = 0  # infinities, and NaN, compare with all numbers as with this one
         return operation(self.to_mpmath(), other)
 
     return compare

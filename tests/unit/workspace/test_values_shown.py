@@ -116,6 +116,9 @@ def test_real_numbers_are_numbers() -> None:
     assert len({HALF, FINE, 0.5, Fraction(1, 2), ComplexNumber.of(0.5)}) == 1
     assert Real.of(1 / 3) != Fraction(1, 3) != Real.of(1 / 3)
     assert (Real.of(1 / 3) < Fraction(1, 3)) is (Fraction(1 / 3) < Fraction(1, 3))
+    infinity, nan = Real.of(float("inf")), Real.of(float("nan"))
+    assert -infinity < Fraction(-(10**400), 3) < infinity > Fraction(1, 3) != infinity
+    assert not nan < Fraction(1, 3) and not nan >= Fraction(1, 3)
     assert HALF != "0.5"
     assert not HALF - FINE
     assert sorted([HALF, 0.25, Real.of(0.375)]) == [0.25, 0.375, 0.5]
@@ -171,25 +174,12 @@ def test_a_tally_has_only_what_was_counted() -> None:
     assert tally["b"] == 0
 
 
-def test_sets_are_equal_to_those_of_python_and_have_their_hashes() -> None:
+def test_sets_are_equal_to_those_of_python() -> None:
     assert Set([1, (2, 3)]) == frozenset([1, (2, 3)]) == Set([(2, 3), 1])
-    assert len({Set([1, (2, 3)]), frozenset([1, (2, 3)])}) == 1
     assert Set([[1]]) == Set([[1]]) != frozenset([1])
-    assert hash(Set([[1], 2])) == hash(Set([2, [1]]))
     assert Set([True]) != Set([1])
     assert frozenset([1]) != Set([True])
     assert Set([1]) != [1]
-
-
-def test_constants_of_characteristic_zero_have_the_hash_of_their_number() -> None:
-    exterior = Algebra(QQ, ("x", "y"), skew=(0, 1))
-    for number in (3, Fraction(-2, 5), 0):
-        terms = (((0, 0), Fraction(number)),) if number else ()
-        assert RingElement(exterior, terms) == number
-        assert len({RingElement(exterior, terms), number}) == 1
-    x = RingElement(exterior, (((1, 0), Fraction(3)),))
-    assert {x: "x", 3: "3"} == {3: "3", x: "x"}
-    assert x != 3
 
 
 def test_a_large_value_takes_one_line() -> None:
