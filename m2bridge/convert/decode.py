@@ -189,9 +189,8 @@ def _matrix(ring_data: list[Any], rows: int, columns: int, entries: list[Any]) -
 def _sympy_ring(ring_data: list[Any]) -> PolyRing:
     """SymPy's ring of this description, over a field or ZZ."""
     field, names = _field_and_variables(ring_data)
-    if field is None:
-        return PolynomialRing(QQ, names).sympy_ring.clone(domain=ZZ)
-    return PolynomialRing(field, names).sympy_ring
+    ring = PolynomialRing(field or QQ, names).sympy_ring
+    return ring if field is not None else ring.clone(domain=ZZ)
 
 
 def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField | None, tuple[str, ...]]:
