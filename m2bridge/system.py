@@ -467,7 +467,7 @@ def integer(text: str) -> int:
         return int(text)
     import flint  # only here: it would slow the start of every command
 
-    return int(flint.fmpz(text))
+    return int(flint.fmpz(text.removeprefix("+")))  # FLINT reads no plus sign
 
 
 def decimal(n: int) -> str:

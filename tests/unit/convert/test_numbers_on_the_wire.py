@@ -8,6 +8,7 @@ from m2bridge.convert.answers import Answer
 from m2bridge.convert.bounded_io import read_json
 from m2bridge.convert.decode import decode
 from m2bridge.errors import ConversionError, ParseError
+from m2bridge.system import integer
 
 
 def _element(field: list[str], coefficient: str) -> list[object]:
@@ -33,6 +34,12 @@ def test_true_is_no_integer_of_an_answer() -> None:
     for name, reader in readers.items():
         with pytest.raises(ParseError):
             reader(name)
+
+
+@pytest.mark.parametrize("digits", [3, 5000])
+def test_a_number_may_have_a_sign(digits: int) -> None:
+    ones = "1" * digits
+    assert 9 * integer(f"+{ones}") == -9 * integer(f"-{ones}") == 10**digits - 1
 
 
 def test_a_sign_is_no_digit() -> None:
