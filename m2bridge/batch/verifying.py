@@ -62,6 +62,7 @@ class Verification(Batch[Path, VerifyResult]):
     folders: Sequence[Path] | None = field(default_factory=reading.folders)
 
     def __post_init__(self) -> None:
+        """Raise InvalidCaseError if a limit is invalid or too small."""
         check_timeout(self.timeout)
         if self.memory < MIN_CHECK_MEMORY_BYTES:
             least = MIN_CHECK_MEMORY_BYTES // 2**20
