@@ -73,7 +73,7 @@ class HilbertSeries:
 
     @property
     def degree(self) -> int:
-        """The degree of the (projective or affine) scheme: h(1), h the numerator; 0 if empty."""
+        """The degree of the projective or affine scheme: h(1), h the numerator; 0 for (0,)."""
         return sum(self.numerator)
 
     @property

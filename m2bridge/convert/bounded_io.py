@@ -261,7 +261,7 @@ def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _finite_float(number: str) -> float:
-    """The float of a text; ConversionError for infinities, NaN, and numbers that floats lack."""
+    """The float of a text; ConversionError for infinities, NaN and numbers too large for floats."""
     value = float(number)
     if not math.isfinite(value):
         raise ConversionError(f"{number:.40} is not a finite number")

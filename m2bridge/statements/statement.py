@@ -442,7 +442,7 @@ class Observed(ABC):
         return ()
 
     def to_macaulay2(self) -> str:
-        """Return observed numbers, but those of orbits, as Macaulay2 code; empty without any."""
+        """Return observed numbers except those of orbits, as Macaulay2 code; empty without any."""
         return ""
 
     @abstractmethod
