@@ -111,7 +111,10 @@ class Checker(Performer[Path, VerifyResult]):
         self._folders = folders
 
     def perform(self, path: Path) -> VerifyResult:
-        """Return the finding for a file, without words of the file if the process is confined."""
+        """Return the finding for a file.
+
+        If the process is confined, that of a file which is no certificate does not quote it.
+        """
         finding = self._finding(path)
         # such a finding may quote a file that is no certificate, and somebody's secret
         may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
