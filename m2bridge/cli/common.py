@@ -185,7 +185,7 @@ def memory_size(value: str) -> int:
 
 
 def engine_memory(value: str) -> int | None:
-    """Read a limit for the memory of Macaulay2, in bytes; raise as :class:`Limits` if too small."""
+    """Read a limit for the memory of Macaulay2, in bytes; raise as :class:`Limits`."""
     return Limits(memory=memory_size(value)).memory
 
 
