@@ -369,6 +369,7 @@ def alarm(clock: Clock, grace: float) -> Iterator[None]:
         return
 
     def late(number: int, frame: FrameType | None) -> NoReturn:
+        """Raise the error of a computation that is late, when the signal arrives."""
         raise clock.late("the computation")
 
     previous = signal.signal(signal.SIGALRM, late)

@@ -74,7 +74,7 @@ _DECIMAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def seconds(text: str) -> float:
-    """Read a number of seconds in decimal digits; ValueError for all else, such as 1_0 or inf."""
+    """Read a number in decimal digits, such as 1e3; ValueError for all else, such as 1_0 or inf."""
     if not _DECIMAL.fullmatch(text):
         raise ValueError(f"'{text}' is not a number of seconds")
     return float(text)

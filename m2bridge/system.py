@@ -284,7 +284,8 @@ def _end_by_waiting(pipe: int) -> None:
 def exit_text(status: int) -> str:
     """Return how a process ended, by its exit status, as text that follows its name."""
     if status < 0:
-        return f"was killed by {signal.Signals(-status).name}"
+        killer = signal_of(status)  # Python has no names for real-time signals
+        return f"was killed by {killer.name if killer else f'signal {-status}'}"
     return f"ended with exit status {status}"
 
 
@@ -469,7 +470,7 @@ def integer(text: str) -> int:
         return int(text)
     import flint  # only here: it would slow the start of every command
 
-    return int(flint.fmpz(text))
+    return int(flint.fmpz(text.removeprefix("+")))  # FLINT reads no plus sign
 
 
 def decimal(n: int) -> str:

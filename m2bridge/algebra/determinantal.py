@@ -7,7 +7,7 @@ from m2bridge.algebra.schur import dimension, partitions
 
 
 def monomial_count(variables: int, degree: int) -> int:
-    """The number of monomials of a degree in ``variables`` variables, at least one.
+    """The number of monomials of a degree, at least 0, in ``variables`` variables, at least one.
 
     It is the dimension of the symmetric power S_degree of a space of dimension ``variables``.
     """

@@ -194,7 +194,7 @@ class ExtensionField(CoefficientField):
 
     @property
     def relation(self) -> Any:
-        """The minimal polynomial, in :attr:`generator_ring`."""
+        """The minimal polynomial, in :attr:`generator_ring`; 0 if the names are parameters."""
         return self._polynomial_of(self.minimal_polynomial)
 
     def _polynomial_of(self, coefficients: Iterable[Any]) -> Any:

@@ -26,9 +26,9 @@ class HilbertSeries:
     Parameters
     ----------
     numerator : tuple of int
-        Coefficients h_0, h_1, … with h(1) ≠ 0.
+        Coefficients h_0, h_1, … with h(1) ≠ 0; (0,) for the quotient 0.
     dimension : int
-        Krull dimension of the quotient: the dimension of the affine cone.
+        Krull dimension of the quotient: the dimension of the affine cone; −1 for the quotient 0.
     """
 
     numerator: tuple[int, ...]
@@ -73,7 +73,7 @@ class HilbertSeries:
 
     @property
     def degree(self) -> int:
-        """The degree of the (projective or affine) scheme: h(1), h the numerator."""
+        """The degree of the projective or affine scheme: h(1), h the numerator; 0 for (0,)."""
         return sum(self.numerator)
 
     @property

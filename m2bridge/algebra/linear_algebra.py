@@ -68,7 +68,7 @@ def rank_mod(rows: IntegerRows, prime: int) -> int:
 
 
 def column_products(left: flint.nmod_mat, right: flint.nmod_mat) -> list[Any]:
-    """For each j the scalar product of the j-th columns of two matrices of one shape."""
+    """The residues, for each j, of the scalar product of the j-th columns of two matrices."""
     columns = zip(left.transpose().table(), right.transpose().table(), strict=True)
     return [sum(map(mul, *pair)) for pair in columns]
 
@@ -363,7 +363,7 @@ class Quotient:
         return result
 
     def classes(self, size: int) -> list[SparseVector]:
-        """The class of each of the basis vectors e_0, …, e_(size−1), in independent ones."""
+        """The classes of e_0, …, e_(size−1), as combinations of those whose places do not lead."""
         return [self.forms.get(place, {place: 1}) for place in range(size)]
 
     def _sparse_round(

@@ -437,7 +437,7 @@ class GroebnerBasis(AsText, Typeset):
 
     @property
     def generators(self) -> tuple[Any, ...]:
-        """The elements of the basis: of a module as tuples, of an ideal as elements of the ring."""
+        """The columns of the matrix as tuples; if it has one row, as for an ideal, its entries."""
         rows = self.matrix.entries
         if len(rows) == 1:
             return rows[0]

@@ -52,7 +52,8 @@ def random_primes(bits: int, numbers: Collection[int] = ()) -> Iterator[int]:
 def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
     """The product of different primes, and a weight for each.
 
-    The weight of a prime is 1 modulo this prime, and 0 modulo all other primes of the list.
+    The weight of a prime is 1 modulo this prime, and 0 modulo all others: the sum of residues times
+    weights has these residues.
     """
     modulus = prod(primes)
     return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]
@@ -138,7 +139,7 @@ def without_denominators(numbers: Iterable[Any]) -> list[int]:
 
 
 def integer_coefficients(polynomial: Mapping[Key, Any]) -> dict[Key, int]:
-    """The least positive multiple with integer coefficients of a polynomial over QQ.
+    """A polynomial over QQ times the least common multiple of the denominators.
 
     It maps the exponents of each monomial to an integer, as ``polynomial`` maps them to its
     coefficient. Of a polynomial over GF(p) the integers represent the residues.

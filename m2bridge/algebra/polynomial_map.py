@@ -363,7 +363,10 @@ def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyEl
 
 
 def images_over(parametrization: PolynomialMap, ring: PolynomialRing) -> tuple[PolyElement, ...]:
-    """The images of the coordinates, in the parameters, with coefficients in ``ring.field``."""
+    """The images of the coordinates, in the parameters, with coefficients in ``ring.field``.
+
+    :meth:`PolynomialMap.check_field` refuses fields where a denominator is zero.
+    """
     source = PolynomialRing(ring.field, parametrization.source.variables).sympy_ring
     return tuple(image.set_ring(source) for image in parametrization.images)
 

@@ -141,7 +141,7 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
 
 
 def _primitive_vector(form: Sequence[Any]) -> IntegerVector:
-    """The shortest integer vector in the direction of a rational one."""
+    """The shortest integer vector in the direction of a rational one that is not zero."""
     entries = tuple(without_denominators(form))
     content = gcd(*entries)
     return tuple(entry // content for entry in entries)

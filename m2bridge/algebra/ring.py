@@ -262,7 +262,10 @@ def first_names(names: Sequence[str]) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether text can name a variable: letters, digits and _, beginning with a letter."""
+    """Whether text can name a variable: letters, digits and _, beginning with a letter.
+
+    Names with variants of letters, see :func:`place_of_variant`, and very long ones cannot.
+    """
     if not text.isidentifier() or text.startswith("_") or len(text) > MAX_VARIABLE_NAME_CHARS:
         return False
     return place_of_variant(text) is None
@@ -444,6 +447,9 @@ class GeneratingSet:
     ring: PolynomialRing
     generators: tuple[rings.PolyElement, ...]
 
+    def __hash__(self) -> int:
+        return hash(self.ring)  # an ``Ideal`` with other generators may be equal
+
     @classmethod
     def without_zeros(cls, ring: PolynomialRing, elements: Iterable[rings.PolyElement]) -> Self:
         """The ideal that elements of the ring generate; those that are zero are left out."""
@@ -479,7 +485,7 @@ class GeneratingSet:
         if not isinstance(other, GeneratingSet):
             return NotImplemented
         check_one_ring(self, other)
-        _check_size(len(self.generators) * len(other.generators))
+        _check_product_count(len(self.generators) * len(other.generators))
         pairs = product(self.generators, other.generators)
         return self._generated_by(f * g for f, g in check_deadline_in(pairs))
 
@@ -496,7 +502,7 @@ class GeneratingSet:
             return NotImplemented
         one = self.ring.sympy_ring.one
         if self.generators:
-            _check_size(monomial_count(len(self.generators), exponent))
+            _check_product_count(monomial_count(len(self.generators), exponent))
         generator_choices = combinations_with_replacement(self.generators, exponent)
         return self._generated_by(
             prod(factors, start=one) for factors in check_deadline_in(generator_choices)
@@ -509,7 +515,7 @@ class GeneratingSet:
 
 def check_one_ring(*ideals: GeneratingSet) -> None:
     """Raise ConversionError if the ideals are of different rings, or a value is not an ideal."""
-    first = ideals[0].ring
+    first = check_ideal(ideals[0]).ring
     for other in ideals[1:]:
         if check_ideal(other).ring != first:
             raise ConversionError(f"ideals of different rings, {first} and {other.ring}")
@@ -524,7 +530,7 @@ def check_ideal(value: object) -> GeneratingSet:
     return value
 
 
-def _check_size(count: int) -> None:
+def _check_product_count(count: int) -> None:
     """Raise TooLargeError if there are more products of generators than the limit allows."""
     if count > MAX_PRODUCT_GENERATORS:
         raise TooLargeError(

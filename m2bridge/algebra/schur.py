@@ -78,7 +78,7 @@ def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[Partit
 
 
 def strips_removed(shape: PartitionTuple, size: int) -> Iterator[PartitionTuple]:
-    """Yield the partitions μ for which S_μ ⊗ S_size contains S_λ, λ the shape.
+    """Yield the partitions μ for which S_μ ⊗ Sym^size contains S_λ, λ the shape.
 
     By Pieri's rule λ loses ``size`` boxes, no two of one column: λ_(i+1) ≤ μ_i ≤ λ_i.
     """
@@ -270,7 +270,7 @@ class Representation:
         ``factor`` is a pattern for partition and space, ``times`` the sign of the tensor product,
         and ``blank`` is between the multiplicity and the product.
         """
-        factors = map(factor.format, map(_digits, self.shapes), self.spaces)
+        factors = map(factor.format, map(_partition_text, self.shapes), self.spaces)
         formula = times.join(factors)
         if self.multiplicity == 1:
             return formula
@@ -297,7 +297,7 @@ def generator_counts(representations: Iterable[Representation]) -> Counter[int]:
     return counts
 
 
-def _digits(shape: PartitionTuple) -> str:
+def _partition_text(shape: PartitionTuple) -> str:
     """The text of a partition, as ``631``; with commas where a part has two digits, as ``10,3``."""
     separator = "," if max(shape, default=0) > 9 else ""
     return separator.join(map(str, shape))

@@ -272,7 +272,7 @@ class Summary:
 
     @property
     def undecided(self) -> bool:
-        """Whether some question has no answer."""
+        """Whether some question is undecided, or has an outcome in place of an answer."""
         return any(self.answers[name] for name in ("UNDECIDED", *KINDS))
 
     def to_json(self) -> dict[str, Any]:

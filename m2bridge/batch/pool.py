@@ -279,7 +279,7 @@ class Pool(Generic[KeyT, ResultT]):
                 yield from self._handle_exit(worker, beyond_limit=True)
 
     def _spawn(self) -> None:
-        """Start as many workers as there are waiting groups of items for, and as are allowed."""
+        """Start a worker for each waiting group that no idle one will take, as far as allowed."""
         idle = [worker for worker in self._workers if not worker.items]
         needed = len(self._waiting) - len(idle)
         allowed = self._number - len(self._workers)

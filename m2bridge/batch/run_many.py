@@ -309,8 +309,8 @@ def _source(function: Any) -> str:
     resumed.
     """
     public = _public_name(function)
-    if public in _of_1_0():
-        return _of_1_0()[public]
+    if public in _functions_of_1_0():
+        return _functions_of_1_0()[public]
     module = getattr(function, "__module__", "")
     qualified_name = getattr(function, "__qualname__", type(function).__qualname__)
     name = f"{module}.{qualified_name}"
@@ -333,7 +333,7 @@ def _public_name(function: Any) -> str:
 
 
 @cache
-def _of_1_0() -> dict[str, str]:
+def _functions_of_1_0() -> dict[str, str]:
     """Return the texts of public functions in release 1.0 by their public names."""
     text = (Path(__file__).parent / "functions_1_0.json").read_text(encoding="utf-8")
     texts: dict[str, str] = json.loads(text)

@@ -62,6 +62,7 @@ class Verification(Batch[Path, VerifyResult]):
     folders: Sequence[Path] | None = field(default_factory=reading.folders)
 
     def __post_init__(self) -> None:
+        """Raise InvalidCaseError if a limit is invalid or too small."""
         check_timeout(self.timeout)
         if self.memory < MIN_CHECK_MEMORY_BYTES:
             least = MIN_CHECK_MEMORY_BYTES // 2**20
@@ -110,7 +111,10 @@ class Checker(Performer[Path, VerifyResult]):
         self._folders = folders
 
     def perform(self, path: Path) -> VerifyResult:
-        """Return the finding for a file, without words of the file if the process is confined."""
+        """Return the finding for a file.
+
+        If the process is confined, that of a file which is no certificate does not quote it.
+        """
         finding = self._finding(path)
         # such a finding may quote a file that is no certificate, and somebody's secret
         may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)

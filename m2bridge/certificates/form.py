@@ -210,7 +210,7 @@ def digest(text: str) -> str:
 
 
 def _canonical(fields: dict[str, Any], **layout: Any) -> str:
-    """Return the canonical JSON text of fields: keys sorted, no escapes, no NaN.
+    """Return the canonical JSON text of fields: keys sorted, letters as they are, no NaN.
 
     ``layout`` are the arguments ``indent`` and ``separators`` of ``json.dumps``.
     """
@@ -291,7 +291,7 @@ def _is_case(value: Any) -> bool:
 
 
 def _is_script(value: Any) -> bool:
-    """Return whether a value has the text of a program and its digest."""
+    """Return whether a value has exactly two entries, both texts: ``text`` and ``digest``."""
     return _are_named_texts(value) and value.keys() == {"text", "digest"}
 
 
@@ -308,14 +308,14 @@ def _is_reported(value: Any) -> bool:
 
 
 def _are_versions(value: Any) -> bool:
-    """Return whether a value has a version for each of the programs."""
+    """Return whether a value has a version for each of the programs, and nothing else."""
     if not _are_named_texts(value) or value.keys() != _PROGRAMS:
         return False
     return all(map(_VERSION.fullmatch, value.values()))
 
 
 def _is_duration(value: Any) -> bool:
-    """Return whether a value is a number of seconds; NaN and infinity are not."""
+    """Return whether a value is a number of seconds, at least 0, within the limit of numbers."""
     return type(value) in (int, float) and 0 <= value <= _MAX_NUMBER
 
 

@@ -52,7 +52,7 @@ class FamilyChecker:
     wordings: tuple[Wording, ...] = ()
 
     def renewed(self, text: str) -> str:
-        """Return the present words of a lemma or hypothesis, if ``text`` is its former words."""
+        """Return the present words of a lemma or hypothesis; ``text`` if it is not former words."""
         for wording in self.wordings:
             text = wording.renewed(text)
         return text

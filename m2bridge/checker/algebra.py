@@ -363,7 +363,7 @@ def is_cohen_macaulay(
         ideal_rows = list(multiples(restricted, degree, codimension))
         if len(ideal_rows) * monomial_count > MAX_MATRIX_ENTRIES:
             return False
-        if monomial_count - _rank_of_maps(ideal_rows) != expected_dimension:
+        if monomial_count - _rank_of_sparse_rows(ideal_rows) != expected_dimension:
             return False
     return True
 
@@ -399,7 +399,7 @@ def _restricted(
     return [image for image in images if image]
 
 
-def _rank_of_maps(rows: Sequence[Mapping[Exponents, int]]) -> int:
+def _rank_of_sparse_rows(rows: Sequence[Mapping[Exponents, int]]) -> int:
     """The rank modulo :data:`PRIME` of rows that map their columns to entries."""
     columns = sorted(set(chain.from_iterable(rows)))
     if not columns:

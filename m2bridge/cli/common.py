@@ -118,7 +118,7 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def decimal(value: str) -> float:
-    """Read a number in decimal digits.
+    """Read a number in decimal digits; one beyond the range of floats is infinite.
 
     Python's own function would also accept ``1_0``, ``nan`` and digits of other scripts.
     """
@@ -185,7 +185,7 @@ def memory_size(value: str) -> int:
 
 
 def engine_memory(value: str) -> int | None:
-    """Read an amount of memory that is a possible limit for Macaulay2, in bytes."""
+    """Read a limit for the memory of Macaulay2, in bytes; raise as :class:`Limits`."""
     return Limits(memory=memory_size(value)).memory
 
 
@@ -305,6 +305,7 @@ def stack_options(*options: Callable[[Any], Any]) -> Callable[[Command], Command
     """Return a decorator that adds options to a command, in the order of its help."""
 
     def add(command: Command) -> Command:
+        """Add the options to a command, so that its help lists them in their order."""
         # click shows the option that was added last first, as of decorators in several lines
         for option in reversed(options):
             command = option(command)

@@ -98,6 +98,7 @@ def cross_check_command(statement: str, all_sizes: bool, exit_zero: bool, **opti
 
 
 def _cross_check() -> Callable[..., Result]:
+    """Import the computation and return it: within the time limit, while Macaulay2 starts."""
     from m2bridge.crosscheck.cross_check import cross_check
 
     return cross_check

@@ -134,7 +134,7 @@ class Diagnosis:
         return Sheet(title, blocks)
 
     def _is_failure(self, found: FoundProgram) -> bool:
-        """Whether ``failure`` is about this program: it begins with the reason, then gives advice.
+        """Whether ``failure`` is about this program: it begins with the reason, which is not empty.
 
         ``failure`` is about the program that the user named, or about the first where none works.
         """

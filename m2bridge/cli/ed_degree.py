@@ -102,6 +102,7 @@ def _quadratic_form(text: str) -> str | list[Any]:
 
 
 def _ed_degree() -> Callable[..., Result]:
+    """Import the computation and return it: within the time limit, while Macaulay2 starts."""
     from m2bridge.maps.degrees.ed_degree import ed_degree
 
     return ed_degree

@@ -6,7 +6,7 @@ The program emits records, lines of JSON that have a name and a value in the wir
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from m2bridge.algebra.ring import GeneratingSet
 from m2bridge.convert.decode import decode
@@ -52,8 +52,7 @@ class Answer:
         """The value of this name, a list of lists of integers."""
         lists = self.lists(name)
         for numbers in lists:
-            # True is an int for Python, but never one of Macaulay2's integers.
-            if not all(type(number) is int for number in numbers):
+            if not all(_is_of_type(number, int) for number in numbers):
                 raise ParseError(f"the field '{name}' is not a list of lists of integers")
         return lists
 
@@ -81,8 +80,7 @@ class Answer:
         if name not in self.values:
             raise ParseError(f"the answer has no field '{name}'")
         value = self.values[name]
-        is_truth_for_integer = kind is int and isinstance(value, bool)
-        if not isinstance(value, kind) or is_truth_for_integer:
+        if not _is_of_type(value, kind):
             raise ParseError(
                 f"the field '{name}' is a {type(value).__name__}, not a {kind.__name__}"
             )
@@ -91,9 +89,16 @@ class Answer:
     def _list(self, name: str, kind: type[Kind]) -> list[Kind]:
         """The list of this name, whose items have to be of this type; ParseError if one is not."""
         items = self._typed(name, list)
-        if not all(isinstance(item, kind) for item in items):
+        if not all(_is_of_type(item, kind) for item in items):
             raise ParseError(f"the field '{name}' has entries that are not of type {kind.__name__}")
         return items
+
+
+def _is_of_type(value: object, kind: type[Kind]) -> TypeGuard[Kind]:
+    """Whether a value is of a type; true and false are no integers, although Python's are."""
+    if kind is int and isinstance(value, bool):
+        return False
+    return isinstance(value, kind)
 
 
 def parse(records: Sequence[str]) -> Answer:

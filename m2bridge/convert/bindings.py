@@ -102,7 +102,7 @@ def _leaves(listed: list[Any]) -> list[Any]:
     leaves: list[Any] = []
 
     def note(leaf: Any) -> Any:
-        """Add a leaf, or the entries of a matrix, to ``leaves``; return the leaf unchanged."""
+        """Add a leaf, or its entries, to ``leaves``; return it, for ``_map_leaves``, unchanged."""
         if isinstance(leaf, MatrixBase):
             leaves.extend(leaf.flat())
         else:

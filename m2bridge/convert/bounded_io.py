@@ -143,8 +143,9 @@ def read_json(
 
     def bounded_integer(number: str) -> int:
         """The integer that this text, with a sign perhaps, stands for, if it is short enough."""
-        if len(number) > digits:
-            raise ConversionError(f"an integer of {len(number)} digits; at most {digits} are read")
+        count = len(number.removeprefix("-"))
+        if count > digits:
+            raise ConversionError(f"an integer of {count} digits; at most {digits} are read")
         return integer(number)
 
     try:
@@ -260,7 +261,7 @@ def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _finite_float(number: str) -> float:
-    """The float that a text stands for; ConversionError for infinities, NaN and large numbers."""
+    """The float of a text; ConversionError for infinities, NaN and numbers too large for floats."""
     value = float(number)
     if not math.isfinite(value):
         raise ConversionError(f"{number:.40} is not a finite number")

@@ -125,7 +125,7 @@ class ValueReader:
         return self._readers[self._rings.index(ring)]
 
     def _ideal(self, ring: Any, generators: tuple[Any, ...]) -> Any:
-        """An ideal by ``make_ideal``; of a ring that is no plain polynomial ring a GeneralIdeal."""
+        """An ideal by ``make_ideal`` of a polynomial ring with variables, else a GeneralIdeal."""
         if isinstance(ring, PolynomialRing) and ring.variables:
             # The zero ideal has a generator in Macaulay2, which is 0.
             return self._make_ideal(ring, tuple(filter(None, generators)))

@@ -246,8 +246,8 @@ def _has_constants(value: Any) -> bool:
 
 
 def has_constants_of(value: Any, field: CoefficientField | None) -> bool:
-    """Whether a value is a polynomial of SymPy with coefficients that are polynomials, as in
-    QQ[a][x], in generators of the field only; false if ``field`` is ``None``.
+    """Whether a value is a polynomial of SymPy whose coefficients are polynomials, as in QQ[a][x],
+    and these in no other variables than generators of the field; false if ``field`` is ``None``.
     """
     if field is None or not _has_constants(value):
         return False

@@ -96,12 +96,12 @@ class Verdict:
 
     @property
     def predicted(self) -> Any:
-        """The predicted value for the closure as a whole; ``None`` for a statement about orbits."""
+        """The predicted value for the closure as a whole; ``None`` if there is none."""
         return self.extent.predicted
 
     @property
     def observed(self) -> Any:
-        """The observed value for the closure as a whole; ``None`` if it is not known."""
+        """The observed value for the closure as a whole; ``None`` if there is none."""
         return self.extent.observed
 
     @property

@@ -139,7 +139,7 @@ class EquationsAtPoints:
         TimeLimitError
             At the limit on time. What was computed is kept.
         """
-        found = self._of_degree(degree)
+        found = self._pieces_of_degree(degree)
         for multidegree in check_deadline_in(self._multidegrees(point, degree)):
             dominant = found.orbits.dominant(multidegree)
             # the pieces are computed here, when they are asked for
@@ -151,7 +151,7 @@ class EquationsAtPoints:
                 self.generators[dominant] = carried
             yield from self.generators[dominant].gradients(multidegree, point)
 
-    def _of_degree(self, degree: int) -> DegreePieces:
+    def _pieces_of_degree(self, degree: int) -> DegreePieces:
         """Return the pieces of a degree, which are computed when they are asked for."""
         compute = partial(compute_piece, context=self.context)
         while degree not in self.degrees:

@@ -201,7 +201,7 @@ def _sort_by_neighbours(
     """
 
     def mean(item: Hashable) -> float:
-        """The mean of the places of an item's neighbours."""
+        """The mean of the places of an item's neighbours; its own place if it has none."""
         neighbour_places = [places[other] for other in neighbours.get(item, ())] or [places[item]]
         return sum(neighbour_places) / len(neighbour_places)
 

@@ -182,7 +182,7 @@ def nodes(interval: Interval, count: int) -> list[fmpq]:
 
 
 def middle(interval: Interval) -> fmpq:
-    """A rational number in the middle third of an interval, with the least denominator."""
+    """A rational number in the middle third of an interval, by :func:`fractions_between`."""
     low, high = interval
     third = (high - low) / 3
     (number,) = fractions_between((low + third, high - third), count=1)

@@ -170,7 +170,7 @@ class Piece:
 
     @property
     def is_dotted(self) -> bool:
-        """Whether it is drawn by dots: no weights have these functions."""
+        """Whether it is drawn by dots: no real weights have these functions."""
         return self.place == CLOSURE_ONLY
 
     def squares(self) -> Iterator[tuple[SpaceVector, SpaceVector, SpaceVector, SpaceVector]]:

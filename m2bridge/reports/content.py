@@ -137,7 +137,7 @@ class NamedCase:
         return tuple(option.value for option in self.options)
 
     @property
-    def rank(self) -> tuple[object, ...]:
+    def sort_key(self) -> tuple[object, ...]:
         """A key that orders cases: by family, then by the values of options, numbers as numbers."""
         return self.family, tuple(map(_cell_sort_key, self.cells)), self.name
 
@@ -188,9 +188,9 @@ class VerdictRow:
         return self.reported["seconds"]  # type: ignore[no-any-return]
 
     @property
-    def rank(self) -> tuple[object, ...]:
+    def sort_key(self) -> tuple[object, ...]:
         """The key of the order: refuted first; then by statement and case."""
-        return VERDICTS.index(self.verdict), self.question, self.statement, self.case.rank
+        return VERDICTS.index(self.verdict), self.question, self.statement, self.case.sort_key
 
     def to_json(self) -> dict[str, Any]:
         """A dictionary for ``json.dumps``."""
@@ -292,7 +292,7 @@ class Report:
     @cached_property
     def cases(self) -> tuple[NamedCase, ...]:
         """All cases, in order."""
-        return tuple(sorted({row.case for row in self.rows}, key=lambda case: case.rank))
+        return tuple(sorted({row.case for row in self.rows}, key=lambda case: case.sort_key))
 
     @cached_property
     def columns(self) -> tuple[tuple[str, str], ...]:

@@ -334,7 +334,7 @@ def _verdict_signs(verdicts: list[str | None]) -> str:
     return "".join(signs)
 
 
-def _numbers(report: Report, row: VerdictRow) -> tuple[str, ...]:
+def _case_texts(report: Report, row: VerdictRow) -> tuple[str, ...]:
     """The texts of the cells that name the case of a row."""
     return tuple(map(str, report.cells(row.case)))
 
@@ -386,7 +386,7 @@ def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
     seconds = "–"
     if row.seconds is not None:
         seconds = f"{row.seconds:.3f}"
-    return (*_numbers(report, row), line(row.statement), row.verdict, seconds, reason)
+    return (*_case_texts(report, row), line(row.statement), row.verdict, seconds, reason)
 
 
 def to_markdown(report: Report, documentation: str = "") -> str:
@@ -406,7 +406,7 @@ def to_latex(report: Report, documentation: str = "") -> str:
     numbers, or by their names on several lines where the numbers take too much space.
     """
     # of the columns of numbers together, in characters
-    width = _width_of_numbers(report)
+    width = _width_of_case_texts(report)
     by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
     # The column of names is as wide as the longest one, up to a share of the line, of which a
     # character takes about 0.0115.
@@ -434,9 +434,9 @@ def _document(template: str, report: Report, documentation: str, **more: Any) ->
     return document(template, _template_values(report, documentation) | more)
 
 
-def _width_of_numbers(report: Report) -> int:
-    """The characters that the columns of numbers take: the sum of the widest cell of each."""
-    lines = [report.headings, *(_numbers(report, row) for row in report.rows)]
+def _width_of_case_texts(report: Report) -> int:
+    """The characters that the columns take that name a case: the sum of the widest cell of each."""
+    lines = [report.headings, *(_case_texts(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))
 
 
@@ -461,10 +461,10 @@ def to_csv(report: Report) -> str:
     for problem in report.problems:
         words = ["", "MALFORMED", problem.reason, ""]
         lines.append([*("" for _ in names), *words, *("" for _ in figures), problem.file])
-    return csv_text(_cells(header), map(_cells, lines))
+    return csv_text(_spreadsheet_cells(header), map(_spreadsheet_cells, lines))
 
 
-def _cells(values: Iterable[Any]) -> list[Any]:
+def _spreadsheet_cells(values: Iterable[Any]) -> list[Any]:
     """Values for a spreadsheet: text that is never read as a formula, and numbers as they are."""
     return [cell(value) if isinstance(value, str) else value for value in values]
 

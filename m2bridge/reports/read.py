@@ -128,8 +128,8 @@ def collect(folder: Path) -> Report:
             problems.append(Problem(name, line(str(reason))))
     answered = {(row.case, row.question) for row in rows}
     rows += [row for row in unanswered if (row.case, row.question) not in answered]
-    rows.sort(key=lambda row: row.rank)
-    details.sort(key=lambda detail: (detail.case.rank, detail.question))
+    rows.sort(key=lambda row: row.sort_key)
+    details.sort(key=lambda detail: (detail.case.sort_key, detail.question))
     return Report(rows=tuple(rows), details=tuple(details), problems=tuple(problems))
 
 

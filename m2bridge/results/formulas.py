@@ -140,7 +140,7 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def letters(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text without formulas, each with whether it is a variable.
+    """Yield the parts of a text that has no formulas, each with whether it is a variable.
 
     A variable is a letter between words, such as A in "the rank of A".
     """

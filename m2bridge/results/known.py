@@ -90,7 +90,7 @@ class Bounds:
 
     @property
     def status(self) -> Literal["proved", "lower bound", "unfinished"]:
-        """How far the computation of the number has come; it begins with a lower bound."""
+        """Whether the number is proved, has a lower bound, or neither (``unfinished``)."""
         if self.exact is not None:
             return "proved"
         return "unfinished" if self.lower is None else "lower bound"

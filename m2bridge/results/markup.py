@@ -443,7 +443,7 @@ def variable_latex(part: FormulaPart) -> str:
 
 
 def _letters(word: str) -> str:
-    """Return a name without indices in LaTeX: Latin as it is, Greek letters, other text as text."""
+    """Return a name without indices in LaTeX: ASCII as it is, Greek letters, all else as text."""
     if word.isascii():
         return word
     return GREEK_LATEX.get(word) or rf"\text{{{word}}}"

@@ -98,7 +98,9 @@ def line(text: str) -> str:
 
 
 def shortened(text: str, most: int = 600) -> str:
-    """Return text of at most ``most`` characters; the middle of a longer one is omitted."""
+    """Return text; of one with more than ``most`` characters only the two ends, half of ``most``
+    each, with an ellipsis between them.
+    """
     if len(text) <= most:
         return text
     return f"{text[: most // 2]} … {text[-most // 2 :]}"
@@ -162,7 +164,7 @@ def _wrap_cells(rows: Iterable[Sequence[str]], most: int) -> Iterator[list[str]]
 
 
 def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
-    """Return for each column whether it contains only numbers, or dashes for unknown numbers.
+    """Return for each column whether it contains only integers, or dashes for unknown ones.
 
     ``columns`` is how many there are, which lines do not say if there are none.
     """
@@ -172,7 +174,7 @@ def numeric(lines: Sequence[Sequence[str]], columns: int) -> list[bool]:
 
 
 _NUMBER = re.compile(r"-?\d+|–")
-"""A number in a table, or the dash for one that is not known."""
+"""An integer in a table, or the dash for one that is not known."""
 
 
 def duration(seconds: float) -> str:
@@ -283,7 +285,7 @@ class Table:
     caption: str = ""
 
     def text(self, most: int | None) -> str:
-        """Return aligned columns after an empty line or the caption; ``most`` has no effect."""
+        """Return aligned columns below an empty line and the caption; ``most`` has no effect."""
         heading = _heading(self.caption) or [""]
         return "\n".join([*heading, table(self.header, self.rows, MAX_COLUMN_CHARS)])
 

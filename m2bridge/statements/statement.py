@@ -442,7 +442,7 @@ class Observed(ABC):
         return ()
 
     def to_macaulay2(self) -> str:
-        """Return tables of numbers as Macaulay2 code; empty if there are none except orbits."""
+        """Return observed numbers except those of orbits, as Macaulay2 code; empty without any."""
         return ""
 
     @abstractmethod

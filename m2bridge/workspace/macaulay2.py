@@ -172,7 +172,7 @@ class Workspace:
         return self._process.evaluate(code, inputs, value_form(references), file, timeout=timeout)
 
     def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Display:
-        """The value of the last statement as Macaulay2 writes it, of whatever class it is."""
+        """The value of the last statement, in the wire format and as Macaulay2 writes it."""
         return self._process.show(code, file, timeout=timeout)
 
     def __getitem__(self, name: str) -> Any:
@@ -227,7 +227,7 @@ class Workspace:
         )
 
     def __contains__(self, name: str) -> bool:
-        """Whether a symbol has a value."""
+        """Whether a symbol has a value; InvalidCaseError if no symbol can have the name."""
         return bool(self._query(_definedness_test(name)))
 
     def names(self) -> list[str]:

@@ -217,6 +217,10 @@ class HashTable(Mapping[Any, Any]):
         """Raise KeyError for a key that is not in the table; subclasses may return a value."""
         raise KeyError(key)
 
+    def __contains__(self, key: object) -> bool:
+        """Whether a pair has this key; for others a tally has values too, which are 0."""
+        return stand_in(key) in self._table
+
     def __iter__(self) -> Iterator[Any]:
         return (key for key, _ in self.pairs)
 
@@ -283,6 +287,12 @@ class Set(AbstractSet[Any]):
 
     def __contains__(self, item: object) -> bool:
         return stand_in(item) in self._table
+
+    def __eq__(self, other: object) -> bool:
+        """Whether ``other``, perhaps a set of Python, has the same elements; 1 and True differ."""
+        if not isinstance(other, AbstractSet):
+            return NotImplemented
+        return self._table.keys() == set(map(stand_in, other))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._table.values())

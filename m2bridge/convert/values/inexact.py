@@ -145,7 +145,7 @@ def _is_binary(number: Fraction) -> bool:
 
 
 def _to_mpmath(number: Any, precision: int) -> Any:
-    """The number in mpmath: a fraction rounded to this many bits, other numbers exactly."""
+    """The number for mpmath, an ``int`` or its own: a fraction is rounded to this many bits."""
     if isinstance(number, Fraction):
         to_nearest = "n"
         return mp.make_mpf(
@@ -162,8 +162,10 @@ def _comparison(operation: Operation) -> Operation:
         if isinstance(other, Expr):
             return NotImplemented
         # mpmath would round the fraction before.
-        if isinstance(other, Fraction) and self.special in ("", "-0"):
-            return operation(self.exact, other)
+        if isinstance(other, Fraction):
+            if self.special in ("", "-0"):
+                return operation(self.exact, other)
+            other = 0  # infinities, and NaN, compare with all numbers as with this one
         return operation(self.to_mpmath(), other)
 
     return compare
@@ -385,7 +387,7 @@ class ComplexNumber(Inexact):
         return complex(float(self.real), float(self.imaginary))
 
     def __str__(self) -> str:
-        return f"{self.real} + {self.imaginary}*i"
+        return f"{self.real} + {self.imaginary}*i".replace("+ -", "- ")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -121,6 +121,7 @@ class Algebra(AsText):
     joined: bool = True
 
     def __post_init__(self) -> None:
+        """Fill in Macaulay2's degrees and order of the variables where none are given."""
         if not self.degrees:
             object.__setattr__(self, "degrees", ((1,),) * len(self.variables))
         if not self.order and self.variables:

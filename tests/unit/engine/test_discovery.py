@@ -30,7 +30,7 @@ from m2bridge.engine.script import (
     render,
 )
 from m2bridge.errors import EngineDiedError, EngineNotFoundError, EngineVersionError, RenderError
-from m2bridge.system import cores, folder, leave
+from m2bridge.system import cores, exit_text, folder, leave
 from tests.conftest import usable
 from tests.events import PATIENCE
 from tests.limits import RecordedEngine
@@ -566,3 +566,9 @@ threading.Thread(target=late).start()
         [sys.executable, "-c", program], check=False, capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_signal_without_a_name_has_its_number() -> None:
+    assert exit_text(-9) == "was killed by SIGKILL"
+    assert exit_text(-(signal.SIGSYS + 5)) == f"was killed by signal {signal.SIGSYS + 5}"
+    assert exit_text(3) == "ended with exit status 3"

@@ -27,7 +27,7 @@ from m2bridge import (
     read_sage_text,
 )
 from m2bridge.algebra.field import QQ
-from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_one_ring
 from m2bridge.convert.parsing import element
 from m2bridge.convert.toml_files import read_map
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
@@ -220,6 +220,9 @@ def test_ideals_of_different_rings_are_not_combined() -> None:
     ):
         with pytest.raises(ConversionError, match="different rings"):
             combined()
+    for values in ("x", first), (first, "x"):
+        with pytest.raises(ConversionError, match="is not an ideal"):
+            check_one_ring(*values)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         first + 1  # type: ignore[operator]
     with pytest.raises(TypeError):
@@ -274,6 +277,9 @@ def test_other_generators_of_the_same_ideal(
     if small_basis(given_ideal) is not None and small_basis(other) is not None:
         assert other == given_ideal
         assert hash(other) == hash(given_ideal)
+        as_given = GeneratingSet(RING, other.generators)
+        assert as_given == given_ideal
+        assert hash(as_given) == hash(given_ideal)
         assert all(g in given_ideal for g in other.generators)
 
 

@@ -115,6 +115,10 @@ def test_real_numbers_are_numbers() -> None:
     assert len({HALF, FINE, 0.5, Fraction(1, 2), ComplexNumber.of(0.5)}) == 1
     assert Real.of(1 / 3) != Fraction(1, 3) != Real.of(1 / 3)
     assert (Real.of(1 / 3) < Fraction(1, 3)) is (Fraction(1 / 3) < Fraction(1, 3))
+    infinity, nan = Real.of(float("inf")), Real.of(float("nan"))
+    assert -infinity < Fraction(-(10**400), 3) < infinity > Fraction(1, 3) != infinity
+    assert not nan < Fraction(1, 3)
+    assert not nan >= Fraction(1, 3)
     assert HALF != "0.5"
     assert not HALF - FINE
     assert sorted([HALF, 0.25, Real.of(0.375)]) == [0.25, 0.375, 0.5]
@@ -126,6 +130,26 @@ def test_real_numbers_are_numbers() -> None:
         assert Real.of(mpf(special)) == Real.of(float(special)) == Real.of(float(special)) + 1
     with pytest.raises(TypeError):
         HALF + "1"
+
+
+def test_a_negative_imaginary_part_has_its_sign() -> None:
+    assert str(ComplexNumber.of(1 - 2j)) == "1.0 - 2.0*i"
+
+
+def test_a_tally_has_only_what_was_counted() -> None:
+    tally = values.Tally([("a", 2), ([1], 1)])
+    assert "a" in tally
+    assert [1] in tally
+    assert "b" not in tally
+    assert tally["b"] == 0
+
+
+def test_sets_are_equal_to_those_of_python() -> None:
+    assert values.Set([1, (2, 3)]) == frozenset([1, (2, 3)]) == values.Set([(2, 3), 1])
+    assert values.Set([[1]]) == values.Set([[1]]) != frozenset([1])
+    assert values.Set([True]) != values.Set([1])
+    assert frozenset([1]) != values.Set([True])
+    assert values.Set([1]) != [1]
 
 
 def test_numbers_meet_those_of_sympy() -> None:
