@@ -160,18 +160,21 @@ class Conversation:
     def _its_turn(self, seconds: float | None) -> Iterator[bool]:
         """Wait at most ``seconds`` (``None``: for ever) for the turn, and keep it during the block.
 
-        The block gets whether this thread has the turn now: ``False`` if another thread still uses
-        it, and at once if this thread had it before, so that a signal handler asks.
+        The block gets whether this thread has got the turn: ``False`` if another thread still has
+        it, and at once if this thread has it already, which means that a signal handler interrupted
+        a request of its own thread.
         """
+        if self._is_within_a_turn:
+            yield False
+            return
         patience = -1.0  # for ever
         if seconds is not None:
             patience = min(seconds, threading.TIMEOUT_MAX)
-        # A signal handler may run while the lock is held but _whose_turn is not set: no request
-        # has begun, or the request is finished. The handler may use Macaulay2 then, and gets the
-        # lock, which is reentrant.
         turn = self._turn  # the block may fork, and disown makes a new lock in the child
-        mine = not self._is_within_a_turn and turn.acquire(timeout=patience)
-        if not mine:
+        # The lock is reentrant, and _whose_turn tells whether a request is being performed. If a
+        # signal handler runs between both, no request has begun, or it is finished: the handler may
+        # use Macaulay2, and gets the lock.
+        if not turn.acquire(timeout=patience):
             yield False
             return
         try:

@@ -155,7 +155,8 @@ def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]
 
     If all columns fit into a line, each is as wide as its widest cell. Otherwise each gets the
     width of its longest word, and the space that is left over is divided: each column gets the same
-    share of what it lacks to the width of its widest cell.
+    share of what it lacks to the width of its widest cell. Widths are counted in characters here,
+    and written as parts of the line.
     """
     cell_widths, word_widths = [], []
     for column in zip(header, *rows, strict=True):
@@ -170,12 +171,13 @@ def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]
         sides = ["r" if number else "l" for number in is_numeric]
         return f"@{{}}{''.join(sides)}@{{}}"
     left_over = max(available - sum(word_widths), 0)
-    lacking = max(sum(cell_widths) - sum(word_widths), 1)
-    share = left_over / lacking
+    lacking = sum(cell_widths) - sum(word_widths)
+    share = left_over / lacking if left_over else 0.0  # where something is left over, it is lacking
     widths = []
     for word_width, cell_width in zip(word_widths, cell_widths, strict=True):
         widths.append(word_width + share * (cell_width - word_width) + LATEX_COLUMN_GAP_CHARS)
-    line_width = max(sum(widths), LATEX_LINE_CHARS)  # a wider table is made to fit
+    # LATEX_LINE_CHARS if the words fit into a line; a wider table is made to fit
+    line_width = sum(widths)
     numeric_columns = [place for place, number in enumerate(is_numeric) if number]
     return _column_specification([width / line_width for width in widths], numeric_columns)
 
