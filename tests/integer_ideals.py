@@ -130,35 +130,29 @@ def strong_basis(generators: Iterable[Terms], order: Order = grevlex) -> list[Te
     basis: list[Terms] = []
     waiting = [dict(generator) for generator in generators if generator]
     while waiting:
+        # small leading terms first
         waiting.sort(key=lambda terms: order(max(terms, key=order)), reverse=True)
         rest = remainder(waiting.pop(), basis, order)
         if not rest:
             continue
+        # An element whose leading term is divisible by the new one is superfluous: what is left of
+        # it is a smaller element.
+        kept = []
+        new_term = leading_term(rest, order)
         for element in basis:
+            is_superfluous = not remainder(leading_term(element, order), [new_term], order)
+            (waiting if is_superfluous else kept).append(element)
+        for element in kept:
             pair = s_and_g_polynomials(rest, element, order)
             waiting.extend(polynomial for polynomial in pair if polynomial)
-        basis.append(rest)
-    minimal: list[Terms] = []
-    # An element is superfluous if the leading term of another one divides its own. It comes later
-    # in this order, in which a divisor has fewer degrees, or the same monomial and a smaller
-    # coefficient.
-    for element in sorted(basis, key=lambda terms: _size_of_leading_term(terms, order)):
-        monomial = max(element, key=order)
-        if remainder({monomial: element[monomial]}, [_leading(e, order) for e in minimal], order):
-            minimal.append(element)
-    return minimal
+        basis = [*kept, rest]
+    return basis
 
 
-def _leading(terms: Terms, order: Order) -> Terms:
-    """The leading term of a polynomial."""
+def leading_term(terms: Terms, order: Order = grevlex) -> Terms:
+    """The leading term of a polynomial, as a polynomial."""
     monomial = max(terms, key=order)
     return {monomial: terms[monomial]}
-
-
-def _size_of_leading_term(terms: Terms, order: Order) -> tuple[object, ...]:
-    """A key that is smaller for a divisor of the leading term."""
-    monomial = max(terms, key=order)
-    return (order(monomial), abs(terms[monomial]))
 
 
 def leading_terms(basis: Sequence[Terms], order: Order = grevlex) -> set[tuple[Monomial, int]]:
