@@ -287,7 +287,7 @@ def from_sage(source: Any) -> Ideal:
     ------
     ConversionError
         If the source is something else, polynomials are of several rings, or their coefficients are
-        not in QQ or GF(p).
+        not in QQ, GF(p) or ZZ.
 
     Examples
     --------

@@ -365,7 +365,8 @@ def sage_generators(ideal: Any) -> GeneratingSet:
     Raises
     ------
     ConversionError
-        If the value is something else, or not over QQ or GF(p), or a name is not one of a variable.
+        If the value is something else, or not over QQ, GF(p) or ZZ, or a name is not one of a
+        variable.
     """
     try:
         listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
