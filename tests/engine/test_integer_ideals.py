@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from m2bridge import Engine, Ideal, ideal
+from m2bridge import Engine, Ideal, Macaulay2, ideal
 from m2bridge.algebra.field import ZZ
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli.ideals import METHODS_OF_IDEALS
@@ -306,6 +306,17 @@ def test_the_command(invoke: Invoke) -> None:
     refused = invoke(*command, "dimension")
     assert refused.returncode == 2
     assert "not available over ZZ, only over fields" in refused.stderr
+
+
+@pytest.mark.slow
+def test_ideals_in_workspaces(session: Macaulay2) -> None:
+    with session.workspace() as work:
+        work["I"] = TORSION
+        work["basis"] = TORSION.groebner_basis(engine=session)
+        assert str(work.value("I")) == "ideal(2*x, x**2) of ZZ[x]"
+        assert work.value("coefficientRing ring I === ZZ and ring gens basis === ring I") is True
+        assert work.value("isSubset(ideal (ring I)_0, I)") is False
+        assert work.value("isSubset(ideal (2*(ring I)_0), I)") is True
 
 
 def test_helpers_find_wrong_bases() -> None:

@@ -97,6 +97,7 @@ def test_the_integers_are_taken_only_when_they_are_asked_for() -> None:
     ):
         assert given.ring.field == QQ
     assert ideal("2x", field="QQ") == ideal("x", field="QQ")
+    assert ideal(str(GIVEN), field="QQ").ring.field == QQ
     modular = ideal(*GIVEN.generators, field="GF(2)")
     assert not modular.generators  # 2 is zero there
 
@@ -117,6 +118,7 @@ def test_fractions_are_refused(given: Any) -> None:
         (lambda: ideal(sqrt(2) * x, field="ZZ"), "not a polynomial"),
         (lambda: ideal("x", field="ZZ[i]"), "not a field of coefficients"),
         (lambda: GIVEN + ideal("x", "y"), "different rings"),
+        (lambda: ideal(str(GIVEN), Poly(x / 2, x, y)), "different fields"),
         (lambda: GIVEN.contains("x/3"), "1/3 is not in ZZ"),
         (lambda: read_ideal(GIVEN.to_json() | {"generators": ["1/2*x"]}), "1/2 is not in ZZ"),
         (lambda: PLANE.polynomial(x / 2), "not a polynomial over ZZ"),
