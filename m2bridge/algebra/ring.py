@@ -33,6 +33,7 @@ from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, ex
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
 from m2bridge.limits import check_deadline_in
+from m2bridge.system import decimal
 
 
 class PolyElement(rings.PolyElement):  # type: ignore[misc]
@@ -236,9 +237,10 @@ class PolynomialRing:
             polynomial by a number generates another ideal.
         """
         if value.denominator != 1:
+            numerator, denominator = map(decimal, (int(value.numerator), int(value.denominator)))
             raise ConversionError(
-                f"the coefficient {value.numerator}/{value.denominator} is not in {self.field}:"
-                " write integers, or take the ideal over QQ"
+                f"the coefficient {numerator:.60}/{denominator:.60} is not in {self.field}: write"
+                " integers, or take the ideal over QQ"
             )
         return self.field.domain(int(value.numerator))
 

@@ -111,6 +111,13 @@ def test_fractions_are_refused(given: Any) -> None:
         ideal(given, variables="x", field="ZZ")
 
 
+def test_a_long_fraction_is_refused_in_one_line() -> None:
+    """Python writes no integer of more than 4300 digits by itself."""
+    with pytest.raises(ConversionError, match="is not in ZZ") as refused:
+        ideal(f"1{'0' * 5000}/7*x", field="ZZ")
+    assert len(str(refused.value)) < 200
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
