@@ -22,7 +22,7 @@ from sympy.polys.polyclasses import DMP
 from sympy.polys.polyerrors import CoercionFailed
 from sympy.polys.rings import PolyRing
 
-from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.field import CoefficientField, check_over_field
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
 
 MAX_EXTENSION_DEGREE = 24
@@ -326,10 +326,19 @@ def gaussian_field(name: str = "I") -> ExtensionField:
 
 
 def check_prime_field(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError for a field that is not QQ or GF(p).
+    """Raise MethodUnavailableError for coefficients that are not in QQ or GF(p).
 
-    ``what`` names for the message what is not available over other fields, in the plural, as
+    ``what`` names for the message what is not available over other coefficients, in the plural, as
     "images".
+    """
+    check_over_field(given, what)
+    check_no_generators(given, what)
+
+
+def check_no_generators(given: CoefficientField, what: str) -> None:
+    """Raise MethodUnavailableError for coefficients that are not in QQ, GF(p) or ZZ.
+
+    ``what`` names for the message what is not available over extension fields, in the plural.
     """
     if isinstance(given, ExtensionField):
         raise MethodUnavailableError(

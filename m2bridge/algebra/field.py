@@ -1,4 +1,8 @@
-"""Coefficient fields: the rationals and the prime fields that Macaulay2 computes with."""
+"""Coefficients: the rationals and the prime fields that Macaulay2 computes with, and the integers.
+
+The ring ZZ is asked for where fields are, though it is none: :attr:`CoefficientField.is_field`
+distinguishes it. Only ideals have such coefficients.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from functools import lru_cache
 from numbers import Integral
 from typing import Any
 
-from m2bridge.errors import InvalidCaseError, check_kind
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, check_kind
 
 _MAX_CHARACTERISTIC_DIGITS = 12
 """Longer characteristics are refused unread: no field of m2bridge has one."""
@@ -81,6 +85,11 @@ class CoefficientField:
         return cls(int(match[1]))
 
     @property
+    def is_field(self) -> bool:
+        """Whether these coefficients are a field, as all are but the integers."""
+        return True
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of generators over the prime field; empty for QQ and GF(p) themselves."""
         return ()
@@ -103,6 +112,47 @@ class CoefficientField:
     __repr__ = __str__
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class IntegerCoefficients(CoefficientField):
+    """The ring ZZ of integers as coefficients of ideals; it is :data:`ZZ`, and no field.
+
+    Functions that compute over fields refuse it by :func:`check_is_field` or
+    :func:`check_over_field`.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a characteristic other than 0 is given.
+
+    Examples
+    --------
+    >>> IntegerCoefficients(), IntegerCoefficients().is_field
+    (ZZ, False)
+    """
+
+    def __post_init__(self) -> None:
+        """Raise InvalidCaseError unless the characteristic is 0."""
+        if self.characteristic != 0:
+            raise InvalidCaseError("field", f"ZZ has characteristic 0, not {self.characteristic}")
+
+    @property
+    def is_field(self) -> bool:
+        """False: 2 has no inverse."""
+        return False
+
+    @property
+    def domain(self) -> Any:
+        """SymPy's domain ZZ."""
+        from sympy import ZZ as SYMPY_ZZ  # slow to import
+
+        return SYMPY_ZZ
+
+    def __str__(self) -> str:
+        return "ZZ"
+
+    __repr__ = __str__
+
+
 @lru_cache(maxsize=256)
 def _domain(characteristic: int) -> Any:
     """SymPy's domain QQ or GF(p), by which residues become the integers closest to zero.
@@ -119,15 +169,34 @@ def _domain(characteristic: int) -> Any:
 def check_is_field(field: object) -> None:
     """Raise InvalidCaseError unless the value is QQ or GF(p) as a CoefficientField.
 
-    Extension fields and texts such as ``"QQ"`` are refused.
+    Extension fields, the integers, and texts such as ``"QQ"`` are refused.
     """
     if not isinstance(field, CoefficientField):
         raise InvalidCaseError("field", f"must be QQ or CoefficientField(p), not {field!r:.60}")
+    if not field.is_field:
+        raise InvalidCaseError("field", f"must be QQ or GF(p) here, not {field}, which is no field")
     if field.names:  # an extension field
         raise InvalidCaseError(
             "field", f"must be QQ or GF(p) here, not {field!r:.60}: ideals have such coefficients"
         )
 
 
+def check_over_field(coefficients: CoefficientField, what: str) -> None:
+    """Raise MethodUnavailableError if an ideal has coefficients in ZZ, which is no field.
+
+    ``what`` names for the message, in the plural, what is computed over fields only, as "minimal
+    primes".
+    """
+    if coefficients.is_field:
+        return
+    raise MethodUnavailableError(
+        f"{what} are not available over {coefficients}, only over fields: take the same generators"
+        " over QQ, or over GF(p) for the ideal modulo a prime"
+    )
+
+
 QQ = CoefficientField(0)
 """The field of rational numbers."""
+
+ZZ = IntegerCoefficients()
+"""The ring of integers, for ideals."""

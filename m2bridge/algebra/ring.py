@@ -33,6 +33,7 @@ from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, ex
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.errors import ConversionError, TooLargeError, check_kind
 from m2bridge.limits import check_deadline_in
+from m2bridge.system import decimal
 
 
 class PolyElement(rings.PolyElement):  # type: ignore[misc]
@@ -150,7 +151,8 @@ MAX_RING_VARIABLES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class PolynomialRing:
-    """A polynomial ring over a :class:`CoefficientField`, graded reverse lexicographic order.
+    """A polynomial ring over a :class:`CoefficientField`, or over ZZ, in graded reverse
+    lexicographic order.
 
     Parameters
     ----------
@@ -206,13 +208,16 @@ class PolynomialRing:
         return _sympy_ring(self)
 
     def number(self, value: Any) -> Any:
-        """A rational number of Python, SymPy or FLINT as an element of the field.
+        """A rational number of Python, SymPy or FLINT as an element of the field, or of ZZ.
 
         Raises
         ------
         ConversionError
-            If the characteristic divides its denominator.
+            If the characteristic divides its denominator, or coefficients are integers and it is
+            none.
         """
+        if not self.field.is_field:
+            return self._integer(value)
         divisor = self.field.domain(int(value.denominator))
         if not divisor:
             p = self.field.characteristic
@@ -221,6 +226,23 @@ class PolynomialRing:
                 f" {self.field}"
             )
         return self.field.domain(int(value.numerator)) / divisor
+
+    def _integer(self, value: Any) -> Any:
+        """An integer, given as a rational number, as an element of SymPy's domain ZZ.
+
+        Raises
+        ------
+        ConversionError
+            If its denominator is not 1. Denominators are not cleared: over ZZ the multiple of a
+            polynomial by a number generates another ideal.
+        """
+        if value.denominator != 1:
+            numerator, denominator = map(decimal, (int(value.numerator), int(value.denominator)))
+            raise ConversionError(
+                f"the coefficient {numerator:.60}/{denominator:.60} is not in {self.field}: write"
+                " integers, or take the ideal over QQ"
+            )
+        return self.field.domain(int(value.numerator))
 
     def polynomial(
         self, expression: Expr | Rational | Poly | rings.PolyElement | int

@@ -239,7 +239,8 @@ class PolynomialsFirst(click.Command):
     metavar="FIELD",
     help=(
         "The field of coefficients: QQ, GF(p), GF(9), a root of a polynomial as in"
-        " 'QQ[i]/(i^2+1)', or with parameters as constants, 'QQ(a,b)'."
+        " 'QQ[i]/(i^2+1)', or with parameters as constants, 'QQ(a,b)'. Or the ring ZZ, for"
+        " contains, equals, groebner_basis, intersect, quotient, saturate, eliminate and jacobian."
     ),
 )
 @common.timeout_option
@@ -265,9 +266,9 @@ def ideal_command(
     ideal = ideal.strip()
     with common.time_limit(timeout=request.timeout), request.engine():
         with importing():
-            from m2bridge.convert.fields import parse_field
+            from m2bridge.convert.fields import parse_coefficients
             from m2bridge.ideals import construct  # noqa: F401  (while Macaulay2 starts)
-        coefficients = None if field is None else parse_field(field)
+        coefficients = None if field is None else parse_coefficients(field)
         given, title = read_ideal(ideal, coefficients, option="")
         arguments: list[Any] = []
         if other is not None:

@@ -27,13 +27,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sympy import ZZ
 from sympy.polys.domains.fractionfield import FractionField
 from sympy.polys.polyerrors import BasePolynomialError
 from sympy.polys.rings import PolyElement, PolyRing
 
 from m2bridge.algebra.extension_field import ExtensionDomain, ExtensionField, extension_field_of
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import QQ, ZZ, CoefficientField
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert.decode_numbers import extension_reader, polynomial_reader, rational
 from m2bridge.convert.m2_syntax import from_macaulay2
@@ -149,16 +148,8 @@ def _ideal(ring_data: list[Any], generators: list[Any]) -> GeneratingSet:
 
     ``ring_data`` is ``["PolynomialRing", field, variables]``; a generator is a list of terms
     ``[exponents, coefficient]``.
-
-    Raises
-    ------
-    ParseError
-        If it is over ZZ.
     """
-    field, names = _field_and_variables(ring_data)
-    if field is None:
-        raise ParseError("ideals over ZZ have no counterpart in m2bridge; work over QQ or GF(p)")
-    ring = PolynomialRing(field, names)
+    ring = PolynomialRing(*_field_and_variables(ring_data))
     elements = _polynomials(ring.sympy_ring, generators)
     # The zero ideal has a generator in Macaulay2, which is 0.
     return GeneratingSet(ring, tuple(g for g in elements if g))
@@ -188,13 +179,11 @@ def _matrix(ring_data: list[Any], rows: int, columns: int, entries: list[Any]) -
 
 def _sympy_ring(ring_data: list[Any]) -> PolyRing:
     """SymPy's ring of this description, over a field or ZZ."""
-    field, names = _field_and_variables(ring_data)
-    ring = PolynomialRing(field or QQ, names).sympy_ring
-    return ring if field is not None else ring.clone(domain=ZZ)
+    return PolynomialRing(*_field_and_variables(ring_data)).sympy_ring
 
 
-def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField | None, tuple[str, ...]]:
-    """Coefficient field (``None`` for ZZ) and names of the variables, from the data of a ring.
+def _field_and_variables(ring_data: list[Any]) -> tuple[CoefficientField, tuple[str, ...]]:
+    """Coefficient field, or ZZ, and names of the variables, from the data of a ring.
 
     Of ``["PolynomialRing", ["ZZ/p", "7"], [["x"], ["c", 1, 2]]]`` these are GF(7), x and c_1_2.
 
@@ -229,7 +218,7 @@ def _extension(prime: list[Any], variables: list[list[Any]], relation: list[Any]
     """
     kind, *arguments = prime
     base = _FIELDS[kind](*arguments)
-    if base is None:
+    if not base.is_field:
         raise ParseError("fractions of polynomials over ZZ have no counterpart in m2bridge")
     coefficients = {exponent: rational(text) for (exponent,), text in relation}
     degree = max(coefficients, default=-1)  # -1 for no relation, which has no coefficients
@@ -261,8 +250,8 @@ def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
     return polynomials
 
 
-_FIELDS: dict[str, Callable[..., CoefficientField | None]] = {
-    "ZZ": lambda: None,
+_FIELDS: dict[str, Callable[..., CoefficientField]] = {
+    "ZZ": lambda: ZZ,
     "QQ": lambda: QQ,
     "ZZ/p": lambda p: CoefficientField(integer(p)),
     "Extension": _extension,

@@ -21,8 +21,8 @@ from sympy.polys.fields import FracElement
 from sympy.polys.orderings import grevlex
 from sympy.polys.rings import PolyElement, PolyRing
 
-from m2bridge.algebra.extension_field import ExtensionField, check_prime_field
-from m2bridge.algebra.field import CoefficientField
+from m2bridge.algebra.extension_field import ExtensionField, check_no_generators
+from m2bridge.algebra.field import CoefficientField, IntegerCoefficients
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert import other_libraries, values
@@ -166,7 +166,7 @@ def _constructor_call(value: Any) -> str:
 
 def _general_ideal(ideal: GeneratingSet) -> values.GeneralIdeal:
     """The ideal as a value that has an encoding; MethodUnavailableError over extension fields."""
-    check_prime_field(ideal.ring.field, "ideals in workspaces")
+    check_no_generators(ideal.ring.field, "ideals in workspaces")
     return values.GeneralIdeal(ideal.ring, ideal.generators)
 
 
@@ -455,6 +455,7 @@ _ENCODERS: dict[Any, Callable[[Any], str]] = {
     PolynomialRing: lambda value: encode(values.Algebra(value.field, value.variables)),
     PolynomialMap: lambda value: encode(values.RingMap(value.source, value.target(), value.images)),
     CoefficientField: _constructor_call,
+    IntegerCoefficients: lambda _: encode(values.IntegerRing()),
     ExtensionField: lambda value: encode(_extension(value)),
     # SymPy
     PolyRing: lambda value: encode(ring_of_sympy(value)),

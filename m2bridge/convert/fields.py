@@ -16,7 +16,7 @@ from m2bridge.algebra.extension_field import (
     ExtensionDomain,
     ExtensionField,
 )
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import QQ, ZZ, CoefficientField
 from m2bridge.algebra.numbers import fraction, is_prime
 from m2bridge.algebra.ring import PolynomialRing, first_names
 from m2bridge.convert.polynomial_text import read_equation
@@ -100,8 +100,8 @@ def parse_field(text: str) -> CoefficientField:
     if short == "ZZ":
         raise InvalidCaseError(
             "field",
-            "ZZ is not a field, and Macaulay2 has no dimensions or decompositions there: take QQ,"
-            " or its own code by 'm2bridge run'",
+            "ZZ is not a field, and has dimensions or decompositions of ideals neither here nor in"
+            " Macaulay2: take QQ; 'm2bridge ideal' has Gröbner bases over ZZ",
         )
     try:
         return _prime_field(short)
@@ -111,6 +111,22 @@ def parse_field(text: str) -> CoefficientField:
         raise InvalidCaseError(
             "field", f"'{text:.60}' is not a field of coefficients: write {_FORMS}"
         ) from None
+
+
+def parse_coefficients(text: str) -> CoefficientField:
+    """The coefficients of an ideal of this name: the field that :func:`parse_field` reads, or ZZ.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is neither.
+
+    Examples
+    --------
+    >>> parse_coefficients("ZZ"), parse_coefficients("GF(7)")
+    (ZZ, GF(7))
+    """
+    return ZZ if text.strip() == "ZZ" else parse_field(text)
 
 
 def _remove_spaces(text: str) -> str:

@@ -110,7 +110,12 @@ def _symbol_of_base(base: str) -> str:
 
 
 def field(value: CoefficientField) -> str:
-    """The code of a field: ``QQ``, ``ZZ/p``, ``toField(QQ[i]/(i^2+1))`` or ``frac(QQ[a, b])``."""
+    """The code of a field: ``QQ``, ``ZZ/p``, ``toField(QQ[i]/(i^2+1))`` or ``frac(QQ[a, b])``.
+
+    That of the integers is ``ZZ``.
+    """
+    if not value.is_field:
+        return "ZZ"
     prime_field = f"ZZ/{value.characteristic}" if value.characteristic else "QQ"
     if not isinstance(value, ExtensionField):
         return prime_field

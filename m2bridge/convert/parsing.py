@@ -20,7 +20,7 @@ from sympy.utilities.iterables import flatten
 
 from m2bridge.algebra.expressions import difference, in_plain_symbols, symbol_name, variables_of
 from m2bridge.algebra.extension_field import ExtensionField
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.field import QQ, ZZ, CoefficientField
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.fields import coefficient_terms, field_of_domain, powers_of_roots
@@ -340,9 +340,9 @@ def common_field(
     """The field over which polynomials of several fields are taken together.
 
     If a field was asked for, it is that one: polynomials over that field, over its prime field and
-    over QQ (these are reduced modulo p) can be taken over it. If none was asked for, it is the only
-    field that the polynomials have, where an extension field and its prime field count as one; QQ
-    if they have none.
+    over QQ and ZZ (these are reduced modulo p) can be taken over it. If none was asked for, it is
+    the only field that the polynomials have, where an extension field and its prime field count as
+    one; QQ if they have none.
 
     Parameters
     ----------
@@ -360,7 +360,7 @@ def common_field(
     own_fields = list(dict.fromkeys(own for own in given if own is not None))  # each once
     if field is not None:
         for own in own_fields:
-            if own not in (QQ, field, field.base):  # base is the prime field
+            if own not in (QQ, ZZ, field, field.base):  # base is the prime field
                 raise ConversionError(f"a polynomial over {own} is not one over {field}")
         return field
     extensions = [own for own in own_fields if isinstance(own, ExtensionField)]

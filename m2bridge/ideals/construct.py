@@ -30,7 +30,7 @@ from m2bridge.algebra.ring import (
 )
 from m2bridge.convert import parsing
 from m2bridge.convert.bounded_io import read_toml
-from m2bridge.convert.fields import field_of_numbers, parse_field
+from m2bridge.convert.fields import field_of_numbers, parse_coefficients
 from m2bridge.convert.short_forms import check_short_forms
 from m2bridge.convert.toml_files import check_keys, line_of_text, polynomial, strings, table_of
 from m2bridge.errors import ConversionError, check_kind
@@ -66,7 +66,7 @@ def ideal(
         Also by name: ``"GF(9)"``, ``"QQ[i]/(i^2+1)"`` with a root as a constant, ``"QQ(a,b)"`` with
         parameters as constants. When left out, that of the generators that have one, or of the
         roots and of I in expressions; else QQ. Polynomials over QQ are reduced modulo p where GF(p)
-        is asked for.
+        is asked for. ``"ZZ"`` is for ideals over the integers; SymPy's domain ZZ alone means QQ.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def ideal(
         If something is not an exact polynomial in the variables over the field, polynomials are
         over different fields, or no variables are known.
     InvalidCaseError
-        If the field is neither a CoefficientField nor the name of a field.
+        If the field is neither a CoefficientField nor the name of a field or of ZZ.
 
     Examples
     --------
@@ -91,12 +91,12 @@ def ideal(
     ideal(x**2 + y**2, -(1/2*i - 1/2)*x) of (QQ[i]/(i**2 + 1))[x, y]
     """
     if isinstance(field, str):
-        field = parse_field(field)
+        field = parse_coefficients(field)
     items = list(parsing.flat(generators))  # without the brackets of lists
     for item in items:
         parsing.check_polynomial(item)
-    if field is not None and not isinstance(field, ExtensionField):
-        check_is_field(field)
+    if field is not None and not isinstance(field, CoefficientField):
+        check_is_field(field)  # which refuses it
     listings = [_listing_of(item) for item in items]
     polynomials = list(chain.from_iterable(given.polynomials for given in listings))
     common_field = _field_of(listings, polynomials, field)
@@ -287,7 +287,7 @@ def from_sage(source: Any) -> Ideal:
     ------
     ConversionError
         If the source is something else, polynomials are of several rings, or their coefficients are
-        not in QQ or GF(p).
+        not in QQ, GF(p) or ZZ.
 
     Examples
     --------

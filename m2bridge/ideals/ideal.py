@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import Any, Unpack
 
 from sympy import Symbol
-from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.extension_field import ExtensionField, check_prime_field
 from m2bridge.algebra.hilbert_series import HilbertSeries
@@ -57,6 +56,7 @@ from m2bridge.ideals.program import (
     hilbert_series,
     ideal_sort_key,
     map_values,
+    normalized_generators,
     tidy,
 )
 from m2bridge.ideals.second_order import decompose_in_either_order
@@ -75,7 +75,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     ideals share: the first call starts it, and it ends with Python), and ``timeout``, a limit in
     seconds. All computations are over the field of the ring: over a larger one a prime ideal can
     decompose, as x² + 1 over QQ(i). Radicals, singular loci, dimensions, degrees and Hilbert series
-    do not change there, because QQ and GF(p) are perfect.
+    do not change there, because QQ and GF(p) are perfect. Over ZZ there are Gröbner bases,
+    containment, equality, intersections, quotients, saturations and elimination; other methods
+    raise MethodUnavailableError.
 
     Parameters
     ----------
@@ -164,8 +166,8 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """
         if self.ring != check_ideal(other).ring:
             return False
-        # The same generators up to factors: no computation is needed.
-        if _monic_generators(self) == _monic_generators(other):
+        # The same generators up to units: no computation is needed.
+        if set(normalized_generators(self)) == set(normalized_generators(other)):
             return True
         if options.get("engine") is None:
             same = are_same_small_ideals(self, other)
@@ -183,8 +185,8 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         """
         second = self._as_ideal(other)
         check_one_ring(self, second)
-        # All generators of J are, up to factors, generators of I: no computation is needed.
-        if _monic_generators(second) <= _monic_generators(self):
+        # All generators of J are, up to units, generators of I: no computation is needed.
+        if set(normalized_generators(second)) <= set(normalized_generators(self)):
             return True
         # J is contained in I if and only if I + J = I.
         if options.get("engine") is None:
@@ -266,14 +268,14 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def groebner_basis(self, **options: Unpack[RunOptions]) -> GroebnerBasis:
         """The reduced Gröbner basis for graded reverse lexicographic order, low degrees first.
 
-        Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 2.7.
+        Over ZZ it is a minimal strong one: Adams, Loustaunau, *An Introduction to Gröbner Bases*,
+        section 4.5. Source: Cox, Little, O'Shea, *Ideals, Varieties, and Algorithms*, section 2.7.
 
         >>> ideal("x^2 + y", "x*y - 1").groebner_basis().generators
         (x**2 + y, x*y - 1, y**2 + x)
         """
         basis = self._ask("ideal_groebner_basis").ideal("groebner_basis")
-        monic = GeneratingSet(self.ring, tuple(g.monic() for g in basis.generators))
-        elements = tidy(monic).generators
+        elements = tidy(GeneratingSet(self.ring, normalized_generators(basis))).generators
         target = _free_module(self.ring, [0])
         source = _free_module(self.ring, map(total_degree, elements))
         return GroebnerBasis(Matrix(target, source, entries=(elements,), degree=(0,)))  # one row
@@ -583,11 +585,6 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
 def _free_module(ring: PolynomialRing, degrees: Iterable[int]) -> Module:
     """The free module over a ring whose basis has these degrees."""
     return Module(ring, tuple((degree,) for degree in degrees))
-
-
-def _monic_generators(ideal: GeneratingSet) -> set[PolyElement]:
-    """The generators, each divided by its leading coefficient, so that factors do not matter."""
-    return {generator.monic() for generator in ideal.generators}
 
 
 def _tidy_ideal(generators: GeneratingSet) -> Ideal:

@@ -21,17 +21,18 @@ from typing import Any, NamedTuple
 import flint
 from sympy.polys.rings import PolyElement
 
-from m2bridge.algebra.extension_field import check_prime_field
-from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.extension_field import check_no_generators, check_prime_field
+from m2bridge.algebra.field import QQ, ZZ, CoefficientField
 from m2bridge.algebra.numbers import flint_rational, integer_coefficients
 from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, check_variable, is_name
 from m2bridge.convert.bounded_io import read_json, read_text
 from m2bridge.convert.m2_syntax import from_macaulay2, plain_to_macaulay2
 from m2bridge.convert.parsing import from_terms
 from m2bridge.convert.printing import polynomial_text
-from m2bridge.convert.toml_files import read_field, strings
+from m2bridge.convert.toml_files import strings
 from m2bridge.errors import ConversionError, M2BridgeError, MethodUnavailableError
 from m2bridge.ideals import MAX_MRDI_BYTES
+from m2bridge.ideals.listings import named_field
 from m2bridge.system import decimal, integer
 
 _INDEXED = re.compile(
@@ -267,7 +268,7 @@ from sage.rings.integer_ring import ZZ
 """
 _PROGRAM = re.compile(
     r"(?:.*\n)*?"  # imports
-    r"R = PolynomialRing\((?P<field>QQ|GF\(\d+\)), (?:\d+, )?names=(?P<names>\[.*\]),"
+    r"R = PolynomialRing\((?P<field>ZZ|QQ|GF\(\d+\)), (?:\d+, )?names=(?P<names>\[.*\]),"
     r" order=\"degrevlex\"\)\n"
     r"(?:read = Parser\(.*\n)?"
     r"I = R\.ideal\(\[R\((?:f|read\(f\))\) for f in \[\n"
@@ -289,7 +290,7 @@ def sage_text(ideal: GeneratingSet) -> str:
     MethodUnavailableError
         For an extension field.
     """
-    check_prime_field(ideal.ring.field, "programs for Sage")
+    check_no_generators(ideal.ring.field, "programs for Sage")
     _check_names_for_sage(ideal)
     names = ", ".join(f'"{name}"' for name in ideal.ring.variables)
     texts = [polynomial_text(generator).replace("**", "^") for generator in ideal.generators]
@@ -320,7 +321,7 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     ConversionError
         If Sage does not accept the name of a variable.
     """
-    check_prime_field(ideal.ring.field, "objects of Sage")
+    check_no_generators(ideal.ring.field, "objects of Sage")
     _check_names_for_sage(ideal)
     try:
         # A complete Sage has to be imported by ``sage.all``, which parts of passagemath lack.
@@ -328,6 +329,7 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
             import sage.all  # noqa: F401
         # The order matters: the modules import one another, and this one has to come first.
         from sage.rings.finite_rings.finite_field_constructor import GF
+        from sage.rings.integer_ring import ZZ as SAGE_ZZ
         from sage.rings.polynomial.polynomial_ring_constructor import PolynomialRing as SageRing
         from sage.rings.rational_field import QQ as SAGE_QQ
     except ImportError as reason:
@@ -337,13 +339,17 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
         ) from None
     p = ideal.ring.field.characteristic
     field = GF(p) if p else SAGE_QQ
+    if not ideal.ring.field.is_field:
+        field = SAGE_ZZ
     names = list(ideal.ring.variables)
     ring = SageRing(field, len(names), names=names, order="degrevlex")
 
     def number(c: Any) -> Any:
-        """A coefficient as an element of the field of Sage."""
+        """A coefficient as an element of the field of Sage, or of its ring ZZ."""
         if p:
             return field(int(ideal.ring.field.domain.to_int(c)))
+        if not ideal.ring.field.is_field:
+            return field(int(c))
         return field(int(c.numerator)) / field(int(c.denominator))
 
     generators = []
@@ -359,19 +365,23 @@ def sage_generators(ideal: Any) -> GeneratingSet:
     Raises
     ------
     ConversionError
-        If the value is something else, or not over QQ or GF(p), or a name is not one of a variable.
+        If the value is something else, or not over QQ, GF(p) or ZZ, or a name is not one of a
+        variable.
     """
     try:
         listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
         # The ring of all of them: a second ring is a ValueError, as an empty list is.
         (parent,) = {polynomial.parent() for polynomial in listed}
         base = parent.base_ring()
-        if not (base.is_field() and base.is_prime_field() and base.is_exact()):
-            raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ or GF(p)")
+        is_prime_field = base.is_field() and base.is_prime_field() and base.is_exact()
+        # ZZ is the only exact ring of Sage of this name
+        if not is_prime_field and str(base) != "Integer Ring":
+            raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ, GF(p) or ZZ")
         names = tuple(map(str, parent.variable_names()))
         for name in names:
             check_variable(name)
-        ring = PolynomialRing(CoefficientField(int(base.characteristic())), names)
+        coefficients = CoefficientField(int(base.characteristic())) if is_prime_field else ZZ
+        ring = PolynomialRing(coefficients, names)
         generators = [_from_sage(ring, polynomial) for polynomial in listed]
         return GeneratingSet.without_zeros(ring, generators)
     except (AttributeError, TypeError, ValueError) as reason:
@@ -428,7 +438,7 @@ def sage_parts(text: str) -> SageParts:
         raise ConversionError(f"not a program for Sage that to_sage_text wrote: {reason}") from None
     # Each generator is on a line as ``"x^2 - y",``, of which quotes and comma are left out.
     generators = [line.strip()[1:-2] for line in match["generators"].splitlines()]
-    return SageParts(generators, names, read_field(match["field"]))
+    return SageParts(generators, names, named_field(match["field"]))
 
 
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
@@ -441,7 +451,7 @@ def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
     MethodUnavailableError
         For an extension field.
     """
-    check_prime_field(ideal.ring.field, "polynomials of FLINT")
+    check_no_generators(ideal.ring.field, "polynomials of FLINT")
     names = ideal.ring.variables
     order = flint.Ordering.degrevlex
     for name in names:
@@ -451,6 +461,9 @@ def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
     if p:
         modular = flint.nmod_mpoly_ctx.get(names, modulus=p, ordering=order)
         return [modular.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
+    if not ideal.ring.field.is_field:
+        integral = flint.fmpz_mpoly_ctx.get(names, order)
+        return [integral.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
     rational = flint.fmpq_mpoly_ctx.get(names, order)
     polynomials = []
     for generator in ideal.generators_or_zero:

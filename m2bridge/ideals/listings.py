@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.convert.fields import parse_field
+from m2bridge.algebra.field import QQ, ZZ, CoefficientField
+from m2bridge.convert.fields import parse_coefficients
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.ideals import MAX_BRACKET_DEPTH
 
@@ -79,7 +79,7 @@ _RING = re.compile(
         (?:Multi|Uni)variate[ ]Polynomial[ ]Ring[ ]in[ ](?P<names>[\w, ]+?)  # Sage's
         [ ]over[ ](?P<sage_field>[^\n]+)
     |
-        (?P<field>QQ(?:\([\w, ]+\))? | GF\(\d+\) | \([^\n]+\) | frac\(QQ\[[\w, ]+\]\))  # m2bridge's
+        (?P<field>ZZ | QQ(?:\([\w, ]+\))? | GF\(\d+\) | \([^\n]+\) | frac\(QQ\[[\w, ]+\]\))  # by us
         \[(?P<variables>[^]]*)\]
     )\s*
     """,
@@ -239,17 +239,28 @@ def _listing_of_sympy(arguments: str) -> Listing:
         if match:
             options[match[1]] = match[2]
     names = tuple(part.strip() for part in further_arguments if "=" not in part)
-    field = _field_of_program(options.get("modulus") or options.get("domain", "QQ"))
+    field = _field_of_sympy(options.get("modulus") or options.get("domain", "QQ"))
     return replace(listing(generators), variables=names, field=field)
+
+
+def _field_of_sympy(text: str) -> CoefficientField:
+    """The field by the name of SymPy's domain, or its characteristic.
+
+    For ZZ it is QQ, as for SymPy's own polynomials: SymPy takes ZZ as the domain of all polynomials
+    with integer coefficients.
+    """
+    return QQ if text == "ZZ" else _field_of_program(text)
 
 
 def _field_of_program(text: str) -> CoefficientField:
     """The field by its name in another program, perhaps in parentheses, or its characteristic.
 
-    For ZZ it is QQ: ideals are over fields.
+    Sage's Integer Ring is ZZ.
     """
-    if text in ("QQ", "ZZ", "Rational Field"):
+    if text == "Rational Field":
         return QQ
+    if text == "Integer Ring":
+        return ZZ
     if text.isascii() and text.isdecimal():
         text = f"GF({text})"
     if text.startswith("(") and text.endswith(")"):
@@ -312,7 +323,7 @@ def _split_at_commas(text: str) -> list[str]:
 
 
 def named_field(text: str) -> CoefficientField:
-    """The field of this name, as ``GF(7)`` or ``QQ[i]/(i^2+1)``.
+    """The field of this name, as ``GF(7)`` or ``QQ[i]/(i^2+1)``, or ZZ.
 
     Raises
     ------
@@ -320,6 +331,6 @@ def named_field(text: str) -> CoefficientField:
         If it is the name of no field: text with polynomials is refused by this error everywhere.
     """
     try:
-        return parse_field(text)
+        return parse_coefficients(text)
     except InvalidCaseError as reason:
         raise ConversionError(f"coefficients in {text!r:.60}: {reason}") from None

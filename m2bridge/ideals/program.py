@@ -18,7 +18,7 @@ from sympy import QQ as SYMPY_QQ
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.extension_field import ExtensionField
-from m2bridge.algebra.field import QQ
+from m2bridge.algebra.field import QQ, ZZ, check_over_field
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.numbers import integer_coefficients
@@ -39,6 +39,37 @@ from m2bridge.ideals import (
 
 RING = "givenRing"
 """The ring of all ideals of a question, in its program."""
+
+QUESTIONS_OVER_INTEGERS = frozenset(
+    {
+        "ideal_groebner_basis",
+        "ideal_containment",
+        "ideal_equality",
+        "ideal_intersection",
+        "ideal_quotient",
+        "ideal_saturation",
+        "ideal_elimination",
+    }
+)
+"""Questions to which Macaulay2 answers right over ZZ too, by strong Gröbner bases. Others end with
+an error there, or are about the ideal of the leading monomials: to ``degree ideal 2_(ZZ[x])`` it
+answers 0, and to ``hilbertSeries ideal(2*x)`` that of ``ideal x``.
+"""
+
+QUESTIONS_OVER_FIELDS = {
+    "ideal_invariants": "dimensions, degrees and Hilbert series",
+    "ideal_betti_table": "Betti numbers",
+    "ideal_resolution": "free resolutions",
+    "ideal_radical": "radicals",
+    "ideal_is_radical": "decisions whether an ideal is radical",
+    "ideal_is_prime": "decisions whether an ideal is prime",
+    "ideal_minimal_primes": "minimal primes",
+    "ideal_primary_decomposition": "primary decompositions",
+    "ideal_associated_primes": "associated primes",
+    "ideal_singular_locus": "singular loci",
+    "ideal_image": "images",
+}
+"""What other questions about ideals are about, for the message that there is none over ZZ."""
 
 
 def ask(
@@ -286,13 +317,21 @@ def question(
     ------
     ConversionError
         If the ideals are not of one ring.
+    MethodUnavailableError
+        If they are over ZZ, and the question is not of :data:`QUESTIONS_OVER_INTEGERS`.
     """
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring  # the same for all of them
+    if name not in QUESTIONS_OVER_INTEGERS:
+        check_over_field(ring.field, QUESTIONS_OVER_FIELDS.get(name, "these computations"))
     if isinstance(ring.field, ExtensionField):
         libraries = ("wire", "extension_fields", *libraries[1:])  # "wire" is the first already
     ideal_texts = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}
-    ring_and_ideals = {"ring": m2_syntax.ring(ring), "ideals": ideal_texts}
+    ring_and_ideals = {
+        "ring": m2_syntax.ring(ring),
+        "ideals": ideal_texts,
+        "over_integers": not ring.field.is_field,
+    }
     return render(name, libraries, {**ring_and_ideals, **(values or {})})
 
 
@@ -319,16 +358,26 @@ def tidy(ideal: GeneratingSet) -> GeneratingSet:
     """The ideal with its generators in an order that does not depend on Macaulay2's version.
 
     Low degrees come first, and in one degree large monomials. Leading coefficients are made
-    positive over QQ, and 1 over extension fields; over GF(p) generators are left as they are.
+    positive over QQ and ZZ, and 1 over extension fields; over GF(p) generators are left as they
+    are.
     """
     generators = []
     for generator in ideal.generators:
-        if ideal.ring.field == QQ and generator.LC < 0:
+        if ideal.ring.field in (QQ, ZZ) and generator.LC < 0:
             generator = -generator
         elif isinstance(ideal.ring.field, ExtensionField):
             generator = generator.monic()
         generators.append(generator)
     return GeneratingSet(ideal.ring, tuple(sorted(generators, key=_polynomial_sort_key)))
+
+
+def normalized_generators(ideal: GeneratingSet) -> tuple[PolyElement, ...]:
+    """The generators, each times a unit of the coefficients by which it no longer depends on such
+    factors: monic over fields, and with a positive leading coefficient over ZZ.
+    """
+    if ideal.ring.field.is_field:
+        return tuple(generator.monic() for generator in ideal.generators)
+    return tuple(f if f.LC > 0 else -f for f in ideal.generators)
 
 
 def ideal_sort_key(ideal: GeneratingSet) -> tuple[int, list[str]]:

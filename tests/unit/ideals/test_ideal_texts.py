@@ -113,8 +113,8 @@ def test_the_ring_that_a_text_names_is_its_ring() -> None:
         ("[Poly(x, x, domain='QQ'), Poly(x, x, modulus=5)]", "different rings"),
         ("[Poly(x, x, domain='QQ'), x]", "different rings"),
         (
-            "Ideal (x) of Multivariate Polynomial Ring in x, y over Integer Ring",
-            "coefficients in 'Integer Ring'",
+            "Ideal (x) of Multivariate Polynomial Ring in x, y over Gaussian Integers",
+            "coefficients in 'Gaussian Integers'",
         ),
         ("Poly(x, x, domain='RR')", "coefficients in 'RR'"),
         ("ideal(x**2) of QQ[x_1, x_2, x_3, x_4, x_5, x_6, …, x_20]", "leaves variables"),

@@ -339,6 +339,8 @@ def test_sage_itself_reads_the_text_and_has_the_same_objects() -> None:
         seven,
         ideal(0, variables="x"),
         ideal("x^3"),
+        ideal("6*x^2 - 4*y", "2*x", field="ZZ"),
+        ideal("2*x", "x^2", field="ZZ"),
     ):
         scope: dict[str, Any] = {}
         exec(given_ideal.to_sage_text(), scope)  # what the user of Sage does
