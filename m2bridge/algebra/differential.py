@@ -11,8 +11,9 @@ each parameter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count, islice
+from operator import sub
 from random import Random
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ import flint
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import LONG_PRIME, PRIME_BITS, rank, rank_mod
+from m2bridge.algebra.linear_algebra import LONG_PRIME, PRIME_BITS, pivot_columns, rank, rank_mod
 from m2bridge.algebra.numbers import integer_coefficients, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import gradients
@@ -203,6 +204,10 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
     is at least B^W does not divide it: modulo one of these primes the rank at the point is at least
     k. Where it is at most ``bound`` modulo all of them, all minors of size k are zero.
 
+    A scaling of the parameters for which every image is homogeneous does not change the rank. Such
+    scalings take a general point, over an algebraically closed field, to one where some parameters
+    are 1: see :func:`_varying_parameters`. So only the others need powers of B.
+
     Parameters
     ----------
     free : PolynomialMap
@@ -221,7 +226,8 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
         return False
     # The degree of a row in a parameter is at most that of the image, and the norm of a row is the
     # sum of the absolute values of all coefficients of all its derivatives.
-    row_degrees = [[max((e[j] for e in image), default=0) for image in images] for j in parameters]
+    varying = _varying_parameters(images)
+    row_degrees = [[max((e[j] for e in image), default=0) for image in images] for j in varying]
     row_norms = [sum(abs(c) * sum(e) for e, c in image.items()) for image in images]
     norm_bits = [norm.bit_length() for norm in row_norms]
     base_bits = _sum_of_largest(norm_bits, k) + 2  # B = 2^base_bits is at least 4H
@@ -238,10 +244,30 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
     if prime_count * work > MAX_BOUND_WORK:
         return False
     for prime in islice(primes_from(LONG_PRIME), prime_count):
-        point = [pow(2, base_bits * weight, prime) for weight in weights]
+        point = [1] * len(parameters)
+        for j, weight in zip(varying, weights, strict=True):
+            point[j] = pow(2, base_bits * weight, prime)
         if rank_mod(jacobian_at(free.images, point, prime), prime) > bound:
             return False
     return True
+
+
+def _varying_parameters(images: Sequence[Mapping[tuple[int, ...], int]]) -> list[int]:
+    """The numbers of parameters such that scalings can make all others 1 at a general point.
+
+    Scalings x_j ↦ c^(u_j) x_j for which every image is homogeneous belong to the vectors u that are
+    orthogonal to all differences of two exponents of one image. Let the pivots be those of the
+    matrix of these differences: the entries of u at the other places can be chosen freely, and
+    determine u. So these scalings can give any values other than 0 to the parameters there.
+    """
+    differences = set[tuple[int, ...]]()
+    for image in images:
+        first, *others = image or [()]
+        differences.update(tuple(map(sub, exponents, first)) for exponents in others)
+    if not differences:  # all images are monomials
+        return []
+    pivots, _ = pivot_columns(sorted(differences))
+    return pivots
 
 
 def _sum_of_largest(values: Sequence[int], count: int) -> int:
