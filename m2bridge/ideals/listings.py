@@ -243,13 +243,44 @@ def _listing_of_sympy(arguments: str) -> Listing:
     return replace(listing(generators), variables=names, field=field)
 
 
+_SAGE_NUMBER_FIELD = re.compile(
+    r"Number Field in (?P<name>\w+) with defining polynomial (?P<polynomial>[^=]*?)(?: with .*)?"
+)
+"""A number field as Sage prints it; an embedding may follow, as in ``… with i = 1*I``."""
+_SAGE_FUNCTION_FIELD = re.compile(
+    r"Fraction Field of (?:Uni|Multi)variate Polynomial Ring in (?P<names>[\w, ]+)"
+    r" over Rational Field"
+)
+"""A field of rational functions as Sage prints it."""
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
 def _field_of_program(text: str) -> CoefficientField:
     """The field by its name in another program, perhaps in parentheses, or its characteristic.
 
     For ZZ it is QQ: ideals are over fields.
+
+    Raises
+    ------
+    ConversionError
+        If it is the name of no field, or of GF(p^k) by Sage, which leaves out the minimal
+        polynomial of the generator.
     """
     if text in ("QQ", "ZZ", "Rational Field"):
         return QQ
+    number_field = _SAGE_NUMBER_FIELD.fullmatch(text)
+    if number_field:
+        # Sage writes the minimal polynomial in a variable of its own, x if no other one is given.
+        polynomial = _NAME.sub(number_field["name"], number_field["polynomial"])
+        return named_field(f"QQ[{number_field['name']}]/({polynomial})")
+    function_field = _SAGE_FUNCTION_FIELD.fullmatch(text)
+    if function_field:
+        return named_field(f"frac(QQ[{function_field['names']}])")
+    if text.startswith("Finite Field in "):
+        raise ConversionError(
+            f"coefficients in {text!r:.60}: Sage does not print the minimal polynomial of the"
+            " generator: give the polynomials alone, and a field such as GF(3)[a]/(a^2 + 2*a + 2)"
+        )
     if text.isascii() and text.isdecimal():
         text = f"GF({text})"
     if text.startswith("(") and text.endswith(")"):
