@@ -165,6 +165,15 @@ def listing(text: str) -> Listing:
     else:
         list_text = _text_in_brackets(body)
     if list_text is None:
+        # A list that people write without brackets hardly begins with a number. Programs write
+        # ideal(0,5*x) for 0 and 5*x.
+        comma = None if head else _FIRST_DECIMAL_COMMA.match(body)
+        if comma:
+            meant = comma[0].replace(",", ".")
+            raise ConversionError(
+                f"'{comma[0]:.40}' has a decimal comma, or the first polynomial is a number: write"
+                f" {meant:.40}, or a blank after the comma"
+            )
         return _listing_of_parts(body)
     if not list_text.strip():  # brackets without a polynomial
         return Listing(polynomials=())
@@ -173,6 +182,8 @@ def listing(text: str) -> Listing:
 
 _DECIMAL_COMMA = re.compile(r"[-+*·⋅×−–]\s*(0,[0-9]+)")
 """A number such as 0,5 after an operation; no polynomial ends with an added or multiplied 0."""
+_FIRST_DECIMAL_COMMA = re.compile(r"[-+−–]?[0-9]+,[0-9]+")
+"""A number such as 1,5 at the beginning of a text."""
 
 
 def _listing_of_parts(text: str) -> Listing:
