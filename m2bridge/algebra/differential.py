@@ -11,8 +11,9 @@ each parameter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import count
+from collections.abc import Mapping, Sequence
+from itertools import count, islice
+from operator import sub
 from random import Random
 from typing import NamedTuple
 
@@ -20,8 +21,8 @@ import flint
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ, CoefficientField
-from m2bridge.algebra.linear_algebra import rank, rank_mod
-from m2bridge.algebra.numbers import integer_coefficients
+from m2bridge.algebra.linear_algebra import LONG_PRIME, PRIME_BITS, pivot_columns, rank, rank_mod
+from m2bridge.algebra.numbers import integer_coefficients, primes_from
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.sparse_polynomial import gradients
 from m2bridge.errors import MethodUnavailableError
@@ -180,6 +181,98 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
         if rank_there >= enough:
             break
     return RankAtPoints(best, field_of_best)
+
+
+MAX_BOUND_WORK = 1 << 20
+"""The largest number of partial derivatives of monomials, and of steps of elimination, in the proof
+of an upper bound for the rank; this takes about a second."""
+
+
+def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
+    """Whether the rank of the differential over QQ is proved to be at most ``bound`` everywhere.
+
+    Then the dimension of the closure of the image is at most ``bound``, in characteristic 0. The
+    proof uses ranks at one point modulo several primes. Let k = bound + 1, and consider the minors
+    of size k of the Jacobian matrix, without denominators. In the j-th parameter their degree is at
+    most D_j, the sum of the k largest degrees of rows. The sum of the absolute values of their
+    coefficients is at most H, the product of the k largest norms of rows, where the norm of a row
+    is the sum over all its entries; for these sums are submultiplicative.
+
+    At x_j = B^(w_j) with w_1 = 1 and w_(j+1) = w_j (D_j + 1), different monomials are different
+    powers of B (Kronecker's substitution). So for B ≥ 2H + 2 the value of a minor that is not the
+    zero polynomial is not zero, and less than B^W, where W = ∏ (D_j + 1). A product of primes that
+    is at least B^W does not divide it: modulo one of these primes the rank at the point is at least
+    k. Where it is at most ``bound`` modulo all of them, all minors of size k are zero.
+
+    A scaling of the parameters for which every image is homogeneous does not change the rank. Such
+    scalings take a general point, over an algebraically closed field, to one where some parameters
+    are 1: see :func:`_varying_parameters`. So only the others need powers of B.
+
+    Parameters
+    ----------
+    free : PolynomialMap
+        Without relations.
+    bound : int
+
+    Returns
+    -------
+    bool
+        ``False`` if a larger rank was found, or if the proof would take too long.
+    """
+    k = bound + 1
+    images = [integer_coefficients(image) for image in free.images]
+    parameters = range(len(free.source.variables))
+    if sum(map(len, images)) * len(parameters) > MAX_BOUND_WORK:
+        return False
+    # The degree of a row in a parameter is at most that of the image, and the norm of a row is the
+    # sum of the absolute values of all coefficients of all its derivatives.
+    varying = _varying_parameters(images)
+    row_degrees = [[max((e[j] for e in image), default=0) for image in images] for j in varying]
+    row_norms = [sum(abs(c) * sum(e) for e, c in image.items()) for image in images]
+    norm_bits = [norm.bit_length() for norm in row_norms]
+    base_bits = _sum_of_largest(norm_bits, k) + 2  # B = 2^base_bits is at least 4H
+    weights = [1]  # the w_j, and W at the end
+    for degrees in row_degrees:
+        weights.append(weights[-1] * (_sum_of_largest(degrees, k) + 1))
+        if weights[-1] > MAX_BOUND_WORK * PRIME_BITS:  # more primes than the work that is allowed
+            return False
+
+    value_bits = base_bits * weights.pop()
+    prime_count = value_bits // PRIME_BITS + 1
+    derivatives = sum(sum(map(bool, exponents)) for image in images for exponents in image)
+    work = derivatives + len(images) * len(parameters) * k
+    if prime_count * work > MAX_BOUND_WORK:
+        return False
+    for prime in islice(primes_from(LONG_PRIME), prime_count):
+        point = [1] * len(parameters)
+        for j, weight in zip(varying, weights, strict=True):
+            point[j] = pow(2, base_bits * weight, prime)
+        if rank_mod(jacobian_at(free.images, point, prime), prime) > bound:
+            return False
+    return True
+
+
+def _varying_parameters(images: Sequence[Mapping[tuple[int, ...], int]]) -> list[int]:
+    """The numbers of parameters such that scalings can make all others 1 at a general point.
+
+    Scalings x_j ↦ c^(u_j) x_j for which every image is homogeneous belong to the vectors u that are
+    orthogonal to all differences of two exponents of one image. Let the pivots be those of the
+    matrix of these differences: the entries of u at the other places can be chosen freely, and
+    determine u. So these scalings can give any values other than 0 to the parameters there.
+    """
+    differences = set[tuple[int, ...]]()
+    for image in images:
+        first, *others = image or [()]
+        differences.update(tuple(map(sub, exponents, first)) for exponents in others)
+    if not differences:  # all images are monomials
+        return []
+    pivots, _ = pivot_columns(sorted(differences))
+    return pivots
+
+
+def _sum_of_largest(values: Sequence[int], count: int) -> int:
+    """The sum of the ``count`` largest values."""
+    return sum(sorted(values, reverse=True)[:count])
 
 
 def extension_degree(p: int) -> int:

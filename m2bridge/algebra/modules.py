@@ -529,7 +529,7 @@ class Complex(Named, Typeset):
         return BettiTable(tuple(sorted(counts.items())))
 
     def __str__(self) -> str:
-        return " ← ".join(map(str, self.modules))
+        return " ← ".join(map(str, self.modules)) or "0"
 
     def _formula(self) -> str:
         """The modules from the lowest degree on, and their ring; empty if a module is not free."""

@@ -95,6 +95,11 @@ class PolynomialMap:
         names = self.source.variables + self.coordinates
         for name in names:
             check_characters(name)
+        for name in self.coordinates:
+            if name in self.source.variables:
+                raise ConversionError(
+                    f"'{name}' names a parameter and a coordinate: give one of them a new name"
+                )
         # Elimination needs a ring with parameters and coordinates as variables. It is made here to
         # refuse a name that occurs twice.
         PolynomialRing(QQ, names)

@@ -377,8 +377,8 @@ def _check_names_of_field(field: CoefficientField, variables: Iterable[str]) -> 
     for name in variables:
         if name.partition("_")[0] in bases:
             raise ConversionError(
-                f"{name!r:.60} is a variable, and {', '.join(field.names)} are in the field"
-                f" {field}: give them different letters"
+                f"{name!r:.60} is a variable, and the field {field} has"
+                f" {', '.join(field.names)}: give them different letters"
             )
 
 

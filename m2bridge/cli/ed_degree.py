@@ -97,7 +97,9 @@ def _quadratic_form(text: str) -> str | list[Any]:
     try:
         rows: list[Any] = read_json(text, parse_float=read_rational)
     except ConversionError as reason:
-        raise click.UsageError(f"--quadratic: {reason}") from None
+        raise click.UsageError(
+            f'--quadratic: {reason}; fractions are in quotes, as [[1, 0], [0, "1/2"]]'
+        ) from None
     return rows
 
 

@@ -262,7 +262,8 @@ class PolynomialParser:
                 self.divisors.append(factor)
                 total = total * _variables_by_name(self.ring)[normal_form(name)]
             else:
-                self.refuse_divisor(start + 1)  # the token after the operator
+                place = start + 1  # the token after the operator
+                self.refuse_divisor(place, is_zero=not factor)
 
     def implicit_product(self, is_after_divisor: bool) -> bool:
         """Whether a factor without the sign of a product comes next, as y in ``x y``.
@@ -293,12 +294,12 @@ class PolynomialParser:
             )
         return is_product
 
-    def refuse_divisor(self, start: int) -> NoReturn:
+    def refuse_divisor(self, start: int, *, is_zero: bool) -> NoReturn:
         """Refuse the divisor between the token at ``start`` and the next one, and say why.
 
         It is zero, or not a number where only numbers can be divisors.
         """
-        if self.inverses:
+        if is_zero:
             self.fail("a divisor must not be zero", start)
         begin = self.tokens[start].column - 1
         end = self.tokens[self.place].column - 1

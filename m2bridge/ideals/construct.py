@@ -177,7 +177,8 @@ def _variable_names(
     names = occurring.difference(constants)
     if not names:
         raise ConversionError(
-            "no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y'])"
+            "no variables occur: name those of the ring, as in ideal(0, variables=['x', 'y']), or"
+            ' in a file by variables = ["x", "y"]'
         )
     return tuple(sorted(names, key=_natural_key))
 

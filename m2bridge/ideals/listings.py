@@ -165,6 +165,15 @@ def listing(text: str) -> Listing:
     else:
         list_text = _text_in_brackets(body)
     if list_text is None:
+        # A list that people write without brackets hardly begins with a number. Programs write
+        # ideal(0,5*x) for 0 and 5*x.
+        comma = None if head else _FIRST_DECIMAL_COMMA.match(body)
+        if comma:
+            meant = comma[0].replace(",", ".")
+            raise ConversionError(
+                f"'{comma[0]:.40}' has a decimal comma, or the first polynomial is a number: write"
+                f" {meant:.40}, or a blank after the comma"
+            )
         return _listing_of_parts(body)
     if not list_text.strip():  # brackets without a polynomial
         return Listing(polynomials=())
@@ -173,6 +182,8 @@ def listing(text: str) -> Listing:
 
 _DECIMAL_COMMA = re.compile(r"[-+*·⋅×−–]\s*(0,[0-9]+)")
 """A number such as 0,5 after an operation; no polynomial ends with an added or multiplied 0."""
+_FIRST_DECIMAL_COMMA = re.compile(r"[-+−–]?[0-9]+,[0-9]+")
+"""A number such as 1,5 at the beginning of a text."""
 
 
 def _listing_of_parts(text: str) -> Listing:
@@ -243,6 +254,18 @@ def _listing_of_sympy(arguments: str) -> Listing:
     return replace(listing(generators), variables=names, field=field)
 
 
+_SAGE_NUMBER_FIELD = re.compile(
+    r"Number Field in (?P<name>\w+) with defining polynomial (?P<polynomial>[^=]*?)(?: with .*)?"
+)
+"""A number field as Sage prints it; an embedding may follow, as in ``… with i = 1*I``."""
+_SAGE_FUNCTION_FIELD = re.compile(
+    r"Fraction Field of (?:Uni|Multi)variate Polynomial Ring in (?P<names>[\w, ]+)"
+    r" over Rational Field"
+)
+"""A field of rational functions as Sage prints it."""
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
 def _field_of_sympy(text: str) -> CoefficientField:
     """The field by the name of SymPy's domain, or its characteristic.
 
@@ -256,11 +279,30 @@ def _field_of_program(text: str) -> CoefficientField:
     """The field by its name in another program, perhaps in parentheses, or its characteristic.
 
     Sage's Integer Ring is ZZ.
+
+    Raises
+    ------
+    ConversionError
+        If it is the name of no field, or of GF(p^k) by Sage, which leaves out the minimal
+        polynomial of the generator.
     """
     if text == "Rational Field":
         return QQ
     if text == "Integer Ring":
         return ZZ
+    number_field = _SAGE_NUMBER_FIELD.fullmatch(text)
+    if number_field:
+        # Sage writes the minimal polynomial in a variable of its own, x if no other one is given.
+        polynomial = _NAME.sub(number_field["name"], number_field["polynomial"])
+        return named_field(f"QQ[{number_field['name']}]/({polynomial})")
+    function_field = _SAGE_FUNCTION_FIELD.fullmatch(text)
+    if function_field:
+        return named_field(f"frac(QQ[{function_field['names']}])")
+    if text.startswith("Finite Field in "):
+        raise ConversionError(
+            f"coefficients in {text!r:.60}: Sage does not print the minimal polynomial of the"
+            " generator: give the polynomials alone, and a field such as GF(3)[a]/(a^2 + 2*a + 2)"
+        )
     if text.isascii() and text.isdecimal():
         text = f"GF({text})"
     if text.startswith("(") and text.endswith(")"):

@@ -26,6 +26,7 @@ from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError, ch
 from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import DifferentiableModel
 from m2bridge.results.known import Bounds
+from m2bridge.results.sheet import plural
 
 MAX_COMPOSED_TERMS = 200_000
 """The largest number of terms of all outputs together; expanding them takes some seconds."""
@@ -437,8 +438,8 @@ class Chain(DifferentiableModel):
         for number, (before, after) in enumerate(pairwise(self.layers), 2):
             if len(before.outputs) != len(after.inputs):
                 raise ConversionError(
-                    f"layer {number} has {len(after.inputs)} inputs, but layer {number - 1} has"
-                    f" {len(before.outputs)} outputs"
+                    f"layer {number} has {plural(len(after.inputs), 'input')}, but layer"
+                    f" {number - 1} has {plural(len(before.outputs), 'output')}"
                 )
         # Two layers with one parameter would be a map of fewer parameters, which is not meant.
         names: set[str] = set()

@@ -238,7 +238,8 @@ def dimension(
         process shares.
     method : {"auto", "elimination", "jacobian", "formula", "all"}
         ``auto`` is ``jacobian``: the exact rank of the differential at random points, a lower
-        bound, which is proved to be the dimension where it attains an upper bound; where the
+        bound, which is proved to be the dimension where it attains an upper bound, or where a
+        small map over QQ has no larger minors that are not zero; where the
         parameters satisfy relations, it is ``elimination``. Over GF(p), where the map may be
         inseparable and the rank smaller at every point, elimination has 5 seconds in addition, or
         half of the time, if there are at most 20 coordinates. Elimination as one of ``all`` ends

@@ -3,8 +3,9 @@
 At a point the rank of the differential is at most the dimension, in every characteristic, so each
 rank that is computed is a proved lower bound. It is the dimension where it attains an upper bound
 that needs no computation: the number of coordinates, that of parameters less the dimension of a
-group that keeps the function, or a bound that the model knows. Over QQ the rank at generic points
-is the dimension; in characteristic p it can be smaller at every point.
+group that keeps the function, or a bound that the model knows. For small maps over QQ it is also
+proved by a computation that all larger minors of the Jacobian matrix are zero. Over QQ the rank at
+generic points is the dimension; in characteristic p it can be smaller at every point.
 """
 
 from __future__ import annotations
@@ -422,9 +423,11 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     A prime is unlucky if all minors of the size of the rank over QQ vanish modulo it: where the
     rank modulo the first prime is less than the rank over QQ, further primes are tried, and the
     largest rank is returned, with its prime in the name of the method. ``free`` has no relations
-    among its parameters, and ``upper`` is an upper bound for both ranks.
+    among its parameters, and ``upper`` is an upper bound for both ranks. Where the rank over QQ is
+    less, all larger minors of a small map are proved to be zero.
     """
-    from m2bridge.algebra.differential import generic_rank  # imports SymPy
+    # This imports SymPy.
+    from m2bridge.algebra.differential import generic_rank, generic_rank_is_at_most
 
     # generic_rank tries points until it finds the rank that it is given
     prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
@@ -440,6 +443,10 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
             if rank > modular_rank:
                 modular_rank, prime = rank, further_prime
         over_qq = _rank_finding("jacobian over QQ", rational_rank, upper, "QQ")
+        if rational_rank < upper and generic_rank_is_at_most(free, rational_rank):
+            # In characteristic 0 the largest rank is the dimension.
+            proved = Bounds.exactly(rational_rank, "no larger minor is a nonzero polynomial")
+            over_qq = MethodValue("jacobian over QQ", proved)
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", Bounds(because=str(limit)))
     modular = _rank_finding(f"jacobian mod {prime}", modular_rank, upper, f"GF({prime})")

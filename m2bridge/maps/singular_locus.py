@@ -177,7 +177,7 @@ def projective_singular_locus(
                 f"the closure of the {model.title} is not a cone, so that no projective variety"
                 f" belongs to it: {generator_text} is not homogeneous; leave --projective out"
             )
-    return ideal.projective().singular_locus(title=model.title)
+    return ideal.projective().singular_locus(title=f"the closure of the {model.title}")
 
 
 def _planned_methods(

@@ -52,8 +52,11 @@ def exponent_columns(independent: PolynomialMap) -> list[IntegerVector]:
     Raises
     ------
     MethodUnavailableError
-        If the image of a coordinate is not a monomial, or is a constant.
+        If the image of a coordinate is not a monomial, or is a constant, or if there is none: all
+        coordinates of the map, from which linearly independent ones were taken, are zero.
     """
+    if not independent.images:
+        raise MethodUnavailableError(f"all coordinates are zero; {ELIMINATE}")
     if not is_monomial(independent):
         raise MethodUnavailableError(
             "the ideal is that of a lattice only where each coordinate is a monomial"

@@ -390,7 +390,12 @@ def test_options_of_the_command(invoke: Invoke, engine: Any) -> None:
     assert done.returncode == 0, done.stderr
     assert '"ed_degree": 4' in done.stdout
     assert '"quadratic": "x**2 + 1/4*y**2"' in done.stdout
-    for wrong, words in (("[[1", "not JSON"), ("x^2", "singular"), ("x^", "x^")):
+    for wrong, words in (
+        ("[[1, -1/2]]", "fractions are in quotes"),
+        ("[[1", "not JSON"),
+        ("x^2", "singular"),
+        ("x^", "x^"),
+    ):
         refused = invoke("ed-degree", *arguments, "--quadratic", wrong)
         assert refused.returncode == 2
         assert words in refused.stderr

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pytest
 from sympy import Expr, Float, Matrix, Poly, Rational, Symbol, sqrt, symbols
+from sympy.polys.matrices import DomainMatrix
 
 from m2bridge import (
     CoefficientField,
@@ -18,7 +19,12 @@ from m2bridge import (
     dimension,
     singular_locus,
 )
-from m2bridge.algebra.differential import differential_rank, extension_degree, generic_rank
+from m2bridge.algebra.differential import (
+    differential_rank,
+    extension_degree,
+    generic_rank,
+    generic_rank_is_at_most,
+)
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import LONG_PRIME, rank as linear_rank
 from m2bridge.algebra.numbers import LARGE_PRIME, primes_from
@@ -394,3 +400,59 @@ def test_one_coordinate_is_named_in_the_singular() -> None:
     line = as_model(PolynomialMap.from_expressions([t], {"x": t}))
     assert line.title == "polynomial map to 1 coordinate"
     assert line.ambient == "1 coordinate x"
+
+
+# Upper bounds for the rank, by Kronecker's substitution.
+
+a, b, c, d = symbols("a b c d")
+CUBES = {"x": s**3 - t, "y": s * t, "z": t**2 + 2 * s, "w": Rational(1, 3) * s * t**2 - s**3}
+QUADRICS = {
+    "x": a**2 + b**2,
+    "y": a * c + b * d,
+    "z": a * s + b * t,
+    "u": c**2 + d**2,
+    "v": c * s + d * t,
+    "w": s**2 + t**2,
+}
+MAPS_WITH_RANKS = (
+    ((s, t), {"x": 0 * s, "y": s + t}, 1),
+    ((s, t), {"x": 7 + 0 * s, "y": 1 + 0 * s}, 0),
+    ((s, t), {"x": s + t, "y": (s + t) ** 3, "z": 2 * s + 2 * t}, 1),
+    ((s, t), CUBES, 2),
+    ((a, b, c), {"x": a * b + c, "y": (a * b + c) ** 2, "z": a - Rational(1, 2) * b}, 2),
+    ((a, b, c, d), {"x": a * c, "y": a * d, "z": b * c, "w": b * d}, 3),
+    # symmetric matrices of rank 2, with the scalings of rows only
+    ((a, b, c, d, s, t), QUADRICS, 5),
+    # a minor that is a power of one parameter minus another one, and small at small numbers
+    ((s, t), {"x": s**8 - t * s, "y": s**8 + t}, 2),
+)
+
+
+@pytest.mark.parametrize(("parameters", "images", "rank"), MAPS_WITH_RANKS)
+def test_upper_bounds_of_a_rank_are_proved(parameters, images, rank):
+    """Exactly those from the rank over the field of rational functions on, which SymPy computes."""
+    names = list(images)
+    functions = Matrix([images[name] for name in names])
+    jacobian = functions.jacobian(Matrix(parameters))
+    assert DomainMatrix.from_Matrix(jacobian).to_field().rank() == rank
+    polynomial_map = PolynomialMap.from_expressions(parameters, images)
+    assert [generic_rank_is_at_most(polynomial_map, n) for n in range(-1, 7)] == [
+        n >= rank for n in range(-1, 7)
+    ]
+
+
+def test_dimensions_below_all_bounds_that_need_no_computation_are_proved():
+    """The coordinates are functions of s*t + u*v, of which no group of symmetries is known."""
+    images = {"x": a * b + c * d, "y": (a * b + c * d) ** 2, "z": 3 * a * b + 3 * c * d}
+    result = dimension(PolynomialMap.from_expressions((a, b, c, d), images))
+    assert (result.dimension, result.status) == (1, "proved")
+    assert result.findings[-1].remark == "no larger minor is a nonzero polynomial"
+
+
+def test_an_upper_bound_that_would_take_long_is_not_tried():
+    """The closure has dimension 1; the values of minors would have more than 10^9 digits."""
+    variables = symbols("x_1:13")
+    form = sum(x**9 + x for x in variables)
+    large = PolynomialMap.from_expressions(variables, {"f": form, "g": 2 * form})
+    assert generic_rank_is_at_most(large, 1) is False
+    assert dimension(large).status == "lower bound"

@@ -287,3 +287,47 @@ def test_numbers_with_denominators() -> None:
     assert str(ring.sympy_ring.ground_new(half)) == "1/2*a"
     with pytest.raises(ZeroDivisionError):
         NINE.element({(0,): 1}, {(2,): 1, (1,): -1, (0,): -1})
+
+
+SAGE_RING = "Ideal (x^2 + {constant}*y) of Multivariate Polynomial Ring in x, y over {field}"
+
+
+@pytest.mark.parametrize(
+    ("constant", "sage_field", "field"),
+    [
+        ("i", "Number Field in i with defining polynomial x^2 + 1", "QQ[i]/(i^2+1)"),
+        ("i", "Number Field in i with defining polynomial x^2 + 1 with i = 1*I", "QQ[i]/(i^2+1)"),
+        (
+            "r",
+            "Number Field in r with defining polynomial t^3 - 2*t + 2 with r = -1.769292354238632?",
+            "QQ[r]/(r^3-2*r+2)",
+        ),
+        (
+            "a",
+            "Fraction Field of Univariate Polynomial Ring in a over Rational Field",
+            "frac(QQ[a])",
+        ),
+        (
+            "b",
+            "Fraction Field of Multivariate Polynomial Ring in a, b over Rational Field",
+            "frac(QQ[a,b])",
+        ),
+    ],
+)
+def test_fields_that_sage_prints(constant: str, sage_field: str, field: str) -> None:
+    pasted = ideal(SAGE_RING.format(constant=constant, field=sage_field))
+    assert pasted.ring == PolynomialRing(parse_field(field), ("x", "y"))
+    assert pasted.generators == ideal(f"x^2 + {constant}*y", field=parse_field(field)).generators
+
+
+@pytest.mark.parametrize(
+    ("sage_field", "words"),
+    [
+        ("Finite Field in a of size 3^2", "Sage does not print the minimal polynomial"),
+        ("Number Field in a with defining polynomial x^2 - 1", r"reducible over QQ: \(a - 1\)"),
+        ("Cyclotomic Field of order 3 and degree 2", "is not a field of coefficients"),
+    ],
+)
+def test_fields_of_sage_that_are_refused(sage_field: str, words: str) -> None:
+    with pytest.raises(ConversionError, match=words):
+        ideal(SAGE_RING.format(constant="a", field=sage_field))

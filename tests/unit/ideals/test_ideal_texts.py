@@ -192,7 +192,7 @@ def test_names_that_could_be_products_are_refused(text: str, reading: str) -> No
 
 
 def test_a_decimal_comma_is_refused() -> None:
-    for text in ("x^2+0,5*y", "x -0,25 y"):
+    for text in ("x^2+0,5*y", "x -0,25 y", "1,5*x - y", "0,5x - 1"):
         with pytest.raises(ConversionError, match="has a decimal comma"):
             ideal(text)
 

@@ -4,7 +4,9 @@ from math import prod
 
 import pytest
 
-from m2bridge.maps.toric import binomial, lattice_basis
+from m2bridge import PolynomialMap
+from m2bridge.errors import MethodUnavailableError
+from m2bridge.maps.toric import binomial, exponent_columns, lattice_basis
 
 SCALARS = (2, 3, 5)
 EXPONENTS = [(2, 0), (1, 1), (0, 2)]
@@ -21,3 +23,10 @@ def test_binomials_vanish_on_a_map_with_coefficients(point: tuple[int, int]) -> 
     assert equation == {(1, 0, 1): 9, (0, 2, 0): -10}
     values = [c * prod(map(pow, image, exponents)) for exponents, c in equation.items()]
     assert sum(values) == 0
+
+
+def test_the_zero_map_has_no_lattice() -> None:
+    """It is refused with the way out: its linearly independent coordinates are none."""
+    independent = PolynomialMap.from_terms(["s"], {})
+    with pytest.raises(MethodUnavailableError, match="all coordinates are zero; use --strategy el"):
+        exponent_columns(independent)
