@@ -26,7 +26,7 @@ import m2bridge
 from m2bridge.batch import MAX_ITEM_BYTES
 from m2bridge.batch.executors import Dask
 from m2bridge.batch.items import FORM, ItemFile, ItemWork, Job, Outcome
-from m2bridge.batch.plan import Plan, Progress, Summary, progress_display, run
+from m2bridge.batch.plan import Plan, Progress, Summary, outcome_kinds, progress_display, run
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import SUFFIX, OutcomeKind, TaskResult, reason_of
 from m2bridge.convert.bounded_io import read_bytes
@@ -94,7 +94,7 @@ def run_many(
     executor: Literal["processes", "dask"] = "processes",
     scheduler: str | None = None,
     folder: str | os.PathLike[str] | None = None,
-    retry: Iterable[OutcomeKind] = (),
+    retry: str | Iterable[OutcomeKind] = (),
     progress: bool = False,
 ) -> list[Outcome]:
     """Run Macaulay2 code, or call a function, for each item; return the outcomes in order.
@@ -126,7 +126,7 @@ def run_many(
     folder : path, optional
         A folder with a JSON file for each outcome; an item whose outcome is there for the same work
         is not computed again. A function must then return values that JSON can represent.
-    retry : iterable of str
+    retry : str or iterable of str
         Kinds of outcomes in the folder to try again, such as ``timed-out``.
     progress : bool
         Whether progress is shown on standard error.
@@ -162,6 +162,7 @@ def run_many(
             "work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}"
         )
     Limits(memory=memory)  # raises an error for an invalid limit
+    kinds_to_retry = outcome_kinds(retry)
     if folder is not None:
         folder = Path(folder).absolute()
     # ``source`` is the text by which a folder of outcomes recognises the work
@@ -178,7 +179,7 @@ def run_many(
         timeout=timeout,
         memory=memory,
         folder=folder,
-        retry=frozenset(retry),
+        retry=kinds_to_retry,
     )
     outcomes, _ = run_jobs(
         work=todo,
