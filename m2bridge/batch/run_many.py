@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,7 +31,7 @@ from m2bridge.batch.plan import Plan, Progress, Summary, outcome_kinds, progress
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import SUFFIX, OutcomeKind, TaskResult, reason_of
 from m2bridge.convert.bounded_io import read_bytes
-from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError
+from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, check_kind
 from m2bridge.limits import Limits, check_timeout
 from m2bridge.workspace.evaluation import value_of
 
@@ -155,6 +156,8 @@ def run_many(
         raise InvalidCaseError("items", f"must be a list of items, not {items!r:.40}")
     if executor not in ("processes", "dask"):
         raise InvalidCaseError("executor", f"must be processes or dask, not {executor!r:.40}")
+    if workers is not None and (not isinstance(workers, Integral) or isinstance(workers, bool)):
+        raise InvalidCaseError("workers", f"must be an integer, not {workers!r:.40}")
     if workers is not None and workers < 1:
         raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
     if not (isinstance(work, str) or callable(work)):
@@ -164,7 +167,7 @@ def run_many(
     Limits(memory=memory)  # raises an error for an invalid limit
     kinds_to_retry = outcome_kinds(retry)
     if folder is not None:
-        folder = Path(folder).absolute()
+        folder = _folder_of_outcomes(folder)
     # ``source`` is the text by which a folder of outcomes recognises the work
     code = source = ""
     function = b""
@@ -193,6 +196,21 @@ def run_many(
     if code:
         return [_decoded(outcome) for outcome in outcomes]
     return outcomes
+
+
+def _folder_of_outcomes(folder: str | os.PathLike[str]) -> Path:
+    """Return the absolute path of the folder, which need not exist yet.
+
+    Raises
+    ------
+    InvalidCaseError
+        If ``folder`` is no path, or is the path of a file.
+    """
+    check_kind("folder", folder, (str, os.PathLike), "the path of a folder")
+    path = Path(folder).absolute()
+    if path.exists() and not path.is_dir():
+        raise InvalidCaseError("folder", f"is the file '{path}'; outcomes need a folder")
+    return path
 
 
 def _jobs(items: Iterable[Any], source: str) -> list[Job]:

@@ -18,9 +18,9 @@ from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as C
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Serial, Settings
 from m2bridge.batch.items import ItemWork, Job, Outcome
-from m2bridge.batch.plan import Lines, outcome_kinds, plan
+from m2bridge.batch.plan import Lines, plan
 from m2bridge.batch.pool import Pool
-from m2bridge.batch.run_many import file_jobs, run_many
+from m2bridge.batch.run_many import file_jobs
 from m2bridge.batch.store import (
     Store,
     Task,
@@ -299,29 +299,6 @@ def test_retry_takes_outcomes_of_these_kinds_from_before_the_batch(tmp_path: Pat
     assert plan([task], again).left == (Task(CASE, ("3.3",)),)
     put(again, TimeLimitError("late again"))
     assert plan([task], replace(again, since=again.since - 1)).left == ()
-
-
-@pytest.mark.parametrize(
-    ("given", "kinds"),
-    [
-        ("failed", {"failed"}),
-        ("timed-out, died", {"timed-out", "died"}),
-        (["failed", "refused"], {"failed", "refused"}),
-        ("", set()),
-        ((), set()),
-    ],
-)
-def test_kinds_to_try_again(given: Any, kinds: set[str]) -> None:
-    assert outcome_kinds(given) == kinds
-
-
-@pytest.mark.parametrize("given", ["late", ["late"], [["failed"]], [1], 1, None, b"failed"])
-def test_an_unknown_kind_to_try_again_is_refused_in_python_as_on_the_command_line(
-    given: Any,
-) -> None:
-    with pytest.raises(InvalidCaseError) as refused:
-        run_many("item", [1], retry=given)
-    assert refused.value.option == "retry"
 
 
 def test_a_certificate_takes_the_place_of_an_outcome(tmp_path: Path) -> None:

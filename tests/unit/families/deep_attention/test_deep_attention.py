@@ -833,7 +833,7 @@ def test_large_networks_with_heads() -> None:
 
 def test_one_layer_has_one_scaling_in_words() -> None:
     reasons = [
-        upper_bounds.virtual_bound(DeepAttention(widths, 2, 2)).reason
+        upper_bounds.virtual_bound(DeepAttention(widths, 2, 2)).because
         for widths in ((2, 2), (2, 2, 2))
     ]
     assert reasons == [

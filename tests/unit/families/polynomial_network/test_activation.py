@@ -56,6 +56,10 @@ def test_activations_are_read(text: str, coefficients: Widths) -> None:
         ((0, 0.5, 1), "use integers"),
         ((0, 10**10, 1), "coefficient above"),
         (7, "polynomial in x"),
+        # the keys of a mapping and the elements of a set are no coefficients
+        ({0: 5, 1: 1, 2: 1}, "list of its coefficients"),
+        ({1, 2, 3}, "list of its coefficients"),
+        (b"123", "list of its coefficients"),
     ],
 )
 def test_what_is_no_activation_is_refused(wrong: Any, said: str) -> None:
