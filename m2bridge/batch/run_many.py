@@ -156,10 +156,8 @@ def run_many(
         raise InvalidCaseError("items", f"must be a list of items, not {items!r:.40}")
     if executor not in ("processes", "dask"):
         raise InvalidCaseError("executor", f"must be processes or dask, not {executor!r:.40}")
-    if workers is not None and (not isinstance(workers, Integral) or isinstance(workers, bool)):
-        raise InvalidCaseError("workers", f"must be an integer, not {workers!r:.40}")
-    if workers is not None and workers < 1:
-        raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
+    if workers is not None:
+        _check_number_of_workers(workers)
     if not (isinstance(work, str) or callable(work)):
         raise InvalidCaseError(
             "work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}"
@@ -196,6 +194,14 @@ def run_many(
     if code:
         return [_decoded(outcome) for outcome in outcomes]
     return outcomes
+
+
+def _check_number_of_workers(workers: object) -> None:
+    """Raise InvalidCaseError unless the number of processes is an integer and at least 1."""
+    if not isinstance(workers, Integral) or isinstance(workers, bool):
+        raise InvalidCaseError("workers", f"must be an integer, not {workers!r:.40}")
+    if workers < 1:
+        raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
 
 
 def _folder_of_outcomes(folder: str | os.PathLike[str]) -> Path:

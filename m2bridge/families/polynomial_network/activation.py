@@ -168,12 +168,15 @@ class ActivatedNetwork(PolynomialNetwork):
         """
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})+)-p(m?[0-9]+(?:_m?[0-9]+)*)", key)
-        if match is None:
-            message = f"'{key}' does not name a polynomial network: write 2-2-1-p0_1_1"
-            raise InvalidCaseError("key", message)
-        widths = match[1].split("-")
-        coefficients = match[2].replace("m", "-").split("_")
-        return cls(map(int, widths), map(int, coefficients))
+        if match is not None:
+            widths = match[1].split("-")
+            coefficients = match[2].replace("m", "-").split("_")
+            network = cls(map(int, widths), map(int, coefficients))
+            # one key for each network: no zeros in front or at the end, and no −0
+            if network.key == key:
+                return network
+        message = f"'{key}' does not name a polynomial network: write 2-2-1-p0_1_1"
+        raise InvalidCaseError("key", message)
 
     @property
     def key(self) -> str:

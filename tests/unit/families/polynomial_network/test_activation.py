@@ -68,6 +68,12 @@ def test_what_is_no_activation_is_refused(wrong: Any, said: str) -> None:
     assert said in str(refused.value)
 
 
+@pytest.mark.parametrize("key", ["2-2-p0_01_1", "2-2-pm0_1_1", "2-2-p0_1_1_0", "02-2-p0_1_1"])
+def test_a_network_has_one_key(key: str) -> None:
+    with pytest.raises(InvalidCaseError, match="does not name a polynomial network"):
+        FAMILY.from_key(key)
+
+
 def test_the_degree_of_the_activation_is_named() -> None:
     with pytest.raises(InvalidCaseError, match="add --degree 3"):
         FAMILY.from_options({"widths": "2,2", "activation": "x^3+x"})
