@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from importlib import import_module
+from numbers import Real
 from types import FrameType, ModuleType
 from typing import NoReturn, TypeVar
 
@@ -417,6 +418,9 @@ class Limits:
         check_timeout(self.timeout)
         if self.memory is None:
             return
+        if not isinstance(self.memory, Real) or isinstance(self.memory, bool):
+            message = f"must be a number of bytes such as 4 * 2**30, not {self.memory!r:.40}"
+            raise InvalidCaseError("memory", message)
         if self.memory < MIN_ENGINE_MEMORY_BYTES:
             raise InvalidCaseError(
                 "memory",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -372,16 +372,25 @@ def results_folder(path: Path) -> Path:
     return path.absolute()
 
 
-def outcome_kinds(text: str) -> frozenset[Any]:
-    """Return the kinds of outcomes in the value of ``--retry``, such as ``timed-out,failed``.
+def outcome_kinds(kinds: str | Iterable[str]) -> frozenset[Any]:
+    """Return the kinds of outcomes in a text such as ``timed-out,failed``, or in a list of them.
+
+    A text is the value of ``--retry``, or of ``retry`` in Python. It is never taken for the list of
+    its letters, as Python would take it.
 
     Raises
     ------
     InvalidCaseError
-        If a kind is unknown.
+        If a kind is unknown, or ``kinds`` is neither a text nor a list of texts.
     """
-    kinds = frozenset(part.strip() for part in text.split(",") if part.strip())
-    unknown = sorted(kinds - set(KINDS))
-    if unknown:
-        raise InvalidCaseError("retry", f"unknown kind '{unknown[0]}': use {', '.join(KINDS)}")
-    return kinds
+    if isinstance(kinds, str):
+        kinds = [part.strip() for part in kinds.split(",") if part.strip()]
+    if not isinstance(kinds, Iterable):
+        message = f"must be kinds of outcomes such as 'timed-out', not {kinds!r:.40}"
+        raise InvalidCaseError("retry", message)
+    # a list of anything may be given in Python, so that nothing is sorted or hashed before the test
+    listed_kinds = list(kinds)
+    for kind in listed_kinds:
+        if kind not in KINDS:
+            raise InvalidCaseError("retry", f"unknown kind '{kind!s:.40}': use {', '.join(KINDS)}")
+    return frozenset(listed_kinds)

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,11 +27,11 @@ import m2bridge
 from m2bridge.batch import MAX_ITEM_BYTES
 from m2bridge.batch.executors import Dask
 from m2bridge.batch.items import FORM, ItemFile, ItemWork, Job, Outcome
-from m2bridge.batch.plan import Plan, Progress, Summary, progress_display, run
+from m2bridge.batch.plan import Plan, Progress, Summary, outcome_kinds, progress_display, run
 from m2bridge.batch.pool import Pool
 from m2bridge.batch.store import SUFFIX, OutcomeKind, TaskResult, reason_of
 from m2bridge.convert.bounded_io import read_bytes
-from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError
+from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, check_kind
 from m2bridge.limits import Limits, check_timeout
 from m2bridge.workspace.evaluation import value_of
 
@@ -94,7 +95,7 @@ def run_many(
     executor: Literal["processes", "dask"] = "processes",
     scheduler: str | None = None,
     folder: str | os.PathLike[str] | None = None,
-    retry: Iterable[OutcomeKind] = (),
+    retry: str | Iterable[OutcomeKind] = (),
     progress: bool = False,
 ) -> list[Outcome]:
     """Run Macaulay2 code, or call a function, for each item; return the outcomes in order.
@@ -126,7 +127,7 @@ def run_many(
     folder : path, optional
         A folder with a JSON file for each outcome; an item whose outcome is there for the same work
         is not computed again. A function must then return values that JSON can represent.
-    retry : iterable of str
+    retry : str or iterable of str
         Kinds of outcomes in the folder to try again, such as ``timed-out``.
     progress : bool
         Whether progress is shown on standard error.
@@ -155,15 +156,16 @@ def run_many(
         raise InvalidCaseError("items", f"must be a list of items, not {items!r:.40}")
     if executor not in ("processes", "dask"):
         raise InvalidCaseError("executor", f"must be processes or dask, not {executor!r:.40}")
-    if workers is not None and workers < 1:
-        raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
+    if workers is not None:
+        _check_number_of_workers(workers)
     if not (isinstance(work, str) or callable(work)):
         raise InvalidCaseError(
             "work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}"
         )
     Limits(memory=memory)  # raises an error for an invalid limit
+    kinds_to_retry = outcome_kinds(retry)
     if folder is not None:
-        folder = Path(folder).absolute()
+        folder = _folder_of_outcomes(folder)
     # ``source`` is the text by which a folder of outcomes recognises the work
     code = source = ""
     function = b""
@@ -178,7 +180,7 @@ def run_many(
         timeout=timeout,
         memory=memory,
         folder=folder,
-        retry=frozenset(retry),
+        retry=kinds_to_retry,
     )
     outcomes, _ = run_jobs(
         work=todo,
@@ -192,6 +194,29 @@ def run_many(
     if code:
         return [_decoded(outcome) for outcome in outcomes]
     return outcomes
+
+
+def _check_number_of_workers(workers: object) -> None:
+    """Raise InvalidCaseError unless the number of processes is an integer and at least 1."""
+    if not isinstance(workers, Integral) or isinstance(workers, bool):
+        raise InvalidCaseError("workers", f"must be an integer, not {workers!r:.40}")
+    if workers < 1:
+        raise InvalidCaseError("workers", f"must be at least 1, not {workers}")
+
+
+def _folder_of_outcomes(folder: str | os.PathLike[str]) -> Path:
+    """Return the absolute path of the folder, which need not exist yet.
+
+    Raises
+    ------
+    InvalidCaseError
+        If ``folder`` is no path, or is the path of a file.
+    """
+    check_kind("folder", folder, (str, os.PathLike), "the path of a folder")
+    path = Path(folder).absolute()
+    if path.exists() and not path.is_dir():
+        raise InvalidCaseError("folder", f"is the file '{path}'; outcomes need a folder")
+    return path
 
 
 def _jobs(items: Iterable[Any], source: str) -> list[Job]:

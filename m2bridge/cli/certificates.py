@@ -71,7 +71,8 @@ if TYPE_CHECKING:
     default="all",
     show_default=True,
     shell_complete=complete_questions,
-    help="Questions to answer: all, reachable, or a list such as 3.2,3.4 or all,closure.",
+    help="Questions to answer: all, reachable, or a list such as 3.2,3.4 or all,closure. Of deep"
+    " attention and convolutional networks, all are those that need no Macaulay2.",
 )
 @click.option(
     "--out", type=common.NewPath(path_type=Path), required=True, help="The folder of results."

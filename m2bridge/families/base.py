@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -62,8 +62,8 @@ def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER)
 
 
 def positive_integers(option: str, values: object) -> tuple[int, ...]:
-    """Return a list of integers from 1 to MAX_CASE_NUMBER as a tuple; else InvalidCaseError."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    """Return a list of integers in 1 … MAX_CASE_NUMBER as a tuple; else InvalidCaseError."""
+    if isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable):
         raise InvalidCaseError(option, f"must be a list of integers, not {values!r:.60}")
     return tuple(positive_integer(option, value) for value in values)
 

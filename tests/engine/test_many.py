@@ -119,6 +119,11 @@ def test_what_is_in_the_folder_is_not_done_again(tmp_path: Path) -> None:
         path.name for path in folder.glob("*.json") if path.stat().st_mtime_ns != before[path.name]
     }
     assert changed == {"item-00001.json", "item-00002.outcome.json", "item-00003.json"}
+    # a text names a kind, and is not the list of its letters
+    failed = folder / "item-00002.outcome.json"
+    failed_before = failed.stat().st_mtime_ns
+    run_many("item + 1", [1, 5, "three", 4], folder=folder, workers=1, retry="failed")
+    assert failed.stat().st_mtime_ns > failed_before
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from m2bridge.algebra.determinantal import (
 )
 from m2bridge.families.deep_attention.shape import NetworkSizes, base_changes, determined_dimension
 from m2bridge.results.known import Bounds
+from m2bridge.results.sheet import plural
 
 MAX_COEFFICIENT_BOUND_WIDTH = 3
 """The largest number of inputs for which the number of coefficients is used as a bound."""
@@ -92,7 +93,7 @@ def virtual_bound(network: NetworkSizes) -> Bounds:
             # for one token that is so from the first layer on
             if network.t > 1:
                 reason += f" after layer {last_whole_layer}, which has rank one"
-        reason += f", up to {network.layers} scalings"
+        reason += f", up to {plural(network.layers, 'scaling')}"
     return Bounds.at_most(determined_dimension(network), reason)
 
 

@@ -12,7 +12,7 @@ integers; x² + x is (0, 1, 1). A network has widths d_0, …, d_l, and l layers
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -91,8 +91,10 @@ def checked_activation(values: object) -> tuple[int, ...]:
             values = read_activation(values)
         except ValueError as reason:
             raise InvalidCaseError("activation", str(reason)) from None
-    if not isinstance(values, Iterable):
-        raise InvalidCaseError("activation", f"must be a polynomial in x, not {values!r:.60}")
+    # A mapping from exponents would yield its keys, and a set has no order.
+    if isinstance(values, bytes | Mapping | Set) or not isinstance(values, Iterable):
+        message = "must be a polynomial in x, or the list of its coefficients a_0, a_1, …"
+        raise InvalidCaseError("activation", f"{message}, not {values!r:.60}")
     coefficients = list(values)
     for value in coefficients:
         if not isinstance(value, int) or isinstance(value, bool):
@@ -167,12 +169,15 @@ class ActivatedNetwork(PolynomialNetwork):
         """
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})+)-p(m?[0-9]+(?:_m?[0-9]+)*)", key)
-        if match is None:
-            message = f"'{key}' does not name a polynomial network: write 2-2-1-p0_1_1"
-            raise InvalidCaseError("key", message)
-        widths = match[1].split("-")
-        coefficients = match[2].replace("m", "-").split("_")
-        return cls(map(int, widths), map(int, coefficients))
+        if match is not None:
+            widths = match[1].split("-")
+            coefficients = match[2].replace("m", "-").split("_")
+            network = cls(map(int, widths), map(int, coefficients))
+            # one key for each network: no zeros in front or at the end, and no −0
+            if network.key == key:
+                return network
+        message = f"'{key}' does not name a polynomial network: write 2-2-1-p0_1_1"
+        raise InvalidCaseError("key", message)
 
     @property
     def key(self) -> str:

@@ -98,7 +98,38 @@ def membership(
         if function is None:
             function = function_of(*pair)
     assert function is not None
+    # what is no mapping is refused there
+    if isinstance(function, Mapping):
+        function = exact_coordinates(function)
     return membership_of(model, function, pair, remark)
+
+
+def exact_coordinates(function: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the coordinates of a function with rational numbers of SymPy as values.
+
+    Floats are left as they are: :func:`membership_of` refuses them, with the exact number to write.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a value is no rational number, such as ``None``, ``"1/0"`` or the square root of 2.
+    """
+    exact = {}
+    for name, value in function.items():
+        if isinstance(value, float):
+            exact[name] = value
+            continue
+        try:
+            number = None if isinstance(value, bool) else Rational(value)
+        except (TypeError, ValueError, ZeroDivisionError):
+            number = None
+        # SymPy reads the text "nan" as a number
+        if number is None or not number.is_finite:
+            raise InvalidCaseError(
+                "function", f"{value!r:.40} is no rational number, given for '{name!s:.60}'"
+            )
+        exact[name] = number
+    return exact
 
 
 TAKEN = "the floating-point numbers are taken exactly, as the dyadic rationals that they are"

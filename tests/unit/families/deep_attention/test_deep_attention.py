@@ -829,3 +829,14 @@ def test_large_networks_with_heads() -> None:
     layer = dimension(DeepAttention((768, 768), 64, heads=12))
     assert (layer.dimension, layer.status) == (12 * (768**2 + 64 * (2 * 768 - 64) - 1), "proved")
     assert dimension(DeepAttention((768, 768), 65, heads=12)).status != "proved"
+
+
+def test_one_layer_has_one_scaling_in_words() -> None:
+    reasons = [
+        upper_bounds.virtual_bound(DeepAttention(widths, 2, 2)).because
+        for widths in ((2, 2), (2, 2, 2))
+    ]
+    assert reasons == [
+        "the virtual weights, up to 1 scaling",
+        "the virtual weights, up to 2 scalings",
+    ]

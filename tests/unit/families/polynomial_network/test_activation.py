@@ -56,12 +56,22 @@ def test_activations_are_read(text: str, coefficients: Widths) -> None:
         ((0, 0.5, 1), "use integers"),
         ((0, 10**10, 1), "coefficient above"),
         (7, "polynomial in x"),
+        # the keys of a mapping and the elements of a set are no coefficients
+        ({0: 5, 1: 1, 2: 1}, "list of its coefficients"),
+        ({1, 2, 3}, "list of its coefficients"),
+        (b"123", "list of its coefficients"),
     ],
 )
 def test_what_is_no_activation_is_refused(wrong: Any, said: str) -> None:
     with pytest.raises(InvalidCaseError, match="activation") as refused:
         ActivatedNetwork((2, 2), wrong)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("key", ["2-2-p0_01_1", "2-2-pm0_1_1", "2-2-p0_1_1_0", "02-2-p0_1_1"])
+def test_a_network_has_one_key(key: str) -> None:
+    with pytest.raises(InvalidCaseError, match="does not name a polynomial network"):
+        FAMILY.from_key(key)
 
 
 def test_the_degree_of_the_activation_is_named() -> None:
