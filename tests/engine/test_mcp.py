@@ -463,13 +463,20 @@ DEATHS: tuple[Part, ...] = (
 def test_one_server(
     parts: tuple[Part, ...], options: tuple[str, ...], program: Path, tmp_path: Path
 ) -> None:
-    """One part after the other: a server takes longer to start than to answer most calls."""
+    """One part after the other: a server takes longer to start than to answer most calls.
+
+    Code is evaluated without the packages that Macaulay2 loads at its start, as with ``bare``:
+    each of a dozen calls would load them anew, and no part is about them.
+    """
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec "{program}" --no-preload "$@"\n', encoding="utf-8")
+    bare.chmod(0o755)
 
     async def script(client: Any) -> None:
         for part in parts:
             await part(client, tmp_path)
 
-    served(script, *options, program=program)
+    served(script, *options, program=bare)
 
 
 def test_files_below_the_current_folder_only(program: Path, tmp_path: Path) -> None:
