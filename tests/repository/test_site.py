@@ -555,6 +555,8 @@ def test_other_examples() -> None:
     for module in (found.name for found in walk_packages(m2bridge.__path__, "m2bridge.")):
         room = import_module(module)
         for test in doctest.DocTestFinder().find(room, module, globs=public | vars(room)):
+            if not test.examples:
+                continue  # five thousand docstrings: a run of nothing takes time, too
             name = test.name.removeprefix(f"{module}.")
             if name not in (*NAMES, *VERBS) and name.split(".")[0] not in WITH_ENGINE:
                 assert not failures(test)
