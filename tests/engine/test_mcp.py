@@ -334,30 +334,12 @@ def test_a_signal_ends_all_of_it(program: Path, tmp_path: Path, number: signal.S
         assert [*tmp_path.iterdir()] == []
 
 
-def test_nothing_is_left_when_the_client_has_gone(
+def test_what_a_cut_call_leaves_is_removed_and_nothing_is_left_when_the_client_has_gone(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp.client.stdio.get_default_environment", lambda: {**os.environ})
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    left: list[int] = []
-
-    async def script(client: Any) -> None:
-        await client.call_tool("evaluate", {"code": "1"})
-        await client.call_tool("dimension", {"map": CUBIC})
-        left.extend(engines())
-        assert left
-        assert [*tmp_path.iterdir()]
-
-    served(script, "--allow-code", program=program)
-    wait_for_end(left)
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_what_a_cut_call_leaves_is_removed(
-    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mcp.client.stdio.get_default_environment", lambda: {**os.environ})
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    running: list[int] = []
 
     def left() -> list[str]:
         """What is in the folder of the server, but for the pipe by which workers are ended."""
@@ -373,8 +355,15 @@ def test_what_a_cut_call_leaves_is_removed(
         await anyio.to_thread.run_sync(wait_for, lambda: not left())
         await client.call_tool("closure", {**HARD, "timeout": 1.0})
         assert len(left()) == 1  # that of the worker, which goes on
+        await client.call_tool("evaluate", {"code": "1"})
+        await client.call_tool("dimension", {"map": CUBIC})
+        await client.call_tool("dimension", SMALL)  # begins a Macaulay2 anew, as the last was cut
+        running.extend(engines())
+        assert running
+        assert [*tmp_path.iterdir()]
 
-    served(script, program=program)
+    served(script, "--allow-code", program=program)
+    wait_for_end(running)
     assert [*tmp_path.iterdir()] == []
 
 
