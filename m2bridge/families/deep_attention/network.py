@@ -16,7 +16,7 @@ stands for the linear form ⟨G, dZ⟩.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import islice
 from operator import add, mul, truediv
@@ -147,7 +147,7 @@ class SeriesMatrix:
                 total[order] = total[order] + coefficient
             else:
                 total.append(coefficient)
-        return SeriesMatrix(total, self.length, self.prime)
+        return replace(self, coefficients=total)
 
     def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
         left, right = self.coefficients, other.coefficients
@@ -159,12 +159,12 @@ class SeriesMatrix:
             last = min(order, len(left) - 1)
             summands = [left[i] * right[order - i] for i in range(first, last + 1)]
             product.append(reduce(add, summands))
-        return SeriesMatrix(product, self.length, self.prime)
+        return replace(self, coefficients=product)
 
     def transpose(self) -> SeriesMatrix:
         """Return the transposed matrix."""
         columns = [coefficient.transpose() for coefficient in self.coefficients]
-        return SeriesMatrix(columns, self.length, self.prime)
+        return replace(self, coefficients=columns)
 
     def entries(self) -> list[Any]:
         """Return the tuple of all ``length`` coefficients of each entry, row by row."""
