@@ -23,11 +23,16 @@ that it writes, and no later program could read it.
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    """Return as soon as the condition holds."""
+    """Return as soon as the condition holds, or a twentieth of a second later.
+
+    Most conditions look at all processes of the machine, which takes some thousandths of a second.
+    """
     end = time.monotonic() + PATIENCE
+    pause = 0.01
     while not condition():
         assert time.monotonic() < end, "it never happened"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
 
 
 def alive(pid: int) -> bool:

@@ -362,10 +362,30 @@ class Substitution:
         # The value at one point is quick; if it is not zero, neither is the polynomial.
         if self._value_at_random_point(terms) != 0:
             return False
+        return bool(self._substituted(terms) == 0)
+
+    def _substituted(self, terms: Iterable[tuple[Monomial, int]]) -> flint.fmpz_mpoly:
+        """Return a polynomial in the coordinates as a polynomial in the parameters, over ZZ.
+
+        By Horner's rule, f = Σ_j x_j f_j + c, where x_j f_j are the terms whose first coordinate
+        is x_j. So long products of images are formed once for all terms of f_j. A single term is
+        expanded, and its expansion is kept, since other polynomials may have it too.
+        """
         total = self.expansions[()] * 0  # the polynomial 0 of FLINT
+        by_first_coordinate: dict[int, list[tuple[Monomial, int]]] = {}
         for monomial, coefficient in check_deadline_in(terms):
-            total += self.expand(monomial) * coefficient
-        return bool(total == 0)
+            if monomial:
+                quotient = (monomial[1:], coefficient)
+                by_first_coordinate.setdefault(monomial[0], []).append(quotient)
+            else:
+                total += coefficient
+        for j, quotients in check_deadline_in(by_first_coordinate.items()):
+            if len(quotients) == 1:
+                ((rest, coefficient),) = quotients
+                total += self.expand((j, *rest)) * coefficient
+            else:
+                total += self._substituted(quotients) * self.images[j]
+        return total
 
     def _value_at_random_point(self, terms: Iterable[tuple[Monomial, int]]) -> int:
         """Return the value modulo ``TEST_PRIME`` of a polynomial in the coordinates, at the image

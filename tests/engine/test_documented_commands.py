@@ -23,6 +23,7 @@ import pytest
 
 import m2bridge
 from m2bridge.cli.commands import COMMANDS
+from m2bridge.engine.session import OPTIONS
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.conftest import Invoke
 from tests.events import PATIENCE
@@ -303,7 +304,19 @@ def test_readme_begins_with_a_dialogue() -> None:
 # The examples of the public names that need Macaulay2; all share one session.
 
 
+@pytest.fixture
+def bare_workspaces(
+    m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workspaces begin without the packages that Macaulay2 loads at its start, of which no example
+    needs one; the shared session, which other tests use, has them.
+    """
+    sessions(Path(m2)).value("1")
+    monkeypatch.setattr("m2bridge.engine.session.OPTIONS", (*OPTIONS, "--no-preload"))
+
+
 @pytest.mark.parametrize("name", [*sorted(WITH_ENGINE | ASKING), "m2bridge"])
+@pytest.mark.usefixtures("bare_workspaces")
 def test_examples(
     name: str, m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,6 +326,7 @@ def test_examples(
         assert not failures(test)
 
 
+@pytest.mark.usefixtures("bare_workspaces")
 def test_examples_of_methods(
     m2: str, sessions: Callable[[Path], Macaulay2], monkeypatch: pytest.MonkeyPatch
 ) -> None:

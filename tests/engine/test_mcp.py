@@ -334,30 +334,12 @@ def test_a_signal_ends_all_of_it(program: Path, tmp_path: Path, number: signal.S
         assert [*tmp_path.iterdir()] == []
 
 
-def test_nothing_is_left_when_the_client_has_gone(
+def test_what_a_cut_call_leaves_is_removed_and_nothing_is_left_when_the_client_has_gone(
     program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mcp.client.stdio.get_default_environment", lambda: {**os.environ})
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    left: list[int] = []
-
-    async def script(client: Any) -> None:
-        await client.call_tool("evaluate", {"code": "1"})
-        await client.call_tool("dimension", {"map": CUBIC})
-        left.extend(engines())
-        assert left
-        assert [*tmp_path.iterdir()]
-
-    served(script, "--allow-code", program=program)
-    wait_for_end(left)
-    assert [*tmp_path.iterdir()] == []
-
-
-def test_what_a_cut_call_leaves_is_removed(
-    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mcp.client.stdio.get_default_environment", lambda: {**os.environ})
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    running: list[int] = []
 
     def left() -> list[str]:
         """What is in the folder of the server, but for the pipe by which workers are ended."""
@@ -373,8 +355,15 @@ def test_what_a_cut_call_leaves_is_removed(
         await anyio.to_thread.run_sync(wait_for, lambda: not left())
         await client.call_tool("closure", {**HARD, "timeout": 1.0})
         assert len(left()) == 1  # that of the worker, which goes on
+        await client.call_tool("evaluate", {"code": "1"})
+        await client.call_tool("dimension", {"map": CUBIC})
+        await client.call_tool("dimension", SMALL)  # begins a Macaulay2 anew, as the last was cut
+        running.extend(engines())
+        assert running
+        assert [*tmp_path.iterdir()]
 
-    served(script, program=program)
+    served(script, "--allow-code", program=program)
+    wait_for_end(running)
     assert [*tmp_path.iterdir()] == []
 
 
@@ -463,24 +452,38 @@ DEATHS: tuple[Part, ...] = (
 def test_one_server(
     parts: tuple[Part, ...], options: tuple[str, ...], program: Path, tmp_path: Path
 ) -> None:
-    """One part after the other: a server takes longer to start than to answer most calls."""
+    """One part after the other: a server takes longer to start than to answer most calls.
+
+    Code is evaluated without the packages that Macaulay2 loads at its start, as with ``bare``:
+    each of a dozen calls would load them anew, and no part is about them.
+    """
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec "{program}" --no-preload "$@"\n', encoding="utf-8")
+    bare.chmod(0o755)
 
     async def script(client: Any) -> None:
         for part in parts:
             await part(client, tmp_path)
 
-    served(script, *options, program=program)
+    served(script, *options, program=bare)
 
 
 def test_files_below_the_current_folder_only(program: Path, tmp_path: Path) -> None:
-    """Or below others that are named; what is in them is quoted by results, not by messages."""
-    here, other = tmp_path / "here", tmp_path / "other"
+    """Or below others that are named; what is in them is quoted by results, not by messages.
+
+    No module of the current folder is loaded, and a name of a file that is no text disturbs nobody.
+    """
+    here, other, marker = tmp_path / "here", tmp_path / "other", tmp_path / "loaded"
     for folder in (here, other):
         folder.mkdir()
         (folder / "map.toml").write_text(CUBIC, encoding="utf-8")
         (folder / "secret").write_text("SECRET = hunter2\n", encoding="utf-8")
         (folder / "secret.json").write_text('{"SECRET": "hunter2"}', encoding="utf-8")
         (folder / "schema.json").write_text('{"schema": "hunter2"}', encoding="utf-8")
+    for name in ("anyio", "sympy", "flint"):
+        text = f"open({str(marker)!r}, 'w')\nraise ImportError\n"
+        (here / f"{name}.py").write_text(text, encoding="utf-8")
+    (here / "no\udcfftext.json").write_text("{}", encoding="utf-8")
     (here / "link.json").symlink_to(other / "secret.json")
     (here / "link").symlink_to(other)
     (other / "empty").mkdir()
@@ -506,10 +509,15 @@ def test_files_below_the_current_folder_only(program: Path, tmp_path: Path) -> N
         assert result.structured_content["degree"] == 3
         result = await client.call_tool("verify", {"paths": ["."]})
         found = {one["name"]: one for one in result.structured_content["certificates"]}
+        no_text = found.pop(r"no\udcfftext.json")
+        assert no_text["outcome"] == "malformed"
         assert found.keys() == {"link.json", "pipe.json", "schema.json", "secret.json"}
         assert "accepted" not in result.structured_content["counts"]
         assert "not below a folder" in found["link.json"]["found"]
         assert "hunter2" not in json.dumps(result.structured_content)
+        result = await client.call_tool("ideal", {"ideal": "x*y", "method": "is_prime"})
+        assert result.structured_content["value"] is False
+        assert not (await client.call_tool("dimension", {"d": 2, "d_out": 1})).is_error
 
     async def opened(client: Any) -> None:
         result = await client.call_tool("closure", {"map": str(other / "map.toml")})
@@ -518,24 +526,6 @@ def test_files_below_the_current_folder_only(program: Path, tmp_path: Path) -> N
 
     served(closed, program=program, folder=here)
     served(opened, f"--files={other}", f"--files={other}/empty", program=program, folder=here)
-
-
-def test_no_module_of_the_current_folder_is_loaded(program: Path, tmp_path: Path) -> None:
-    """Nor does the name of a file there that is no text disturb."""
-    marker = tmp_path / "loaded"
-    for name in ("anyio", "sympy", "flint"):
-        text = f"open({str(marker)!r}, 'w')\nraise ImportError\n"
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-    (tmp_path / "no\udcfftext.json").write_text("{}", encoding="utf-8")
-
-    async def script(client: Any) -> None:
-        result = await client.call_tool("ideal", {"ideal": "x*y", "method": "is_prime"})
-        assert result.structured_content["value"] is False
-        result = await client.call_tool("verify", {"paths": ["."]})
-        assert result.structured_content["counts"] == {"malformed": 1}
-        assert not (await client.call_tool("dimension", {"d": 2, "d_out": 1})).is_error
-
-    served(script, program=program, folder=tmp_path)
     assert not marker.exists()
 
 

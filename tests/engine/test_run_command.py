@@ -326,6 +326,8 @@ def test_the_program_of_polar_degrees_draws_its_prime(
         answer = parse(tuple(printed.stdout.splitlines()[:-1]))
         assert [answer.integer(f"polar_{i}") for i in range(4, -1, -1)] == [4, 6, 4, 0, 0]
         primes.add(answer.integer("prime"))
+        if len(primes) > 1:
+            break  # the third run is for two that draw the same prime, as one in thousands does
     assert len(primes) > 1
     assert all(2**14 < prime < 2**15 for prime in primes)
 

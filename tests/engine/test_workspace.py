@@ -12,6 +12,7 @@ import pytest
 
 from m2bridge.convert.answers import parse
 from m2bridge.engine.script import Script
+from m2bridge.engine.session import OPTIONS
 from m2bridge.errors import (
     ConversionError,
     EngineDiedError,
@@ -452,9 +453,15 @@ def test_no_code_breaks_a_workspace_for_what_follows(
 
 @pytest.fixture(scope="module")
 def careless(program: Path) -> Iterator[tuple[Macaulay2, Workspace]]:
-    """A session and a workspace that go through it all."""
+    """A session and a workspace that go through it all, without the packages that Macaulay2 loads
+    at its start, as with ``bare``: what breaks a process is in its core.
+    """
     with Macaulay2(program) as m2:
-        yield m2, m2.workspace()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("m2bridge.engine.session.OPTIONS", (*OPTIONS, "--no-preload"))
+            started = m2, m2.workspace()
+            assert [engine.value("1+1") for engine in started] == [2, 2]
+        yield started
 
 
 # Apart from isolated runs

@@ -269,10 +269,10 @@ LACKING = {f"{module}.{name}" for module, names in MACOS_LACKS.items() for name 
 
 def of_one_system(code: str) -> list[str]:
     """Names and texts of a program, without docstrings, that belong in ``system.py``."""
-    tree = ast.parse(code)
-    said = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    nodes = list(ast.walk(ast.parse(code)))
+    said = {node.value for node in nodes if isinstance(node, ast.Expr)}
     found: list[str] = []
-    for node in ast.walk(tree):
+    for node in nodes:
         written: list[str] = []
         if isinstance(node, ast.Attribute):
             written = [ast.unparse(node)]

@@ -1,12 +1,13 @@
 """Implicitization: maps, elimination, and lifting."""
 
+from dataclasses import replace
 from itertools import combinations, combinations_with_replacement, islice
 from math import comb, prod
 from random import Random
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from sympy import Matrix, Rational, symbols
+from sympy import Matrix, Poly, Rational, symbols
 
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_algebra import Quotient, combination, rank, rank_mod
@@ -499,6 +500,27 @@ def test_functionals_that_are_zero_prove_nothing(monkeypatch):
     generated = generated_by([[1, 0], [0, 5]], 5, 2)
     assert len(generated.chosen) == 1
     assert not lifting.has_no_larger_rank(generated, [1], (5,))
+
+
+def test_a_polynomial_is_substituted_as_by_sympy():
+    """With several terms that begin with one coordinate, and with one; with a constant."""
+    source = multigraded(_map((s, t), x=s**2 - 3 * t**2, y=s * t, z=5 * t**2))
+    substitution = Substitution.of(source)
+    x, y, z = (image.as_expr() for image in source.polynomial_map.images)
+    terms = [((0, 0, 1), 2), ((0, 0, 2), -7), ((0, 1, 1), 3), ((1, 2), 11), ((2,), -1), ((), 4)]
+    expected = 2 * x**2 * y - 7 * x**2 * z + 3 * x * y**2 + 11 * y * z - z + 4
+    found = substitution._substituted(terms)
+    assert found.to_dict() == {
+        exponents: int(c) for exponents, c in Poly(expected, s, t).as_dict().items()
+    }
+
+
+def test_a_polynomial_that_is_zero_at_the_random_point_alone_does_not_vanish():
+    substitution = Substitution.of(multigraded(_map((s, t), x=s**2, y=s * t, z=t**2)))
+    unlucky = replace(substitution, values=(0, 0, 0))
+    assert unlucky.vanishes([((0, 2), 1), ((1, 1), -1)])
+    assert not unlucky.vanishes([((0, 2), 2), ((1, 1), -1)])
+    assert not unlucky.vanishes([((0, 0, 2), 1), ((0, 1, 1), -1), ((1, 1, 1), 1)])
 
 
 @given(st.integers(-500, 500), st.integers(1, 500))
