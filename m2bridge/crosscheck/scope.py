@@ -366,7 +366,8 @@ class OrbitwiseComparison(CaseScope):
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
-            # a function with several preimages may be smooth, and need not be singular
+            # Where a hypothesis of these statements fails, only α = d' = 1 leaves orbits undecided:
+            # a function with several preimages may be smooth, and need not be singular.
             return (
                 "; the parametrization is not birational, so fibres do not decide smoothness: use"
                 " singular-locus"
@@ -374,6 +375,8 @@ class OrbitwiseComparison(CaseScope):
         if self.failing:
             places = f"on the orbits {_listed(self.failing)}{self.progress_clause()}"
             return f"; the conclusion would be false {places}"
+        if self.undecided and not self.unfinished:
+            return f"; whether the conclusion holds on {_listed(self.undecided)} is not decided"
         observed_orbits = observed_orbits_text(self.unfinished)
         return f"; the conclusion holds nevertheless on {observed_orbits}{self.progress_clause()}"
 

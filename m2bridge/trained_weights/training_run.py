@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -385,7 +386,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     if "K" in values:
         values["A"] = values["A"][:, : min(a, d)]
     return TrainingRun(
-        source=source if isinstance(source, str) else "",
+        source=str(source) if isinstance(source, str | Path) else "",
         shape=LayerSizes(d, matrices["V"].shape[1], a),
         tolerance=tolerance,
         steps=steps,

@@ -74,7 +74,7 @@ def residues_of(head: ReducedHead, letters: str = "KQAVO") -> dict[str, flint.nm
 
 
 def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
-    """Return the matrix with the last row subtracted from each other row, one row less.
+    """Return a matrix of two rows or more, with the last subtracted from each other, one row less.
 
     The rows are entries of outputs. LayerNorm sees outputs only up to multiples of (1, …, 1), and
     these differences are the same for outputs that differ by such a multiple.
