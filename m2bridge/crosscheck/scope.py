@@ -66,7 +66,7 @@ class VerdictScope(ABC):
 
     @property
     def witness(self) -> Any:
-        """A counterexample with numbers that prove it; ``None`` if the statement does not fail."""
+        """A counterexample with numbers that prove it; ``None`` if there is none."""
         return None
 
     @property
@@ -112,7 +112,8 @@ class CaseScope(VerdictScope):
         The orbits where observation and prediction differ, and where there is no decision; empty if
         the statement is about the closure as a whole.
     witness : Witness or None
-        The counterexample of a refuted statement.
+        The counterexample of a refuted statement; ``None`` for others, and for one about the
+        closure as a whole that was read from a certificate.
     undecided_reason : str
         Why a value is undecided; empty if no reason is known, or nothing is undecided.
     unfinished, progress : str

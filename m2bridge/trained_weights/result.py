@@ -76,7 +76,8 @@ class Weights(PictureResult):
         With ``layer``, ``head``, ``orbit``, ``singular``, ``boundary``, ``regular``, ``words()``
         and ``numerical``.
     network : NetworkAtWeights or None
-        ``None`` for one head, and where the layers do not follow one another.
+        ``None`` for one head, and where the layers do not follow one another, one of them is not
+        known, or a limit was reached.
     left_out : tuple of str
         Arrays of the file that are not in the model, by their kinds, with their numbers.
     remarks : tuple of str
