@@ -554,13 +554,16 @@ def weights(
         ``sort``: order of the tables of heads, by ``layer`` or ``distance`` to singular functions
         (of softmax to a lower rank). ``worst``: show only that many heads. ``rank``: show distances
         of A and V to matrices of this rank, and by how much the outputs of a head change at most.
+    list_arrays, timeout
+        ``list_arrays``: also a table of all arrays. ``timeout``: seconds for all of it.
 
     Raises
     ------
     InvalidCaseError
         If names are missing, shapes do not fit, or an entry is not finite.
-    ConversionError, MethodUnavailableError
-        If a file cannot be read; if a package is missing for it.
+    ConversionError, MethodUnavailableError, TooLargeError, TimeLimitError
+        If a file cannot be read, a package is missing for it, an array has too many entries, or the
+        time does not suffice for one head.
 
     Examples
     --------

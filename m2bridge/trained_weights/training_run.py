@@ -365,6 +365,8 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
         If an array is missing, its shape does not fit to the others, or an entry is not finite.
     ConversionError
         If the file cannot be read.
+    TooLargeError
+        If an array has too many entries.
     """
     if not 0 < tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance}")

@@ -15,6 +15,7 @@ from m2bridge import weights
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
 from m2bridge.trained_weights.checkpoints.arrays import tensor
+from m2bridge.trained_weights.checkpoints.layouts import stored_as
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from tests.tiers import few
 
@@ -730,6 +731,10 @@ def test_numbers_in_names_that_python_does_not_read(star: str, number: str) -> N
     beginning = star.format(number)
     state = {f"{beginning}{x}_proj.weight": numpy.eye(2) for x in "qkvo"}
     assert len(weights(state, heads=1).heads) == 1
+
+
+def test_a_word_said_twice_says_the_same() -> None:
+    assert stored_as("rows, by-head,rows") == stored_as("by-head,rows")
 
 
 def test_layers_are_in_the_order_of_their_numbers() -> None:
