@@ -360,6 +360,8 @@ def text_of(path: Path) -> str:
         If it is not a regular file: a pipe or device may never end.
     TooExpensiveError
         If the file is larger.
+    UnicodeDecodeError
+        If it is not UTF-8.
     OSError
         If the file cannot be read.
     """
@@ -386,8 +388,8 @@ def read(path: Path) -> Certificate:
     Raises
     ------
     CertificateError
-        If the file is no JSON, or has too many brackets inside one another, or no certificate, or
-        differs from the text that :func:`write` writes for its certificate.
+        If the file is no JSON in UTF-8, or has too many brackets inside one another, or no
+        certificate, or differs from the text that :func:`write` writes for its certificate.
     OtherReleaseError
         If another release wrote it in another schema.
     TooExpensiveError

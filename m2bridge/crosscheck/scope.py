@@ -66,7 +66,7 @@ class VerdictScope(ABC):
 
     @property
     def witness(self) -> Any:
-        """A counterexample with numbers that prove it; ``None`` if the statement does not fail."""
+        """A counterexample with numbers that prove it; ``None`` if there is none."""
         return None
 
     @property
@@ -112,7 +112,8 @@ class CaseScope(VerdictScope):
         The orbits where observation and prediction differ, and where there is no decision; empty if
         the statement is about the closure as a whole.
     witness : Witness or None
-        The counterexample of a refuted statement.
+        The counterexample of a refuted statement; ``None`` for others, and for one about the
+        closure as a whole that was read from a certificate.
     undecided_reason : str
         Why a value is undecided; empty if no reason is known, or nothing is undecided.
     unfinished, progress : str
@@ -366,7 +367,8 @@ class OrbitwiseComparison(CaseScope):
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
-            # a function with several preimages may be smooth, and need not be singular
+            # Where a hypothesis of these statements fails, only α = d' = 1 leaves orbits undecided:
+            # a function with several preimages may be smooth, and need not be singular.
             return (
                 "; the parametrization is not birational, so fibres do not decide smoothness: use"
                 " singular-locus"
@@ -374,6 +376,8 @@ class OrbitwiseComparison(CaseScope):
         if self.failing:
             places = f"on the orbits {_listed(self.failing)}{self.progress_clause()}"
             return f"; the conclusion would be false {places}"
+        if self.undecided and not self.unfinished:
+            return f"; whether the conclusion holds on {_listed(self.undecided)} is not decided"
         observed_orbits = observed_orbits_text(self.unfinished)
         return f"; the conclusion holds nevertheless on {observed_orbits}{self.progress_clause()}"
 

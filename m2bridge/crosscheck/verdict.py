@@ -116,7 +116,9 @@ class Verdict:
 
     @property
     def witness(self) -> Any:
-        """A counterexample with numbers that prove it; ``None`` if the statement does not fail."""
+        """A counterexample with numbers that prove it; ``None`` if the statement does not fail, or
+        is about the closure as a whole and was read from a certificate.
+        """
         return self.extent.witness
 
     def to_finding(self) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from m2bridge.errors import InvalidCaseError
@@ -41,12 +42,13 @@ def read_heads_option(heads: int | str | None) -> tuple[int | None, bool]:
     none, and whether the text is to have all heads.
 
     So 12 is read as (12, False), ``"all"`` as (None, True), and ``"12,all"`` as (12, True).
-    InvalidCaseError for a text with other words, or with several numbers.
+    InvalidCaseError for a text with other words, or with several numbers, or a number too long.
     """
     if not isinstance(heads, str):
         return heads, False
     words = [word.strip() for word in heads.split(",")]
-    numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+    # No layer has heads of which the number has more than nine digits.
+    numbers = [int(word) for word in words if re.fullmatch("[0-9]{1,9}", word)]
     has_other_words = len(numbers) + words.count("all") < len(words)
     if len(numbers) > 1 or has_other_words:
         raise InvalidCaseError("heads", f"is a number, all, or both as 12,all; not {heads!r:.60}")

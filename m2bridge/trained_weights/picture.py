@@ -13,6 +13,7 @@ from typing import Any
 
 from m2bridge.results import picture
 from m2bridge.results.picture import new_figure, styled
+from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.distances import (
     distance_names,
     distance_text,
@@ -163,10 +164,11 @@ def _set_scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
     shown += [distance for head in heads for distance in distances(head) if distance]
     # Below the least value, or below 0.1, there is some space.
     least = min([*shown, 0.1]) / 3
-    first = heads[0].numerical
-    if first.tolerance >= least:
-        label = f"precision of {first.kind}"
-        axes.axhline(first.tolerance, color=picture.SOFT, linewidth=1, linestyle=":", label=label)
+    kind = heads[0].numerical.kind
+    precision = PRECISIONS[kind]
+    if precision >= least:
+        label = f"precision of {kind}"
+        axes.axhline(precision, color=picture.SOFT, linewidth=1, linestyle=":", label=label)
     axes.set_yscale("log")
     axes.set_ylim(least, 2.0)
     axes.tick_params(axis="y", which="minor", labelleft=False)

@@ -76,7 +76,8 @@ class Weights(PictureResult):
         With ``layer``, ``head``, ``orbit``, ``singular``, ``boundary``, ``regular``, ``words()``
         and ``numerical``.
     network : NetworkAtWeights or None
-        ``None`` for one head, and where the layers do not follow one another.
+        ``None`` for one head, and where the layers do not follow one another, one of them is not
+        known, or a limit was reached.
     left_out : tuple of str
         Arrays of the file that are not in the model, by their kinds, with their numbers.
     remarks : tuple of str
@@ -525,8 +526,7 @@ def weights(
         ``weights_only=True``), a folder of such files, or a state dict. Or, in its place:
     K, Q, V, A, O : array, optional
         Of shapes (heads·a, d), (heads·a, d), (heads·v, d), and O (d', heads·v), or with the heads
-        as first index; A = KᵀQ of one head in place of K and Q. Rounding changes the rank of A, so
-        give K and Q where you can.
+        as first index; or, in place of K and Q, A = KᵀQ of one head, whose rank rounding changes.
     a : int, optional
         With A: the largest rank of A, d when left out.
     heads : int or str, optional
@@ -549,17 +549,18 @@ def weights(
     tolerance : float, optional
         Singular values above it, times the largest, count for effective ranks; the precision of the
         stored type when left out.
-    sort, worst, rank
+    sort, worst, rank, list_arrays, timeout
         ``sort``: order of the tables of heads, by ``layer`` or ``distance`` to singular functions
         (of softmax to a lower rank). ``worst``: show only that many heads. ``rank``: show distances
         of A and V to matrices of this rank, and by how much the outputs of a head change at most.
+        ``list_arrays``: also a table of all arrays. ``timeout``: seconds for all of it.
 
     Raises
     ------
     InvalidCaseError
         If names are missing, shapes do not fit, or an entry is not finite.
-    ConversionError, MethodUnavailableError
-        If a file cannot be read; if a package is missing for it.
+    ConversionError, MethodUnavailableError, TooLargeError, TimeLimitError
+        If a file cannot be read; a package for it is missing; an array is too large; time is over.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
@@ -364,6 +365,8 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
         If an array is missing, its shape does not fit to the others, or an entry is not finite.
     ConversionError
         If the file cannot be read.
+    TooLargeError
+        If an array has too many entries.
     """
     if not 0 < tolerance < 1:
         raise InvalidCaseError("tolerance", f"must be between 0 and 1, not {tolerance}")
@@ -385,7 +388,7 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     if "K" in values:
         values["A"] = values["A"][:, : min(a, d)]
     return TrainingRun(
-        source=source if isinstance(source, str) else "",
+        source=str(source) if isinstance(source, str | Path) else "",
         shape=LayerSizes(d, matrices["V"].shape[1], a),
         tolerance=tolerance,
         steps=steps,

@@ -121,7 +121,9 @@ def tensor(name: str, value: Any) -> Tensor:
 
 
 def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
-    """Return arrays of one shape as one array, with a first index that counts them."""
+    """Return arrays of one shape, at least one, as one array, with a first index that counts them.
+    Its kind is that of the first.
+    """
     first = parts[0]
 
     def read() -> Any:

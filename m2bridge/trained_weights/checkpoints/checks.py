@@ -85,7 +85,7 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
             )
 
 
-_NUMBERED = re.compile(r"(?P<list>.*\blayers\.)(?P<number>\d+)(\.1\.)")
+_NUMBERED = re.compile(r"(?P<list>.*\blayers\.)(?P<number>\d{1,9})(\.1\.)")
 """The names of modules in x-transformers: numbers in one list for all kinds of modules."""
 
 

@@ -47,9 +47,12 @@ def tensors(source: Any) -> dict[str, Tensor]:
     Raises
     ------
     ConversionError
-        If a file cannot be read, or holds something else, or two arrays have one name.
+        If a file cannot be read, its ending is not known, it holds something else, or two arrays
+        have one name.
     InvalidCaseError
-        If the source is none of these, or its ending is not known.
+        If the source is none of these, or an entry of a mapping is no array of numbers.
+    MethodUnavailableError
+        If a package is missing that reads such files.
     """
     if isinstance(source, Mapping):
         return _by_name(tensor(name, value) for name, value in flattened(source))

@@ -168,9 +168,10 @@ def _word_among(choices: Iterable[str], words: Iterable[str]) -> str | None:
     Raises
     ------
     InvalidCaseError
-        If there are two.
+        If there are two different ones.
     """
-    chosen = [word for word in words if word in choices]
+    # A word that is said twice says the same.
+    chosen = [word for word in dict.fromkeys(words) if word in choices]
     if len(chosen) > 1:
         raise InvalidCaseError("layout", f"{' and '.join(chosen)} exclude each other")
     return chosen[0] if chosen else None

@@ -98,7 +98,7 @@ def _joined_heads(available: Mapping[str, Tensor]) -> Iterator[tuple[str, Tensor
     # The arrays by the numbers of their heads, for each name with # in place of the number.
     parts_by_name: dict[str, dict[int, Tensor]] = {}
     for name, part in available.items():
-        match = re.fullmatch(r"(.*\bheads\.)(\d+)(\..*)", name)
+        match = re.fullmatch(r"(.*\bheads\.)(\d{1,9})(\..*)", name)
         if match:
             before, number, after = match.groups()
             parts_by_name.setdefault(f"{before}#{after}", {})[int(number)] = part
@@ -556,15 +556,20 @@ def _layer_of_single_array(part: Tensor, said: StoredAs) -> list[LayerTensors]:
     return [_with_one_head_by_shape(layer) for layer in layers]
 
 
-def _sort_key(layer: LayerTensors) -> list[Any]:
+def _sort_key(layer: LayerTensors) -> list[tuple[int, str]]:
     """Return what layers are sorted by: their names, with numbers in them by their values, so that
     ``layers.2.`` comes before ``layers.10.``.
 
-    It is a list of pairs of a number, 0 for a text, and the text: of ``layers.2.`` the list
-    [(0, "layers."), (2, "2"), (0, ".")].
+    It is a list of pairs, of a text (0, text), and of a number how many digits it has, and these:
+    of ``layers.12.`` the list [(0, "layers."), (2, "12"), (0, ".")].
     """
-    pieces = re.split(r"(\d+)", layer.name)
-    return [(int(piece) if piece.isdigit() else 0, piece) for piece in pieces]
+    # Texts and numbers alternate. Without zeros in front a number with more digits is larger.
+    texts, numbers = (re.split("([0-9]+)", layer.name)[start::2] for start in (0, 1))
+    key = [(0, texts[0])]
+    for number, text in zip(numbers, texts[1:], strict=True):
+        digits = number.lstrip("0")
+        key += [(len(digits), digits), (0, text)]
+    return key
 
 
 def are_named_alike(layers: Iterable[LayerTensors]) -> bool:

@@ -119,7 +119,7 @@ def _module_before(module: str) -> str:
     """Return the beginning of the names of the module before this one in a list of modules, as
     ``layers.0.`` for ``layers.1.``; empty if there is none.
     """
-    match = re.fullmatch(r"(.*[./]|)(\d+)([./])", module)
+    match = re.fullmatch(r"(.*[./]|)(\d{1,9})([./])", module)
     if match is None:
         return ""
     before, number, separator = match.groups()

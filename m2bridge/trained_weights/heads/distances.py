@@ -87,25 +87,30 @@ class SingularStratum(NamedTuple):
     def words(self) -> str:
         """Return its name, to how many heads it is the nearest, and the nearest of these heads."""
         first = self.heads[0]
-        # A nearness of 0 stands for a distance that rounding does not distinguish from 0.
-        distance = nearness(first)
-        distance_words = _distance_words(distance if distance > 0 else None)
+        distance_words = _distance_words(_distance_to_nearest(first))
         nearest = f"head {first.head} of layer {first.layer} at {distance_words}"
         return f"{self.name}: {plural(len(self.heads), 'head')}, nearest {nearest}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the values for ``json.dumps``."""
         first = self.heads[0]
-        # The nearness 0 is a distance 0, of a head that is singular, or one that rounding hides:
-        # only ``distance_to_singular_locus`` tells these apart, by 0 and ``None``.
-        distance = nearness(first) or first.numerical.distance_to_singular_locus
         return {
             "locus": self.name,
             "heads": len(self.heads),
             "layer": first.layer,
             "head": first.head,
-            "distance": distance,
+            "distance": _distance_to_nearest(first),
         }
+
+
+def _distance_to_nearest(head: HeadWeights) -> float | None:
+    """Return the distance to what :func:`nearest_name` names: 0.0 where that is proved, and
+    ``None`` where rounding does not distinguish it from 0.
+    """
+    of_A, of_V = distances(head)
+    if head.shape.softmax:
+        return of_A if nearest_lower_rank(head).letter == "A" else of_V
+    return head.numerical.distance_to_singular_locus
 
 
 def near_strata(head: HeadWeights) -> tuple[LowerRankMatrices, ...]:

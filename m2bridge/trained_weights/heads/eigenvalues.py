@@ -1,4 +1,7 @@
-"""The least of the largest eigenvalues of λM + (1 − λ)N, 0 ≤ λ ≤ 1, of two symmetric matrices."""
+"""The least of the largest eigenvalues of λM + (1 − λ)N, 0 ≤ λ ≤ 1, of two symmetric matrices.
+
+They are positive semidefinite of trace 1, so that tolerances for eigenvalues are absolute.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +133,8 @@ class _Tangent:
     weight : float
         λ.
     value, slope : float
-        The largest eigenvalue at λ, and its derivative by λ, vᵀ(M − N)v.
+        The largest eigenvalue at λ, and its derivative by λ, vᵀ(M − N)v; a subgradient where the
+        eigenvalue is multiple.
     vector : array
         The unit eigenvector v.
     """

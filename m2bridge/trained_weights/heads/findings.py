@@ -107,7 +107,8 @@ class HeadWeights:
     def orbit(self) -> Orbit | None:
         """The orbit (r, s, m) of the function; ``None`` for the zero function, which has none.
 
-        Where ranks are not proved, it is that of the lower bounds.
+        Where ranks are not proved, it is that of the lower bounds. For softmax, of which there are
+        no theorems about orbits, it is the triple alone, and r = 0 for A = 0.
         """
         from m2bridge.families.attention.orbits.orbits import (
             Orbit,  # needs SymPy, which is slow to import
@@ -128,7 +129,7 @@ class HeadWeights:
 
     @property
     def is_outside(self) -> bool:
-        """Whether A has a larger rank than the model allows."""
+        """Whether A has a larger rank than the model allows, by r, which may be a lower bound."""
         return self.ranks.r > self.shape.alpha
 
     def _holds(self, predicate: Callable[[int, int, int], bool]) -> bool | None:
@@ -159,10 +160,10 @@ class HeadWeights:
     def regular(self) -> bool | None:
         """Whether the rank of the differential at these weights is the dimension of the functions.
 
-        ``None`` if the ranks that decide it are not known. Weights of the zero function are not
-        regular: at A = 0 changes of V do not change the function, and at V = 0 changes of A do not.
-        Only for d = 1 the other matrix alone may give all functions, so that the rank has to be
-        compared with the dimension.
+        ``None`` if the ranks that decide it are not known, or A has a larger rank than the model
+        allows. Weights of the zero function are not regular: at A = 0 changes of V do not change
+        the function, and at V = 0 changes of A do not. Only for d = 1 the other matrix alone may
+        give all functions, so that the rank has to be compared with the dimension.
         """
         if not self.ranks.proved or self.is_outside:
             return None
@@ -233,19 +234,20 @@ class HeadWeights:
 
     @property
     def _rank_at_zero_function(self) -> int | None:
-        """The rank of the differential at weights whose function is zero; ``None`` if it is not
-        known.
+        """The rank of the differential at weights whose function is zero, for t ≥ 2 tokens;
+        ``None`` if it is not known. At A = 0 it is an upper bound where an A of bounded rank is
+        given, and not K and Q.
 
-        In lightning attention the function φ(A, V) is bilinear, and zero only where A or V is. So
-        its derivative is φ(Ȧ, V) at A = 0, and φ(A, V̇) at V = 0, which are injective in Ȧ and V̇
-        unless both A and V are 0. In softmax attention V is 0, and the derivative that in V̇ alone.
+        In lightning attention the function φ(A, V) is bilinear, and zero only where A or V is.
         """
-        ranks = []
+        # The derivative φ(A, V̇) is injective in V̇; that of softmax attention is, also for A = 0.
+        if self.ranks.s == 0 and (self.ranks.r > 0 or self.shape.softmax):
+            return self._rank_of_V
+        # A = 0 and V ≠ 0: the derivative φ(Ȧ, V) is injective in Ȧ.
         if self.ranks.s > 0:
-            ranks.append(self._rank_of_A)
-        if self.ranks.r > 0 or self.shape.softmax:
-            ranks.append(self._rank_of_V)
-        return sum_or_none(ranks)
+            return self._rank_of_A
+        # The derivative of a bilinear map at (0, 0) is 0.
+        return 0
 
     @property
     def point(self) -> str:

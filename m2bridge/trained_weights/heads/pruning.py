@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log10, sqrt, tanh
+from math import ceil, floor, inf, log10, sqrt, tanh
 from typing import Any, NamedTuple, Self
 
 from m2bridge.trained_weights.heads.findings import HeadWeights
@@ -32,7 +32,8 @@ class LowRankChange:
         The largest norm of tokens for which the change is bounded.
     change : float
         Outputs of the layer change by at most this, for softmax; for lightning attention by at most
-        this for each token that is attended to.
+        this for each token that is attended to. Infinite where nothing is known, as the largest
+        singular value of A or V is lost in rounding, or beyond floating point.
     """
 
     layer: int
@@ -68,6 +69,8 @@ class LowRankChange:
             # The weights are the scores.
             largest_score = norm_of_A * norm**2
             change = change_of_values * largest_score + largest_value * change_of_scores
+        if None in (numbers.singular_values_A[0], numbers.singular_values_V[0]):
+            change = inf
         return cls(
             layer=head.layer,
             head=head.head,
@@ -85,7 +88,7 @@ class LowRankChange:
             "distance_A": self.distance_A,
             "distance_V": self.distance_V,
             "token_norm": self.token_norm,
-            "largest_change_of_output": self.change,
+            "largest_change_of_output": None if self.change == inf else self.change,
         }
 
 
@@ -130,9 +133,9 @@ def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | N
 
 
 def _rounded_up(number: float) -> float:
-    """Return a nonnegative number, rounded up to two digits: 0.1231 -> 0.13."""
-    if not number:
-        return 0.0
+    """Return a nonnegative number, rounded up to two digits: 0.1231 -> 0.13. 0 and ∞ stay."""
+    if number in (0, inf):
+        return number
     unit = 10.0 ** (floor(log10(number)) - 1)
     # A number of two digits, which floating point makes a little larger, keeps them.
     units = ceil(number / unit - 1e-9)
@@ -211,18 +214,21 @@ _MAX_NAMED = 3
 
 def _short(number: float) -> str:
     """Return a number with two digits, rounded up; for 0, which stands for a number that rounding
-    hides, the word ``rounding``.
+    hides, the word ``rounding``; and for ∞, which stands for one that is not known, these words.
     """
+    if number == inf:
+        return "a number that is not known"
     return "rounding" if not number else f"{_rounded_up(number):.2g}"
 
 
 def rows_of_changes(changes: Sequence[LowRankChange]) -> Iterator[tuple[object, ...]]:
     """Yield the cells of a line of the table for each head; a dash is a distance that rounding
-    hides.
+    hides, or a change that is not known.
     """
     for found in changes:
         distances = (
             "–" if distance is None else f"{distance:.4g}"
             for distance in (found.distance_A, found.distance_V)
         )
-        yield (found.layer, found.head, *distances, f"{found.change:.2g}")
+        change = "–" if found.change == inf else f"{found.change:.2g}"
+        yield (found.layer, found.head, *distances, change)

@@ -74,7 +74,7 @@ def residues_of(head: ReducedHead, letters: str = "KQAVO") -> dict[str, flint.nm
 
 
 def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
-    """Return the matrix with the last row subtracted from each other row, one row less.
+    """Return a matrix of two rows or more, with the last subtracted from each other, one row less.
 
     The rows are entries of outputs. LayerNorm sees outputs only up to multiples of (1, …, 1), and
     these differences are the same for outputs that differ by such a multiple.
@@ -116,7 +116,8 @@ def factors(matrices: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
 
 
 def exact_rank(array: Any) -> int | None:
-    """Return the rank of an array or a :class:`LazyProduct`; ``None`` if that would take too long.
+    """Return the rank of an array or a :class:`LazyProduct`; ``None`` if that would take longer
+    than a minute. TimeLimitError if the time of the run does not suffice.
 
     The matrix is taken with no more rows than columns. The rank of some of its columns modulo the
     prime is a lower bound, and proved to be the rank where it is the number of rows. That is tried
@@ -133,7 +134,7 @@ def exact_rank(array: Any) -> int | None:
 
 
 def _rank_over_QQ(matrix: flint.fmpz_mat) -> int | None:
-    """Return the rank of an integer matrix; ``None`` where that would take too long."""
+    """Return the rank of an integer matrix; ``None`` where that would take longer than a minute."""
     rank = int(flint.nmod_mat(matrix, LARGE_PRIME).rank())
     if rank == min(matrix.nrows(), matrix.ncols()):
         return rank
@@ -398,9 +399,9 @@ class Ranks(NamedTuple):
 
     ``r`` is rk A, ``s`` is rk V, or rk OV with an output matrix, and ``m`` the dimension of the
     intersection of the column space of A with the row space of V. The ``method`` is ``modulo
-    2147483647`` or ``over QQ``; it is empty where they are not proved, and r and s are lower bounds
-    then. ``by_letter`` has the ranks of the given matrices K, Q, A, V, O; ``None`` for those that
-    are not known.
+    2147483647`` or ``over QQ``; it is empty where they are not proved: then r and s are lower
+    bounds, and m is the number for the ranks modulo the prime. ``by_letter`` has the ranks of the
+    given matrices K, Q, A, V, O; ``None`` for those that are not known.
     """
 
     r: int

@@ -41,7 +41,7 @@ Measured = tuple[float, float]
 
 
 def rounded(value: float, error: float) -> float | None:
-    """Return a value with the digits that its error supports; ``None`` if it may be 0.
+    """Return a value with the digits that its error supports; ``None`` if it supports none.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class Spectrum:
 
         It is the norm of the singular values that are left out (Eckart, Young 1936).
         """
-        if self.rank is not None and rank >= self.rank:
+        if rank >= (len(self.values) if self.rank is None else self.rank):
             return 0.0, 0.0
         value = 0.0
         if self.norm > 0:

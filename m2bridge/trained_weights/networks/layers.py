@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 from random import Random
 from typing import Any
 
@@ -495,10 +495,10 @@ def find_remarks(
             "nothing is said of a network as a whole: these layers do not follow one another, or"
             " have no output matrix"
         )
-    elif missing := _missing_numbers(layers):
+    elif (missing := _missing_number(layers)) is not None:
         remarks.append(
             "layers are taken to follow one another, though by their names there is no layer"
-            f" {missing[0]} between them"
+            f" {missing} between them"
         )
     for around in found.around.values():
         remarks.extend(around.remarks())
@@ -572,13 +572,14 @@ def _is_cut_by_assumption(layer: LayerTensors) -> bool:
     return layer.is_stacked and len(shape) == 2 and max(shape) != 3 * min(shape)
 
 
-def _missing_numbers(layers: Sequence[LayerTensors]) -> list[int]:
-    """Return the numbers between the first and the last one in names of layers that no layer has:
-    5 for ``layers.4.attn`` and ``layers.6.attn``.
+def _missing_number(layers: Sequence[LayerTensors]) -> int | None:
+    """Return the least number between the first and the last one in names of layers that no layer
+    has: 5 for ``layers.4.attn`` and ``layers.6.attn``; ``None`` if there is none, or the names do
+    not have one number each, of at most nine digits.
     """
-    numbers_in_names = [re.findall(r"\d+", layer.name) for layer in layers]
-    # Where names have several numbers, which of them counts layers is not known.
-    if any(len(numbers) != 1 for numbers in numbers_in_names):
-        return []
-    present = {int(number) for (number,) in numbers_in_names}
-    return [number for number in range(min(present), max(present)) if number not in present]
+    names_with_number = [re.fullmatch(r"\D*(\d{1,9})\D*", layer.name) for layer in layers]
+    present = sorted({int(match[1]) for match in names_with_number if match is not None})
+    if None in names_with_number:
+        return None
+    # The first gap between a number and the next one.
+    return next((n + 1 for n, after in pairwise(present) if after > n + 1), None)

@@ -495,8 +495,9 @@ def _ranks_with_output_bias(
     """Return lower bounds for two ranks of the differential of a layer of lightning attention on
     tokens (x, 1) with an output bias: at the weights, and at random weights.
 
-    Where A is given, or tokens have no entries but 1, the layer is not differentiated: the first is
-    the rank of the heads alone, and the second, which is not known, is ``None``.
+    They may be less than ``rank`` + ``outputs``, as heads can add constants too. A layer whose A is
+    given is not differentiated, as :class:`AffineLayer` has K and Q: the first bound is ``rank``
+    then, and the second ``None``, for not known; so it is where tokens have no entries but 1.
 
     Parameters
     ----------
@@ -511,17 +512,15 @@ def _ranks_with_output_bias(
     width = heads[0]["V"].ncols() - 1
     if "A" in heads[0] or not width:
         return rank, None
-    given = [{x: _integers(matrix) for x, matrix in head.items()} for head in heads]
+    given = [{letter: _integers(M) for letter, M in head.items()} for head in heads]
     # The derivatives do not depend on the output bias: it may be 0.
     layer = AffineLayer(
         width=width, heads=tuple(given), output_bias=(0,) * outputs, norm="", gamma=(), beta=()
     )
     random_layer = layer.drawn(partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME))
     # An output bias adds at most as many dimensions as it has entries.
-    return (
-        rank_modulo_prime(skip=False, layers=[layer], upper=rank + outputs),
-        rank_modulo_prime(skip=False, layers=[random_layer], upper=most + outputs),
-    )
+    at_weights = rank_modulo_prime(skip=False, layers=[layer], upper=rank + outputs)
+    return at_weights, rank_modulo_prime(skip=False, layers=[random_layer], upper=most + outputs)
 
 
 def separate_at_weights(
@@ -536,7 +535,7 @@ def separate_at_weights(
 
     ``matrices`` takes letters, and yields for each layer the matrices of each head with these
     letters, modulo the prime. Full ranks modulo the prime at random tokens prove the hypotheses;
-    False may be bad luck.
+    False may be bad luck. TooLargeError for several layers wider than :data:`MAX_WIDTH`.
     """
     several_layers = model.layers > 1
     numbers = Residues(LARGE_PRIME)

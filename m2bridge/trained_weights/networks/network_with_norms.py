@@ -477,7 +477,8 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     outputs, they are
 
     * for no norm after the layer: the products G·OV with d × d matrices G, d·span dimensions;
-    * for RMSNorm: the same for orthogonal G only, dim O(d) − dim O(d − span);
+    * for RMSNorm: the same for orthogonal G only, dim O(d) − dim O(d − span), if the matrices after
+      the norm can undo them, else none;
     * for LayerNorm: these on outputs modulo (1, …, 1), with d − 1 for d; the translations O + 1·uᵀ;
       and one for the output bias, whose mean does not pass.
     """

@@ -20,7 +20,7 @@ from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.form import Content, read
 from m2bridge.certification.make import question_of
 from m2bridge.checker import global_verdict, of_several
-from m2bridge.crosscheck.scope import NO_ORBIT, NONE_SPECIAL
+from m2bridge.crosscheck.scope import NO_ORBIT, NONE_SPECIAL, OrbitwiseComparison
 from m2bridge.crosscheck.verdict import Verdict, compare
 from m2bridge.errors import ContradictionError, InvalidCaseError
 from m2bridge.families.attention.checker import slices, statements as checker
@@ -803,3 +803,12 @@ def test_statements_are_chosen_by_name() -> None:
         cross_check(SingleLayerAttention(3, 3), "9.9")
     with pytest.raises(InvalidCaseError, match="must be statements or their names, not a int"):
         cross_check(SingleLayerAttention(3, 3), 5)  # type: ignore[arg-type]
+
+
+def test_a_conclusion_that_is_not_decided_is_not_said_to_hold() -> None:
+    orbit = Orbit(1, 1, 1)
+    extent = OrbitwiseComparison(
+        observable="boundary", hypothesis="assumes x", concerned=2, orbits=2, undecided=(orbit,)
+    )
+    expected = "assumes x; whether the conclusion holds on (1, 1, 1) is not decided"
+    assert extent.reasons() == [expected]

@@ -1559,6 +1559,13 @@ def test_wrong_orders_are_named() -> None:
         weights(_near_rank_two(), sort="size")
 
 
+def test_the_precision_in_the_picture_is_not_the_tolerance() -> None:
+    small = numpy.diag([1, 2e-7]).astype("float32")
+    found = weights(A=small, V=numpy.eye(2, dtype="float32"), tolerance=0.1)
+    drawn = dict(artists(found.figure()))
+    assert drawn["precision of float32"].get_ydata()[0] == 2.0**-23
+
+
 def test_the_picture_has_a_map_of_distances_by_layers_and_heads(found: Weights) -> None:
     (image,) = [image for axes in found.figure().axes for image in axes.images]
     shown = image.get_array().filled(0).ravel()

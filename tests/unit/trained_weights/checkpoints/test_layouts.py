@@ -15,6 +15,7 @@ from m2bridge import weights
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
 from m2bridge.trained_weights.checkpoints.arrays import tensor
+from m2bridge.trained_weights.checkpoints.layouts import stored_as
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from tests.tiers import few
 
@@ -722,3 +723,30 @@ def test_sizes_in_messages_are_those_of_the_file() -> None:
     turned = stored.changed(numpy.transpose, (6, 2))
     half = turned.changed(lambda array: array[:3], (3, 2))
     assert (half.array().shape, half.size_text) == ((3, 2), "2 × 6")
+
+
+@pytest.mark.parametrize("star", ["layers.{}.attn.", "{}", "1{}3.", "0.heads.{}.", "layers.{}.1."])
+@pytest.mark.parametrize("number", ["1" * 5000, "²"], ids=["long", "superscript"])
+def test_numbers_in_names_that_python_does_not_read(star: str, number: str) -> None:
+    beginning = star.format(number)
+    state = {f"{beginning}{x}_proj.weight": numpy.eye(2) for x in "qkvo"}
+    assert len(weights(state, heads=1).heads) == 1
+
+
+def test_a_word_said_twice_says_the_same() -> None:
+    assert stored_as("rows, by-head,rows") == stored_as("by-head,rows")
+
+
+def test_layers_are_in_the_order_of_their_numbers() -> None:
+    numbers = (10, 2, 30_000_000, 9)
+    state = {}
+    for number in numbers:
+        for x in "qkvo":
+            matrix = numpy.diag([number, 1])
+            state[f"layers.{number}.attn.{x}_proj.weight"] = matrix
+    found = weights(state, heads=1)
+    assert [head.numerical.singular_values_V[0] for head in found.heads] == [
+        pytest.approx(number**2, rel=1e-5) for number in sorted(numbers)
+    ]
+    # The first number that is missing, of thirty million.
+    assert any("no layer 3 between" in remark for remark in found.remarks)

@@ -14,6 +14,9 @@ from click.testing import CliRunner
 from m2bridge import weights
 from m2bridge.cli.commands import cli as main
 from m2bridge.errors import InvalidCaseError
+from m2bridge.results.sheet import Table
+from m2bridge.trained_weights.heads.distances import nearest_loci
+from m2bridge.trained_weights.heads.spectrum import Spectrum
 
 Head = dict[str, Any]
 
@@ -100,6 +103,8 @@ def test_tables_of_many_heads_are_on_request() -> None:
     assert "Exact (L" in str(weights(file, heads=25, worst=3))
     with pytest.raises(InvalidCaseError, match="12,all"):
         weights(file, heads="some")
+    with pytest.raises(InvalidCaseError, match="12,all"):
+        weights(file, heads="1" * 5000)  # more digits than Python reads
 
 
 def test_the_command_takes_heads_in_words_and_a_rank() -> None:
@@ -114,3 +119,27 @@ def test_the_command_takes_heads_in_words_and_a_rank() -> None:
 def test_two_options_that_contradict_each_other_are_refused() -> None:
     with pytest.raises(InvalidCaseError, match="contradicts"):
         weights("examples/weights.npz", heads=4, as_="lightning", normalization="softmax")
+
+
+@pytest.mark.parametrize("normalization", ["none", "softmax"])
+def test_a_distance_that_is_proved_to_be_zero_is_zero(normalization: str) -> None:
+    found = weights(K=[[1, 0], [0, 1]], Q=[[1, 0], [0, 0]], V=[[1, 0]], normalization=normalization)
+    (nearest,) = found.to_json()["nearest"]
+    assert nearest["distance"] == 0.0
+    (part,) = nearest_loci(found.heads)
+    assert part.words().endswith("at distance 0")
+
+
+def test_a_change_beyond_floating_point_is_not_known() -> None:
+    # The second singular value of A is about 1, so that outputs change.
+    found = weights(K=[[10**400, 1], [0, 1]], Q=[[1, 0], [0, 1]], V=[[1, 1]], rank=1)
+    assert found.to_json()["heads"][0]["at_rank"]["largest_change_of_output"] is None
+    assert "by at most a number that is not known" in str(found.sentence_on_ranks)
+    rows = [block.rows for block in found.to_sheet().blocks if isinstance(block, Table)]
+    assert rows[0][0][-1] == "–"
+
+
+def test_a_rank_that_no_matrix_exceeds_is_at_distance_zero() -> None:
+    for product in ([numpy.eye(2, 5)], [numpy.eye(4, 2), numpy.eye(2, 5)]):
+        assert Spectrum.of(product, rank=None).distance(2) == (0.0, 0.0)
+        assert Spectrum.of(product, rank=None).distance(1)[0] == pytest.approx(0.5**0.5)

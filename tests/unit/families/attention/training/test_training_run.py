@@ -123,3 +123,9 @@ def test_the_command_draws_a_file(tmp_path: Path) -> None:
     assert drawn.exit_code == 0, drawn.output
     as_table = CliRunner().invoke(cli, ["figure", "training", str(tmp_path / "run.npz"), "--csv"])
     assert as_table.stdout.splitlines()[0].startswith("step,loss,rank_K,rank_Q,rank_A,rank_V")
+
+
+def test_the_file_of_a_run_is_named_also_by_a_path(tmp_path: Path) -> None:
+    file = tmp_path / "run.npz"
+    numpy.savez(file, **run())
+    assert training_run(file).source == training_run(str(file)).source == str(file)
