@@ -341,3 +341,27 @@ def test_elements_are_compared_with_integers_modulo_integers() -> None:
     two = QuotientRing(ring, (x**0 * 2, x**2))
     assert [k for k in range(6) if RingElement(two, (((0,), 1),)) == k] == [1, 3, 5]
     assert [k for k in range(6) if RingElement(two, ()) == k] == [0, 2, 4]
+
+
+def test_numbers_far_out_of_the_range_of_floats_take_no_memory() -> None:
+    large, small = Real(-3, 10**15), Real(-3, -(10**15))
+    assert repr(large) == f"Real(-3, {10**15}, precision=53)"
+    assert (float(large), float(small), str(float(small))) == (float("-inf"), 0.0, "-0.0")
+    third = Fraction(1, 3)
+    assert large < -third < small < third
+    assert large <= -third <= small <= third
+    assert third > small > -third > large
+    assert not small > Fraction(-1, 10**500)
+
+
+@pytest.mark.parametrize(
+    "exponent", [-1160, -1127, -1126, -1075, -1074, -1023, 970, 971, 1023, 1024]
+)
+def test_floats_are_those_of_the_fraction(exponent: int) -> None:
+    for mantissa in (1, 3, 2**53 - 1, 2**54 - 1):
+        number = Real(mantissa, exponent, 60)
+        try:
+            expected = float(mantissa * Fraction(2) ** exponent)
+        except OverflowError:
+            expected = float("inf")
+        assert float(number) == expected
