@@ -113,7 +113,9 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     """Convert a polynomial of SymPy or FLINT, a number or text to an element of this ring.
 
     An equation becomes the difference of its sides. Polynomials over ZZ and QQ can be converted to
-    a ring over GF(p), modulo p. An element of this ring is returned as it is.
+    a ring over GF(p), modulo p. An element of this ring is returned as it is. Of a polynomial over
+    another GF(q) the residues are taken as the integers nearest to 0: callers compare the fields
+    first, by :func:`own_field` and :func:`common_field`.
 
     Raises
     ------

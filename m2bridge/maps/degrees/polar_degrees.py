@@ -96,6 +96,8 @@ def polar_degrees(
         counted are not isolated.
     TooLargeError
         If the case is too large.
+    TimeLimitError, MemoryLimitError
+        If a limit was reached before any number was found.
 
     Source: Kleiman's theorem on general translates, *Compositio Math.* 28, 1974, for counting.
 
