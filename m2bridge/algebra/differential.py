@@ -102,8 +102,8 @@ def differential_rank(
     it can be less (s ↦ s^p). The rank modulo any prime is a lower bound for the rank over QQ.
 
     Hypotheses: the characteristic divides no denominator of the map, and there are no relations.
-    The source is then an affine space, which is smooth; at singular points of a source the differential on the Zariski tangent space can have larger rank than the
-    dimension of the image.
+    The source is then an affine space, which is smooth; at singular points of a source the
+    differential on the Zariski tangent space can have larger rank than the dimension of the image.
 
     Raises
     ------
