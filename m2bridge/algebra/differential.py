@@ -102,9 +102,9 @@ def differential_rank(
     closure of the image in characteristic 0, and at most this dimension in characteristic p, where
     it can be less (s ↦ s^p). The rank modulo any prime is a lower bound for the rank over QQ.
 
-    Hypothesis: no relations. The source is then an affine space, which is smooth; at singular
-    points of a source the differential on the Zariski tangent space can have larger rank than the
-    dimension of the image.
+    Hypotheses: the characteristic divides no denominator of the map, and there are no relations.
+    The source is then an affine space, which is smooth; at singular points of a source the
+    differential on the Zariski tangent space can have larger rank than the dimension of the image.
 
     Raises
     ------

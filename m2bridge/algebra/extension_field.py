@@ -221,6 +221,8 @@ class ExtensionField(CoefficientField):
         ------
         ZeroDivisionError
             If the denominator is zero in the field.
+        NotInvertible
+            Of SymPy, if the characteristic divides the denominator of a coefficient.
         """
         numerator_element = self._element_of_terms(numerator)
         if denominator is None:

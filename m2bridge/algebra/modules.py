@@ -53,9 +53,7 @@ class Named:
 
 
 class AsCode:
-    """A dataclass of positional fields; its ``repr`` is the call that makes it, without defaults at
-    the end.
-    """
+    """A dataclass of positional fields; its ``repr`` is the shortest call that makes it."""
 
     __slots__ = ()
 

@@ -226,7 +226,8 @@ def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
 
 
 def volume_in_space(points: Sequence[IntegerVector]) -> int:
-    """Return the normalized volume of the convex hull of points in the lattice of integer points.
+    """Return the normalized volume of the convex hull of points, at least one, in the lattice of
+    integer points.
 
     It is the dimension's factorial times the Euclidean volume, and 0 where the hull has a smaller
     dimension than the space.

@@ -163,8 +163,9 @@ class PolynomialRing:
     Raises
     ------
     ConversionError
-        If a name occurs twice, or two names differ only in how Unicode writes the same letters (in
-        their normal form NFKC), so that people cannot distinguish them.
+        If a name occurs twice, two names differ only in how Unicode writes the same letters (in
+        their normal form NFKC), so that people cannot distinguish them, or a variable has the
+        letter of a generator of the field.
 
     Examples
     --------
@@ -183,6 +184,7 @@ class PolynomialRing:
             "field", self.field, CoefficientField, "QQ, CoefficientField(p) or another field"
         )
         check_kind("variables", self.variables, (tuple, list), "a tuple of names")
+        object.__setattr__(self, "variables", tuple(self.variables))  # a list has no hash
         if len(set(self.variables)) != len(self.variables):
             repeated = [name for name, count in Counter(self.variables).items() if count > 1]
             raise ConversionError(

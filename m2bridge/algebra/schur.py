@@ -121,6 +121,8 @@ def littlewood_richardson(
     {(2, 1, 1): 1, (2, 2): 1}
     """
     total: Counter[PartitionTuple] = Counter()
+    if len(first) > rows:  # so has each ν, which contains λ
+        return {}
     for order, sign in signed_permutations(len(second)):
         sizes = [second[i] - i + j for i, j in enumerate(order)]
         if min(sizes, default=0) < 0:

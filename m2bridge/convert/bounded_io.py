@@ -39,7 +39,9 @@ def read_text(path: Path, most: int = MAX_DOCUMENT_BYTES) -> str:
     Raises
     ------
     ConversionError
-        If it cannot be read, is larger, or is not text; the attribute ``place`` then says where.
+        If it cannot be read, is larger, or is not text; for the last, ``place`` says where.
+    TimeLimitError
+        If a pipe does not end within the limit of the computation.
     """
     data = read_bytes(path, most)
     try:
@@ -59,6 +61,8 @@ def read_bytes(path: Path, most: int = MAX_DOCUMENT_BYTES) -> bytes:
     ConversionError
         If it cannot be read, is larger, or is something else, such as a device, which may never
         come to an end.
+    TimeLimitError
+        If a pipe does not end within the limit of the computation.
     """
     check_readable(path)
     try:
@@ -171,7 +175,8 @@ def read_toml(text: str) -> dict[str, Any]:
     Raises
     ------
     ConversionError
-        If it is not TOML, is larger than :data:`MAX_DOCUMENT_BYTES`, or is nested too deeply.
+        If it is not TOML, is larger than :data:`MAX_DOCUMENT_BYTES`, is nested too deeply, or has a
+        name of more than 20 parts or an integer of more than 4300 digits.
     """
     if not isinstance(text, str):
         raise ConversionError(f"not a text, but a {type(text).__name__}")

@@ -10,13 +10,12 @@ from typing import Any
 from sympy import nan, oo
 
 from m2bridge.algebra.field import CoefficientField
-from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
 from m2bridge.convert.decode_numbers import dense_terms, polynomial_reader, rational
 from m2bridge.convert.m2_syntax import CONSTANTS, from_macaulay2
 from m2bridge.convert.values.collections import SIGN
-from m2bridge.convert.values.rings import Order, coefficient_ring, ring_variables
+from m2bridge.convert.values.rings import Order, coefficient_ring, integers_modulo, ring_variables
 from m2bridge.errors import ValueTypeError
 from m2bridge.system import integer
 
@@ -168,9 +167,7 @@ def _algebra(
 
 def _prime_field(p: int) -> CoefficientField | values.QuotientRing:
     """QQ for p = 0, else ZZ/p, which is a quotient of ZZ where p is too large for ideals."""
-    if p > LARGE_PRIME:
-        return values.QuotientRing(values.IntegerRing(), (p,))
-    return CoefficientField(p)
+    return integers_modulo(p) if p else CoefficientField()
 
 
 def _expression(kind: str, parts: tuple[Any, ...]) -> Any:

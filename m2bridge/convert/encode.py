@@ -28,7 +28,7 @@ from m2bridge.algebra.ring import GeneratingSet, PolynomialRing
 from m2bridge.convert import other_libraries, values
 from m2bridge.convert.m2_syntax import CONSTANTS, coefficient_writer, escape_name, groups, rational
 from m2bridge.convert.values.inexact import not_exact
-from m2bridge.convert.values.rings import ring_of_domain, ring_of_sympy
+from m2bridge.convert.values.rings import integers_modulo, ring_of_domain, ring_of_sympy
 from m2bridge.errors import ConversionError
 from m2bridge.results.sheet import quoted
 from m2bridge.system import decimal
@@ -146,7 +146,7 @@ def _fraction(value: Fraction) -> str:
 
 def _residue(value: Any, modulus: int) -> str:
     """The code of an element of ZZ/modulus."""
-    return f"(promote({int(value)}, {encode(CoefficientField(modulus))}))"
+    return f"(promote({int(value)}, {encode(integers_modulo(modulus))}))"
 
 
 # Calls.

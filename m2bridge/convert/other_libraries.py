@@ -17,7 +17,7 @@ from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert import values
 from m2bridge.convert.values.inexact import not_exact
-from m2bridge.convert.values.rings import ORDERS
+from m2bridge.convert.values.rings import ORDERS, integers_modulo
 from m2bridge.errors import ConversionError
 
 ExponentTerms = tuple[tuple[tuple[int, ...], Any], ...]
@@ -88,13 +88,13 @@ def flint_number(value: Any) -> int | Fraction:
 
 
 def flint_matrix(value: Any) -> values.Matrix:
-    """A matrix of FLINT over ZZ, QQ or ZZ/p."""
+    """A matrix of FLINT over ZZ, QQ or ZZ/n."""
     rows = [list(map(flint_number, row)) for row in value.tolist()]
     return number_matrix(rows, value.ncols(), _coefficient_ring(value))
 
 
 def flint_polynomial(value: Any) -> values.RingElement:
-    """A polynomial of FLINT over ZZ, QQ or ZZ/p, in one variable or several.
+    """A polynomial of FLINT over ZZ, QQ or ZZ/n, in one variable or several.
 
     FLINT's polynomials in one variable do not name the variable; here it is x.
     """
@@ -141,12 +141,12 @@ def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
     return values.RingElement(values.Algebra(field, ("x",)), _univariate(coefficients))
 
 
-def _coefficient_ring(value: Any) -> values.IntegerRing | CoefficientField:
+def _coefficient_ring(value: Any) -> values.IntegerRing | CoefficientField | values.QuotientRing:
     """The ring of the coefficients or entries of one of FLINT's values, known by its class."""
     name = type(value).__name__
     if "mod" in name:  # nmod_mat, fmpz_mod_mpoly …
         modulus = value.modulus() if hasattr(value, "modulus") else value.context().modulus()
-        return CoefficientField(int(modulus))
+        return integers_modulo(int(modulus))
     return QQ if name.startswith("fmpq") else values.IntegerRing()
 
 

@@ -42,8 +42,9 @@ _POWER = re.compile(r"([^^]+)(?:\^([0-9]{1,4}))?")
 def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     """Return a fast reader of elements of a ring from the texts that m2bridge writes.
 
-    It is the inverse of :func:`m2bridge.convert.printing.polynomial_text`. It raises
-    ConversionError if a term is not one, occurs twice or is zero; so zero has no text.
+    It is the inverse of :func:`m2bridge.convert.printing.polynomial_text` where exponents have at
+    most four digits. Over QQ and GF(p) it raises ConversionError if a term is not one, occurs twice
+    or is zero; so zero has no text. Over an extension field it is :func:`element`.
     """
     if isinstance(ring.field, ExtensionField):
         return partial(element, ring)
@@ -112,7 +113,9 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     """Convert a polynomial of SymPy or FLINT, a number or text to an element of this ring.
 
     An equation becomes the difference of its sides. Polynomials over ZZ and QQ can be converted to
-    a ring over GF(p), modulo p. An element of this ring is returned as it is.
+    a ring over GF(p), modulo p. An element of this ring is returned as it is. Of a polynomial over
+    another GF(q) the residues are taken as the integers nearest to 0: callers compare the fields
+    first, by :func:`own_field` and :func:`common_field`.
 
     Raises
     ------

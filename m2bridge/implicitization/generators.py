@@ -151,22 +151,21 @@ def _relations_that_vanish(
 def has_no_larger_rank(
     generated: GeneratedPart, places: Sequence[int], primes: Sequence[int]
 ) -> bool:
-    """Whether what the products span over QQ has the dimension r of what they span modulo the
-    prime.
+    """Whether the products span over QQ no larger dimension than r, that modulo their prime.
 
     Then none of the new generators, which are independent modulo the span, is a combination of
     products: each is needed. Over QQ the dimension is at least r. It is at most r if there are
     n − r independent linear functionals over QQ that vanish on all products, where n is the number
-    of free monomials. Functionals dual to the monomials at the places are computed modulo primes
-    and lifted to QQ, from as many primes as that takes; if all primes are not enough, the rank
-    over QQ is computed.
+    of free monomials. A basis modulo the span, at the places, has one dual functional for each of
+    its monomials: they are computed modulo primes and lifted to QQ, from as many primes as that
+    takes; if all primes are not enough, the rank over QQ is computed.
 
     Parameters
     ----------
     generated : GeneratedPart
         The span of the products modulo its prime.
     places : sequence of int
-        Positions of the n − r free monomials that are a basis modulo the span.
+        Positions of n − r free monomials, a basis modulo the span, by which functionals are chosen.
     primes : sequence of int
         Further primes for lifting.
     """
@@ -216,17 +215,13 @@ def _are_independent(functionals: Sequence[Sequence[int]], places: Sequence[int]
 
 
 Products = dict[SparseRow, tuple[Neighbour, SparseRow]]
-"""Maps a product x_j · g, restricted to free monomials, to the neighbour of x_j and the polynomial
-g of its ideal.
-"""
+"""Maps a product x_j · g at the free monomials to the neighbour of x_j and g, of its ideal."""
 
 
 def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Products:
     """Return the different products x_j · g at the free monomials, those with few terms first, as
     keys of a mapping: the pairs (place, coefficient), sorted by place. Values are pairs (neighbour
-    of x_j, g).
-
-    For each coordinate x_j, g runs through the basis of the ideal in the piece of its neighbour.
+    of x_j, g). For each x_j, g runs through the basis of the ideal in the piece of its neighbour.
 
     An element of the ideal is determined by its coefficients at the free monomials, those outside a
     basis of the coordinate ring, since a polynomial of the ideal in basis monomials alone is zero.
@@ -529,8 +524,9 @@ def _proved_ideal(
     echelon : Echelon
         The candidates among them, and a basis of the coordinate ring; it may be unlucky.
     prime : int
-        The prime modulo which the span of the multiples is computed.
+        The prime modulo which the span of the products is computed.
     context : Context
+        Primes, and eliminations and the substitution that prove relations.
 
     Returns
     -------
@@ -541,12 +537,13 @@ def _proved_ideal(
     pivots = set(echelon.pivots)
     free = [j for j in range(len(space.candidates)) if j not in pivots]
     free_monomials = [*space.others, *(space.candidates[j] for j in free)]
-    products = products_at(free_monomials, space.neighbours)
-    generated = GeneratedPart.of(list(products), len(free_monomials), prime)
-    # ``products`` maps the coefficients of x_j · g at the free monomials to (neighbour of x_j, g).
-    multiples = [products[generated.products[i]] for i in generated.chosen]
-    # The dimension of the ideal is at most the number of free monomials, since the others are
-    # independent on the image; so these multiples are a basis, and there are no new generators.
+    # maps the coefficients of x_j · g at the free monomials to (neighbour of x_j, g)
+    origin_of_product = products_at(free_monomials, space.neighbours)
+    generated = GeneratedPart.of(list(origin_of_product), len(free_monomials), prime)
+    multiples = [origin_of_product[generated.products[i]] for i in generated.chosen]
+    # The dimension of the ideal is at most the number of free monomials: the others, the pivots,
+    # are independent on the image modulo a prime, and hence over QQ, also if the echelon form is
+    # unlucky. The multiples are independent too: so they are a basis, and nothing is new.
     if len(multiples) == len(free_monomials):
         return BasisOfIdeal(multiples, ())
     # Free candidates whose relations complete the multiples to a basis of the ideal: their columns

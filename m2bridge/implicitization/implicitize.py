@@ -257,6 +257,8 @@ def implicitize(
         If the degree is negative.
     TimeLimitError
         If the limit was reached before the first degree was begun.
+    ContradictionError
+        If all primes that are tried are unlucky for the map.
 
     Examples
     --------

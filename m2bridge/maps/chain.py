@@ -29,7 +29,7 @@ from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
 
 MAX_COMPOSED_TERMS = 200_000
-"""The largest number of terms of all outputs together; expanding them takes some seconds."""
+"""The largest number of terms of all outputs of a layer; expanding them takes some seconds."""
 TITLE = "composition of polynomial maps"
 
 Row = Sequence[int]
@@ -69,6 +69,7 @@ class Layer:
 
     def __post_init__(self) -> None:
         check_kind("polynomial_map", self.polynomial_map, PolynomialMap, "a PolynomialMap")
+        object.__setattr__(self, "inputs", tuple(self.inputs))  # a list has no hash
         if self.polynomial_map.source.variables[: len(self.inputs)] != self.inputs:
             raise ConversionError(
                 "the variables of a layer must be its inputs followed by its parameters"
@@ -109,8 +110,8 @@ class Layer:
             for image in self.polynomial_map.images:
                 terms = []
                 for monomial, coefficient in image.items():
-                    residue = int(flint.nmod(flint_rational(coefficient), prime))
-                    terms.append((residue, support(monomial)))
+                    residue = flint.nmod(flint_rational(coefficient), prime)
+                    terms.append((int(residue), support(monomial)))
                 outputs.append(tuple(terms))
         except ZeroDivisionError:
             message = f"a layer has no meaning modulo {prime}, which divides a denominator"
@@ -183,8 +184,9 @@ def expand_layers(layers: Sequence[Layer]) -> PolynomialMap:
 
     Raises
     ------
-    TooLargeError
-        If the composition may have more than :data:`MAX_COMPOSED_TERMS` terms.
+    TooLargeError, ConversionError
+        If the outputs of some layer may have more than :data:`MAX_COMPOSED_TERMS` terms, or a
+        coordinate has the name of a parameter.
     """
     if len(layers) == 1 and not layers[0].inputs:
         return layers[0].polynomial_map  # the composition is this map
@@ -430,6 +432,7 @@ class Chain(DifferentiableModel):
 
     def __post_init__(self) -> None:
         check_kind("layers", self.layers, (tuple, list), "a tuple of Layers")
+        object.__setattr__(self, "layers", tuple(self.layers))  # a list has no hash
         for layer in self.layers:
             check_kind("layers", layer, Layer, "a tuple of Layers")
         if not self.layers:
@@ -504,15 +507,13 @@ class Chain(DifferentiableModel):
 
         Raises
         ------
-        TooLargeError
-            If the composition is too large to be expanded.
+        TooLargeError, ConversionError
+            If it is too large to be expanded, or a coordinate has the name of a parameter.
         """
         return expand_layers(self.layers)
 
     def gauge_dimension(self) -> int:
-        """Return the dimension of generic orbits of the torus that rescales hidden variables and
-        parameters and does not change the function.
-        """
+        """Return the :func:`rescaling_dimension` of the layers."""
         return rescaling_dimension(self.layers)
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
@@ -540,12 +541,11 @@ class Chain(DifferentiableModel):
         points: list[list[int]] = []
         last_input: Row | None = None  # the input to which the points belong
         gradients = []
-        for x, output_covector in zip(inputs, covectors, strict=True):
+        for x, covector in zip(inputs, covectors, strict=True):
             if x != last_input:  # the points depend on x only, which is empty without inputs
                 last_input = x
                 points = self._points_of_layers(reduced_layers, parameters, x)
             gradient: list[int] = []
-            covector = output_covector
             last_to_first = reversed(list(zip(self.layers, reduced_layers, points, strict=True)))
             for layer, reduced, point in last_to_first:
                 # derivatives with respect to the inputs of the layer, then its parameters; those

@@ -106,7 +106,7 @@ def closure(
         If Macaulay2 is needed, but none is given and none is installed.
     EngineError
         If Macaulay2 failed in another way than by reaching a limit; TimeLimitError if a limit on
-        time was reached before anything was found.
+        time was reached before anything was found, and before Macaulay2 was asked.
 
     Examples
     --------

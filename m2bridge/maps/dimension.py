@@ -251,6 +251,8 @@ def dimension(
         If the method is unknown, or no parameters satisfy the relations.
     EngineNotFoundError
         If Macaulay2 is needed, but none is given and none is installed.
+    TooLargeError
+        If the differential, or the expanded map where that is needed, is too large.
     ContradictionError
         If a proved lower bound exceeds a proved value.
 

@@ -132,7 +132,7 @@ def why_no_double_points(model: Model, field: CoefficientField) -> str:
 
 
 def closure_dimension(model: Model) -> int:
-    """Return the dimension of the closure, a cone, where double points apply.
+    """Return the dimension of the closure, a cone, of a map without base points, which is finite.
 
     It is one more than the dimension of the product of projective spaces that is the source.
     """

@@ -237,7 +237,7 @@ def _gradients(
     source: DifferentiableModel, count: int, prime: int, random: Random
 ) -> list[list[int]]:
     """Return rows of the differential at a random point modulo the prime, which span all its rows
-    with a probability near 1.
+    with a probability near 1 unless the prime is small.
 
     Each row is a gradient with respect to the parameters. A model with inputs has ``count`` rows,
     each for a random input and a random combination of the outputs; a model without inputs has one
@@ -371,6 +371,8 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
     ------
     InvalidCaseError
         If the model is not defined over the field.
+    TooLargeError
+        If a matrix, or the expanded map, would be too large.
     ContradictionError
         If a rank exceeds an upper bound.
     """
@@ -467,7 +469,7 @@ def _rank_finding(method: str, value: int, upper: int, place: str) -> MethodValu
 def _by_evaluation(model: Model, characteristic: int) -> MethodValue:
     """Return the dimension, or a lower bound, by a rank of a model that is not expanded."""
     result = rank_result(model, characteristic)
-    # over QQ the rank is computed modulo a random prime, which is named
+    # over QQ the rank is computed modulo one of ``PRIMES``, which is named
     method = "jacobian" if characteristic else f"jacobian mod {result.prime}"
     if result.exact is None:
         remark = f"rank at random points; at most {result.upper}"

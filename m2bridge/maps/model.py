@@ -113,7 +113,7 @@ class Expectation:
 
     def against(self, dimension: int) -> Expectation:
         """Return the expectation, marked as refuted if it differs from ``dimension``, which is
-        proved.
+        proved, and its stated hypotheses hold.
         """
         # where a hypothesis fails, or the formula is undefined, nothing was predicted
         if self.fails or self.value in (None, dimension):
@@ -329,7 +329,7 @@ class Model(ABC):
 
     @property
     def case(self) -> dict[str, Any] | None:
-        """The numbers that define the case, for JSON; ``None`` for a map without a family."""
+        """The numbers that define the case, for JSON; ``None`` for a bare polynomial map."""
         return self.to_json()
 
     @property
@@ -368,9 +368,10 @@ class Model(ABC):
         return None
 
     def symmetries(self) -> tuple[Mapping[str, str], ...]:
-        """Return permutations of the free parameters that permute the images of the free map.
+        """Return generators of a group of permutations of the free parameters; each permutes the
+        polynomials of the free map, one for each coordinate. Empty if none is known.
 
-        Each maps names to names; parameters that are fixed may be left out.
+        A permutation maps names to names; parameters that are fixed may be left out.
         """
         return ()
 

@@ -80,8 +80,8 @@ def _new_names(polynomial_map: PolynomialMap) -> list[str]:
 
 
 def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
-    """Whether an affine closure of at least this dimension is a hypersurface, or the whole space,
-    of the space that its linear equations define.
+    """Whether ``dimension``, a lower bound, shows that an affine closure is a hypersurface or the
+    whole of the space that its linear equations define, and does not show which.
 
     ``source`` is the homogenized map, to the cone over the projective closure. The dimension of the
     cone is at most the number of its independent coordinates; so these are the two cases in which

@@ -240,7 +240,6 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
     MethodUnavailableError
         If the method is required and does not apply to the map.
     """
-    dimension = closure_dimension(model)
     # elimination and the Jacobian criterion have the rest of the time, if they are to run too
     half_of_the_time = share(0.5, otherwise=MAX_DOUBLE_POINTS_SECONDS)
     try:
@@ -251,7 +250,9 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
             raise errors.MethodUnavailableError(f"{reason}; use --method jacobian") from None
         return []
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-        return [LocusFindings("double points", dimension, unfinished=str(limit))]
+        # that the map is finite, on which the dimension rests, was perhaps not decided
+        return [LocusFindings("double points", dimension=None, unfinished=str(limit))]
+    dimension = closure_dimension(model)
     components = _sorted_components(model, primes)
     return [LocusFindings("double points", dimension, components=components)]
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Rational
 
 from flint import fmpq
-from sympy import Expr, sympify
+from sympy import Expr, SympifyError, sympify
 from sympy.polys.rings import PolyElement
 
 from m2bridge.algebra.field import QQ
@@ -108,7 +109,8 @@ def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     Raises
     ------
     InvalidCaseError
-        If a value is for no coordinate, a symbol is a coordinate, or there are not three variables.
+        If a value is for no coordinate or no expression, a symbol is a coordinate, or there are not
+        three variables.
     """
     check_kind("coordinates", values, Mapping, "a dictionary of values by coordinates")
     variables: dict[str, None] = {}  # a set whose elements keep their order
@@ -117,7 +119,12 @@ def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
             coordinates_text = first_names(names)
             reason = f"'{name:.60}' is not a coordinate: they are {coordinates_text}"
             raise InvalidCaseError("coordinates", reason)
-        for symbol in sorted(sympify(value, strict=True).free_symbols, key=str):
+        try:
+            symbols = sympify(value, strict=True).free_symbols
+        except SympifyError:  # text too, which SymPy would run as a program
+            reason = f"{name}: {value!r:.60} is neither a number nor an expression"
+            raise InvalidCaseError("coordinates", reason) from None
+        for symbol in sorted(symbols, key=str):
             variables[str(symbol)] = None
     for name in variables:
         if name in names:
@@ -156,6 +163,22 @@ def _coordinate_form(
     return form
 
 
+def _exact_ends(name: str, interval: Span) -> tuple[Fraction, Fraction]:
+    """Return the ends of the interval of a variable, as fractions.
+
+    Raises
+    ------
+    InvalidCaseError
+        If they are not two exact numbers.
+    """
+    try:
+        low, high = map(fraction, interval)
+    except (TypeError, ValueError, AttributeError):  # such as 1, (1,) and (0.5, 1)
+        reason = f"{interval!r:.60} is not an interval for {name}: give two integers or fractions"
+        raise InvalidCaseError("box", reason) from None
+    return low, high
+
+
 def _rational_box(
     variables: Sequence[str], box: Mapping[str, Span] | Span
 ) -> dict[str, tuple[fmpq, fmpq]]:
@@ -166,8 +189,8 @@ def _rational_box(
     Raises
     ------
     InvalidCaseError
-        If the variables with intervals are not all variables, an interval is empty, or floats
-        cannot represent its ends or its length.
+        If the variables with intervals are not all variables, an interval has not two exact ends or
+        is empty, or floats cannot represent its ends or its length.
     """
     intervals = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
     missing_or_unknown = set(intervals) ^ set(variables)
@@ -177,7 +200,7 @@ def _rational_box(
         raise InvalidCaseError("box", reason)
     rational_box = {}
     for name in variables:
-        low, high = map(fraction, intervals[name])
+        low, high = _exact_ends(name, intervals[name])
         if low >= high:
             reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
             raise InvalidCaseError("box", reason)

@@ -108,6 +108,7 @@ TAKEN: list[tuple[str, dict[str, Any], Any]] = [
     ),
     ("f", {"f": PolynomialMap.from_expressions(["t"], {"x": symbols("t") ** 2})}, None),
     ("promote(k, ZZ/7) == 3", {"k": flint.nmod(3, 7)}, True),
+    ("(2^61 - 1) * k == 0", {"k": flint.nmod(3, 2**61 - 1)}, True),
     ("toString f", {"f": NINE([1, NINE.base_field().gen()])}, "a*x+1"),
     ("i^2 == -1 and (ring f)_0 == f", {"f": flint.fq_default_poly_ctx(OTHER_NINE).gen()}, True),
     ("ring f === ring g", {"f": NINE([1]), "g": NINE([0, 1])}, True),
@@ -126,6 +127,25 @@ def test_taken(session: Macaulay2, row: int) -> None:
     if expected is not None:
         assert found == expected
         assert isinstance(found, type(expected))
+
+
+COMPOSITE: list[tuple[str, Any, Any]] = [
+    ("(7*k == k, 3*k == 0, 2*k == 0)", flint.nmod(7, 6), (True, False, False)),
+    ("(2*k == 0, 3*k == 0)", GF(6)(4), (False, True)),
+    ("(2*k_(0,1) == 2, 3*k_(0,0) == 3, 2*k_(0,0) == 0)", flint.nmod_mat([[3, 4]], 6), (True,) * 3),
+    ("(3*k == 3*x^2, 6*k == 0)", Poly(x**2 + 2, x, modulus=6), (True, True)),
+]
+
+
+@pytest.mark.parametrize(("code", "value", "expected"), COMPOSITE)
+def test_residues_modulo_composite_numbers(
+    session: Macaulay2, code: str, value: Any, expected: Any
+) -> None:
+    if session.value('version#"VERSION"') == "1.21":
+        with pytest.raises(ConversionError, match="not implemented yet for composite n = 6"):
+            session.value(code, k=value)
+    else:
+        assert session.value(code, k=value) == expected
 
 
 @cache

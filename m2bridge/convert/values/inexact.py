@@ -161,10 +161,13 @@ def _comparison(operation: Operation) -> Operation:
         """``operation(self, other)``, exactly; SymPy compares with its expressions."""
         if isinstance(other, Expr):
             return NotImplemented
-        # mpmath would round the fraction before.
+        # mpmath would round the fraction before. So this number times the denominator, which is not
+        # rounded, is compared with the numerator.
         if isinstance(other, Fraction):
             if self.special in ("", "-0"):
-                return operation(self.exact, other)
+                scaled = libmp.mpf_mul(self._mpf_, libmp.from_int(other.denominator))
+                order = libmp.mpf_cmp(scaled, libmp.from_int(other.numerator))  # −1, 0 or 1
+                return operation(order, 0)
             other = 0  # infinities, and NaN, compare with all numbers as with this one
         return operation(self.to_mpmath(), other)
 
@@ -290,6 +293,13 @@ class Real(Inexact):
         """The nearest float; an infinity beyond its range."""
         if self.special:
             return _SPECIAL[self.special]
+        # the absolute value is less than 2^size, and at least half of that unless it is 0; far out
+        # of the range of floats it would take much memory as a fraction
+        size = self.exponent + self.mantissa.bit_length()
+        if size > sys.float_info.max_exp:
+            return math.copysign(math.inf, self.mantissa)
+        if size < sys.float_info.min_exp - 2 * _DOUBLE_BITS:
+            return math.copysign(0.0, self.mantissa)
         try:
             return float(self.exact)
         except OverflowError:

@@ -6,13 +6,16 @@ is made once. Elements have no arithmetic here (:mod:`.elements`).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import gcd
 from typing import Any, TypeAlias
 
+import flint
 from sympy import ZZ, Symbol
 from sympy.polys.orderings import grevlex, grlex, lex
 
 from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.modules import AsText, ring_text
+from m2bridge.algebra.numbers import LARGE_PRIME, is_prime
 from m2bridge.algebra.ring import PolynomialRing, PolyRing, entry_text
 from m2bridge.convert.values.inexact import not_exact
 from m2bridge.errors import ConversionError
@@ -294,18 +297,46 @@ def coefficient_ring(ring: Any) -> Any:
 
 
 def characteristic(ring: Any) -> int:
-    """Return the characteristic of a ring of polynomials, of a quotient of one, or of ZZ/n."""
+    """Return the characteristic of a ring of polynomials, of a quotient of one, or of ZZ/n.
+
+    Modulo relations over ZZ it is found from those that are integers; it is a multiple of the
+    characteristic, such as 0, if the relations generate other integers too.
+    """
     ambient = ambient_ring(ring)
-    if isinstance(ambient, IntegerRing):
-        # ZZ/n has the only relation n.
-        return int(ring.relations[0]) if isinstance(ring, QuotientRing) else 0
     if isinstance(ambient, CoefficientField):
         return ambient.characteristic
     if isinstance(ambient, FractionField):
         return characteristic(ambient.ring)
     if isinstance(ambient, RealField | ComplexField):
         return 0
-    return characteristic(coefficient_ring(ambient))
+    is_integers = isinstance(ambient, IntegerRing)
+    number = 0 if is_integers else characteristic(coefficient_ring(ambient))
+    while isinstance(ring, QuotientRing):  # fields have no integers but 0 among the relations
+        number = gcd(number, *map(_constant_integer, ring.relations))
+        ring = ring.ambient
+    return number
+
+
+def _constant_integer(relation: Any) -> int:
+    """Return the integer that an element of ZZ, or of a ring of polynomials over ZZ, is; 0 for all
+    other elements.
+    """
+    if isinstance(relation, int | flint.fmpz):
+        return int(relation)
+    # SymPy's polynomials have a method with this name, a RingElement has an attribute
+    terms = getattr(relation, "terms", ())
+    terms = tuple(terms() if callable(terms) else terms)
+    if len(terms) != 1:
+        return 0
+    ((exponents, coefficient),) = terms
+    return 0 if any(exponents) else _constant_integer(coefficient)
+
+
+def integers_modulo(modulus: int) -> CoefficientField | QuotientRing:
+    """Return the ring ZZ/n as a field, for a prime n that ideals may have, else as a quotient."""
+    if modulus <= LARGE_PRIME and is_prime(modulus):
+        return CoefficientField(modulus)
+    return QuotientRing(IntegerRing(), (modulus,))
 
 
 def ring_variables(ring: Any) -> tuple[str, ...]:
@@ -344,8 +375,10 @@ def ring_of_domain(domain: Any) -> Any:
     """
     if domain.is_ZZ:
         return IntegerRing()
-    if domain.is_QQ or domain.is_FiniteField:
-        return CoefficientField(int(domain.characteristic()))
+    if domain.is_QQ:
+        return CoefficientField()
+    if domain.is_FiniteField:
+        return integers_modulo(int(domain.characteristic()))
     if domain.is_PolynomialRing:
         return ring_of_sympy(domain.ring)
     if domain.is_FractionField:

@@ -47,7 +47,7 @@ def count_proved_points(
 ) -> int:
     """Return the number of approximations near which a critical point is proved to exist.
 
-    Each of these approximations has a box with exactly one critical point, and no two boxes have a
+    Each of these approximations has a box that contains a critical point, and no two boxes have a
     point in common. The result is 0 if two boxes overlap, since they may have the same critical
     point, if there are no equations, or if the system is too large.
 
@@ -106,10 +106,11 @@ class CriticalSystem:
         self.data = [flint.arb(flint_rational(u)) for u in data]
 
     def proved_box(self, approximation: Sequence[float]) -> list[flint.arb] | None:
-        """Return a box with exactly one critical point x, near an approximation of x.
+        """Return a box that contains a critical point x, near an approximation of x.
 
-        The box is given by a ball for each coordinate. ``None`` if there is no proof: F′ is
-        singular, Newton's method leads away from the approximation, or Krawczyk's test fails.
+        It is the only one in the box with multipliers λ near those of the approximation. The box is
+        given by a ball for each coordinate. ``None`` if there is no proof: F′ is singular, Newton's
+        method leads away from the approximation, or Krawczyk's test fails.
         """
         try:
             point = self._newton_limit(approximation)  # z = (x, λ)

@@ -196,7 +196,7 @@ class Variety:
             answer = answer_to(with_given_prime(script, prime))
             # that of the largest component; −1 if there is none
             dimension = max(answer.integers("dimensions"), default=-1)
-            return _total_count(dimension, answer)
+            return CriticalCount(dimension, *_critical_dimension_and_points(answer))
 
         return count_by_random_primes(
             count_modulo, primes_for(self._integral_generators, _numbers_not_divisible(form, point))
@@ -208,18 +208,16 @@ class Variety:
         return list(map(integer_coefficients, self.ideal.generators_or_zero))
 
 
-def _total_count(dimension: int, answer: Answer) -> CriticalCount:
-    """Return the count of the critical points on all components of a variety of this dimension.
+def _critical_dimension_and_points(answer: Answer) -> tuple[int, int | None]:
+    """Return the dimension of the set of critical points on all components, −1 if it is empty, and
+    their number, ``None`` if they are not isolated.
 
-    The answer has, for each component, the dimension of its set of critical points and their
-    number.
+    The answer has the dimension and the number for each component, as pairs ``critical``.
     """
-    # (dimension, number) for each component
     pairs = answer.integer_lists("critical")
     critical_dimension = max((d for d, _ in pairs), default=-1)
     are_isolated = critical_dimension <= 0
-    points = sum(number for _, number in pairs) if are_isolated else None
-    return CriticalCount(dimension=dimension, critical_dimension=critical_dimension, points=points)
+    return critical_dimension, sum(number for _, number in pairs) if are_isolated else None
 
 
 def _numbers_not_divisible(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
@@ -437,44 +435,42 @@ def find_real_points(
 ) -> RealCriticalPoints:
     """Find the real critical points for a data point, by msolve or by Macaulay2's RealRoots.
 
-    A program of Macaulay2 takes random combinations of the minors that define the critical points:
-    a *random system* over QQ, which has all critical points among its solutions unless the choice
-    is bad, and then fewer. The real solutions are isolated over QQ. A prime serves only to check
-    the random system: its solutions modulo the prime have to be as many as ``complex_points``.
+    On a prime component P of codimension c, with the Jacobian matrix J of its generators, they are
+    the x in the solutions (x, λ, s) of P = 0, (x − u)ᵀ M = λ A J, s · det(A J B) · f = 1, where A
+    has c rows (A = 1 if J has c), B has c columns, and f is in the ideals of the other components.
+    With random A, B and f, this *random system* has all critical points but those where det(A J B)
+    or f is zero. Its real solutions are isolated over QQ; a prime serves only to check that no
+    point is left out: modulo it there have to be ``complex_points`` solutions.
 
     Parameters
     ----------
     variety : Variety
     form : DistanceForm
+        Its matrix is M.
     point : sequence of Fraction
         The data point u.
     complex_points : int
-        The number of complex critical points, with multiplicity. A random system of equations with
-        fewer solutions leaves some of them out.
+        The number of complex critical points, with multiplicity.
 
     Raises
     ------
     MethodUnavailableError
         If there are too many complex points for RealRoots, or all random systems leave some out.
     """
-    # `program` is msolve, or None where RealRoots isolates points; `isolated_by` is the name
-    program, isolated_by = msolve.for_engine(current())
+    # `solver` is msolve, or None where RealRoots isolates points; `isolated_by` is the name
+    solver, isolated_by = msolve.for_engine(current())
     # without complex points there is nothing to isolate
     if complex_points == 0:
         return RealCriticalPoints(number=0, points=(), isolated_by=isolated_by)
-    if program is None and complex_points > MAX_TRACE_FORM_POINTS:
+    if solver is None and complex_points > MAX_TRACE_FORM_POINTS:
         raise MethodUnavailableError(
             f"{complex_points} complex critical points are too many for Macaulay2's RealRoots (at"
             f" most {MAX_TRACE_FORM_POINTS}): install msolve ({msolve.INSTALL})"
         )
+    # the folder of msolve, where Macaulay2 looks for it
+    folder = "" if solver is None else quoted(f"{solver.program.parent}/")
     script = ideal_script(
-        variety,
-        "ed_degree_real",
-        form,
-        point,
-        msolve="true" if program else "",
-        # the folder of msolve, where Macaulay2 looks for it
-        program="" if program is None else quoted(f"{program.program.parent}/"),
+        variety, "ed_degree_real", form, point, msolve="true" if solver else "", program=folder
     )
     primes = primes_for(
         map(integer_coefficients, variety.ideal.generators), _numbers_not_divisible(form, point)
@@ -482,11 +478,10 @@ def find_real_points(
     # each run of the program draws a random system, and counts its solutions modulo the prime
     for prime in islice(primes, MAX_REAL_ATTEMPTS):
         answer = answer_to(with_given_prime(script, prime))
-        # `points` is the number of solutions modulo the prime; None if they are not isolated. Where
-        # it is another one, the next run draws another system. (The dimension is not used.)
-        if _total_count(dimension=0, answer=answer).points != complex_points:
-            continue
-        if program is not None:
+        _, solutions = _critical_dimension_and_points(answer)  # None if they are not isolated
+        if solutions != complex_points:
+            continue  # the next run draws another system
+        if solver is not None:
             points = _points_of_boxes(answer, len(point))
             number = len(points)  # msolve finds a box for every real point
         else:
@@ -497,7 +492,9 @@ def find_real_points(
             points=_with_distances(points, form, point, number),
             isolated_by=isolated_by,
         )
-    raise MethodUnavailableError("random combinations of minors leave critical points out")
+    raise MethodUnavailableError(
+        f"each of {MAX_REAL_ATTEMPTS} random systems leaves critical points out"
+    )
 
 
 def _with_distances(

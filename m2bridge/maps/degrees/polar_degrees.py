@@ -96,6 +96,8 @@ def polar_degrees(
         counted are not isolated.
     TooLargeError
         If the case is too large.
+    TimeLimitError, MemoryLimitError
+        If a limit was reached before any number was found.
 
     Source: Kleiman's theorem on general translates, *Compositio Math.* 28, 1974, for counting.
 
@@ -263,7 +265,7 @@ def _agreed_by_random_primes(
         except (TimeLimitError, MemoryLimitError) as limit:
             return _agreed_before_limit(outcomes, limit)
         outcome = outcomes[prime]
-        # a limit was reached while counting, and the outcome has some of the numbers
+        # a limit was reached while counting, and the outcome may have some of the numbers
         if isinstance(outcome, PolarDegrees) and outcome.unfinished:
             return _agreed_before_limit(outcomes, limit=None)
         agreeing = deciding_primes(
@@ -326,8 +328,8 @@ def _agreed_before_limit(
     ----------
     outcomes : mapping from prime to outcome
     limit : error, or None
-        The limit; ``None`` if the last of the outcomes reached it while counting, and has some of
-        the numbers. These are returned if no prime finished.
+        The limit; ``None`` if the last of the outcomes reached it while counting, and may have some
+        of the numbers. These are returned if no prime finished.
 
     Raises
     ------
@@ -336,9 +338,9 @@ def _agreed_before_limit(
     """
     finished = dict(outcomes)
     if limit is None:
-        last_prime, last_outcome = finished.popitem()  # the one with some of the numbers
+        last_prime, last_outcome = finished.popitem()  # the one with some of the numbers, or none
         assert isinstance(last_outcome, PolarDegrees)
-        if not finished:
+        if not finished and last_outcome.degrees:
             return _common_outcome(outcomes, (last_prime,))
         limit = TimeLimitError(last_outcome.unfinished)
     if not finished:

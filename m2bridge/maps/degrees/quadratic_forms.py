@@ -13,7 +13,7 @@ import flint
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing, is_homogeneous, total_degree
 from m2bridge.convert.bounded_io import read_rational
-from m2bridge.convert.parsing import element
+from m2bridge.convert.parsing import common_field, element, own_field
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 
@@ -83,7 +83,7 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
     Raises
     ------
     ConversionError
-        If the value is no polynomial, or no list of exact numbers.
+        If the value is no polynomial over QQ, or no list of exact numbers.
     InvalidCaseError
         If the polynomial is not homogeneous of degree two, the matrix is not symmetric or of
         another size, or the form is singular.
@@ -97,6 +97,7 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
         if matrix != columns:
             raise InvalidCaseError("quadratic", f"must be a symmetric {size} × {size} matrix")
     else:
+        common_field([own_field(value)], ring.field)  # raises if the fields differ
         matrix = _matrix_of(element(ring, value), size)
     form = DistanceForm(matrix, _form_text(matrix, ring))
     # the integer rows are those of a multiple of the matrix, which has the same rank; without

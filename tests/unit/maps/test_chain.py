@@ -251,6 +251,18 @@ def test_layers_that_do_not_fit() -> None:
         FUNCTIONS.restricted_to(["h"])
 
 
+def test_lists_of_layers_and_names_are_taken() -> None:
+    layer = Layer(START.polynomial_map, list(START.inputs))  # type: ignore[arg-type]
+    assert Chain([layer]) == Chain((START,))  # type: ignore[arg-type]
+    assert Chain([layer]).polynomial_map == START.polynomial_map  # type: ignore[arg-type]
+
+
+def test_a_coordinate_has_not_the_name_of_a_parameter() -> None:
+    weight = symbols("f_1")
+    with pytest.raises(ConversionError, match="'f_1' occurs twice"):
+        Chain((Layer.from_expressions(["x"], ["f_1"], {"f": weight * x}),)).parametrization()
+
+
 def test_what_is_too_large_is_refused_before_it_is_expanded() -> None:
     layers = [
         Layer.from_expressions(

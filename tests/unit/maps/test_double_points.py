@@ -6,10 +6,12 @@ import pytest
 from sympy import Expr, symbols
 
 from m2bridge import PolynomialMap
-from m2bridge.errors import ContradictionError
+from m2bridge.errors import ContradictionError, TimeLimitError
 from m2bridge.families.convolutional_network.model import ConvolutionalNetwork
+from m2bridge.maps import singular_locus
 from m2bridge.maps.double_points import projective_factors
 from m2bridge.maps.locus import Component, LocusFindings, compare
+from m2bridge.maps.polynomial_map_model import as_model
 
 s, t, u, v = symbols("s t u v")
 
@@ -53,6 +55,18 @@ def test_few_of_many_monomials_are_not_enough() -> None:
     for place in range(0, 41, 4):
         other = [*powers[:place], powers[place] * s, *powers[place + 1 :]]
         assert projective_factors(images(*other)) == ()
+
+
+def test_at_a_limit_a_map_is_not_known_to_be_finite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source of dimension 3 and base points, and an image that is a cone of dimension 2."""
+
+    def late(model: object) -> None:
+        raise TimeLimitError("late")
+
+    powers = [(s + u) ** i * (t + v) ** (3 - i) for i in range(4)]
+    monkeypatch.setattr(singular_locus, "double_points", late)
+    (found,) = singular_locus._by_double_points(as_model(images(*powers)), required=True)
+    assert (found.components, found.dimension, found.unfinished) == (None, None, "late")
 
 
 def test_filters_are_the_factors_of_a_convolutional_network() -> None:

@@ -289,6 +289,17 @@ def test_boxes_are_such_that_floats_show_them(box: tuple[Fraction, Fraction]) ->
         SliceSpace.of(("x", "y", "z"), {}, box)
 
 
+@pytest.mark.parametrize("box", [(-0.5, 1), (1,), 5, ("0", "1"), {"x": 1, "y": 1, "z": 1}])
+def test_ends_of_a_box_are_two_exact_numbers(box: Any) -> None:
+    with pytest.raises(InvalidCaseError, match="is not an interval for x: give two integers"):
+        SliceSpace.of(("x", "y", "z"), {}, box)
+
+
+def test_values_of_coordinates_are_no_text() -> None:
+    with pytest.raises(InvalidCaseError, match="x: 'w' is neither a number nor an expression"):
+        SliceSpace.of(("x", "y", "z"), {"x": "w"}, (0, 1))  # type: ignore[dict-item]
+
+
 def test_coordinates_on_the_command_line() -> None:
     assert {name: str(value) for name, value in _read_assignments("a=1, b = -w/2,c=v").items()} == {
         "a": "1",

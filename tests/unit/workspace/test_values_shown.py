@@ -36,6 +36,7 @@ from m2bridge.workspace.values import (
     Module,
     Option,
     Partition,
+    QuotientRing,
     Real,
     RealInterval,
     Reference,
@@ -322,3 +323,50 @@ def test_fields_have_their_letters() -> None:
     assert ring_latex(PolynomialRing(CoefficientField(7), ("S",))) == r"\mathbb{F}_{7}[S]"
     ring = PolynomialRing(QQ, ("S",))
     assert Module(ring, ((0,),))._repr_latex_() == r"$\displaystyle R, \quad R = \mathbb{Q}[S]$"
+
+
+def integers_modulo(n: int) -> QuotientRing:
+    """ZZ/n as Macaulay2 1.26 describes it: a quotient of the ring ZZ[] without variables."""
+    constants = Algebra(IntegerRing(), ())
+    return QuotientRing(constants, (RingElement(constants, (((), n),)),))
+
+
+def test_elements_are_compared_with_integers_modulo_integers() -> None:
+    six = integers_modulo(6)
+    one = RingElement(six, (((), 1),))
+    assert [k for k in range(-5, 14) if one == k] == [-5, 1, 7, 13]
+    assert one == Fraction(1, 7)  # 7 is 1
+    assert one != Fraction(1, 3)  # which has no image
+    over_six = RingElement(Algebra(six, ("x",)), (((0,), one),))
+    assert over_six == 7
+    assert over_six != 2
+    ring = Algebra(IntegerRing(), ("x",))
+    assert ring.sympy_ring is not None
+    (x,) = ring.sympy_ring.gens
+    two = QuotientRing(ring, (x**0 * 2, x**2))
+    assert [k for k in range(6) if RingElement(two, (((0,), 1),)) == k] == [1, 3, 5]
+    assert [k for k in range(6) if RingElement(two, ()) == k] == [0, 2, 4]
+
+
+def test_numbers_far_out_of_the_range_of_floats_take_no_memory() -> None:
+    large, small = Real(-3, 10**15), Real(-3, -(10**15))
+    assert repr(large) == f"Real(-3, {10**15}, precision=53)"
+    assert (float(large), float(small), str(float(small))) == (float("-inf"), 0.0, "-0.0")
+    third = Fraction(1, 3)
+    assert large < -third < small < third
+    assert large <= -third <= small <= third
+    assert third > small > -third > large
+    assert small > Fraction(-1, 10**500)
+
+
+@pytest.mark.parametrize(
+    "exponent", [-1160, -1127, -1126, -1075, -1074, -1023, 970, 971, 1023, 1024]
+)
+def test_floats_are_those_of_the_fraction(exponent: int) -> None:
+    for mantissa in (1, 3, 2**53 - 1, 2**54 - 1):
+        number = Real(mantissa, exponent, 60)
+        try:
+            expected = float(mantissa * Fraction(2) ** exponent)
+        except OverflowError:
+            expected = float("inf")
+        assert float(number) == expected

@@ -233,6 +233,11 @@ def count_polar_degrees(shape: LayerSizes) -> Numbers:
     through the parametrization, modulo two primes that agree. A number that was not counted within
     the limit on time is ``None``. All numbers are ``None`` where the time did not suffice for a
     second prime, since numbers modulo one prime alone refute nothing.
+
+    Raises
+    ------
+    TimeLimitError, MemoryLimitError
+        If a limit was reached before any number was counted.
     """
     # reduced coordinates are the same for all t ≥ 2
     two_tokens = LayerSizes(shape.d, shape.d_out, shape.a)

@@ -8,13 +8,13 @@ from random import Random
 import flint
 import numpy
 import pytest
-from sympy import Matrix, Rational, symbols
+from sympy import Matrix, Poly, Rational, symbols
 
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.answers import Answer
-from m2bridge.errors import MethodUnavailableError, TimeLimitError
+from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
 from m2bridge.maps.degrees import distance
 from m2bridge.maps.degrees.distance import AgreedCount, CriticalCount, count_by_random_primes
 from m2bridge.maps.degrees.quadratic_forms import read_numbers, read_quadratic
@@ -50,6 +50,15 @@ def test_numbers_are_exact() -> None:
     expected = (Fraction(1), Fraction(-2, 3), Fraction(1, 2))
     for given in ("1, -2/3, 0.5", "[1, -2/3, 5e-1]", (1, Rational(-2, 3), flint.fmpq(1, 2))):
         assert read_numbers(given, "point", 3) == expected
+
+
+def test_a_form_modulo_a_prime_is_no_form_over_qq() -> None:
+    x, y = symbols("x y")
+    ring = PolynomialRing(QQ, ("x", "y"))
+    form = x**2 + 5 * y**2
+    assert read_quadratic(Poly(form), ring).text == "x**2 + 5*y**2"
+    with pytest.raises(ConversionError, match="over GF\\(7\\) is not one over QQ"):
+        read_quadratic(Poly(form, modulus=7), ring)
 
 
 def test_the_signature_is_that_of_the_eigenvalues() -> None:

@@ -142,6 +142,12 @@ def test_products_have_the_product_of_the_characters(
     assert found == expected
 
 
+def test_products_with_a_constant_leave_long_partitions_out() -> None:
+    # S_111 of a plane is zero
+    assert littlewood_richardson((1, 1, 1), (), 2) == {}
+    assert littlewood_richardson((1, 1), (), 2) == {(1, 1): 1}
+
+
 @given(shapes, st.integers(0, 3))
 def test_strips_are_added_and_removed(shape: PartitionTuple, size: int) -> None:
     added = set(strips_added(shape, size, 4))
