@@ -215,9 +215,7 @@ def all_parameters(layers: Sequence[Layer]) -> list[str]:
 
 
 def _compose(layers: Sequence[Layer]) -> list[dict[ExponentVector, Any]]:
-    """Return the outputs of the last layer as polynomials, given by coefficients at exponents, in
-    the inputs of the first layer followed by all parameters.
-    """
+    """Return the outputs of the last layer, {exponents: coefficient} in inputs, all parameters."""
     input_count = len(layers[0].inputs)
     context = _polynomials_in(input_count + len(all_parameters(layers)))
     variables = context.gens()
