@@ -17,6 +17,7 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -224,7 +225,8 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     """Return a job for each file, named by the file without its ending.
 
-    If two of the files have equal names, all jobs are named by paths. The digest of a job is that
+    If two of the files have equal names, all jobs are named by paths, with - for /; where these are
+    equal, too, as of a/b and a-b, the number of the file is added. The digest of a job is that
     of the code, its packages and the content of the file.
 
     Raises
@@ -232,16 +234,18 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     InvalidCaseError
         If a file cannot be read, or an outcome would replace it.
     """
-    short_names = {path.stem for path in paths}
+    names = [path.stem for path in paths]
+    if len(set(names)) < len(names):  # some are equal
+        names = [str(path).strip("/.").replace("/", "-") for path in paths]
     jobs = []
     for number, path in enumerate(paths):
         try:
             digest = _digest(work.code, *work.packages, read_bytes(path, MAX_ITEM_BYTES))
         except ConversionError as reason:
             raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
-        name = path.stem
-        if len(short_names) < len(paths):  # some are equal
-            name = str(path).strip("/.").replace("/", "-")
+        name = names[number]
+        if names.count(name) > 1:
+            name += f"-{number}"
         item = pickle.dumps(ItemFile(path.absolute()))
         jobs.append(Job(number=number, name=name, item=item, digest=digest))
     _check_folder(work, jobs, paths)
@@ -305,19 +309,49 @@ def _identifying_bytes(item: Any, data: bytes) -> bytes:
 def _source(function: Any) -> str:
     """Return the text that identifies a function: its name and, where there is one, its source.
 
-    Public functions of release 1.0 keep their text of that release, so that its folders can be
-    resumed.
+    The values that it uses and its source does not show are added as they are pickled. Public
+    functions of release 1.0 keep their text of that release, so that its folders can be resumed.
     """
+    import cloudpickle
+
     public = _public_name(function)
     if public in _functions_of_1_0():
         return _functions_of_1_0()[public]
     module = getattr(function, "__module__", "")
     qualified_name = getattr(function, "__qualname__", type(function).__qualname__)
-    name = f"{module}.{qualified_name}"
-    try:
-        return f"{name}\n{inspect.getsource(function)}"
-    except (OSError, TypeError):
-        return name
+    text = f"{module}.{qualified_name}"
+    with suppress(OSError, TypeError):
+        text += f"\n{inspect.getsource(function)}"
+    values = _unshown_values(function)
+    if values:
+        text += f"\n{cloudpickle.dumps(values).hex()}"
+    return text
+
+
+def _unshown_values(function: Any) -> list[Any]:
+    """Return the values that a function uses and its source does not show.
+
+    They are the variables of a closure, the defaults, and the object of a bound method; an object
+    that is no function, such as a ``partial``, is such a value itself. Global variables are left
+    out.
+    """
+    if inspect.isclass(function):
+        return []
+    if not hasattr(function, "__qualname__"):
+        return [function]
+    values = list[Any]()
+    # a function of a module written in C has the module in this place
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not inspect.ismodule(owner):
+        values.append(owner)
+    for attribute in ("__defaults__", "__kwdefaults__"):
+        defaults = getattr(function, attribute, None)
+        if defaults:
+            values.append(defaults)
+    for cell in getattr(function, "__closure__", None) or ():
+        with suppress(ValueError):  # an empty cell
+            values.append(cell.cell_contents)
+    return values
 
 
 def _public_name(function: Any) -> str:

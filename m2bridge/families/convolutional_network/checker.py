@@ -469,10 +469,10 @@ def _content_on_statements(
     method to the list. ``evidence`` has the computed numbers by name. In the content all names of
     numbers occur: those that were not computed are None, and fibres are an empty list.
     """
-    asked_statements = WORDS.listed(certificate.question, certificate.answer)
+    statements_in_words = WORDS.listed(certificate.question, certificate.answer)
     verdicts = [
         global_verdict(words, hypothesis=hypothesis, predicted=predicted, observed=observed)
-        for words in asked_statements
+        for words in statements_in_words
     ]
     not_computed: dict[str, Any] = {
         "degree": None,
@@ -480,7 +480,7 @@ def _content_on_statements(
         "general_fibre": None,
         "fibres": [],
     }
-    return statements(WORDS, asked_statements, verdicts, not_computed | evidence)
+    return statements(WORDS, statements_in_words, verdicts, not_computed | evidence)
 
 
 def _failed_hypothesis(activation_degree: int) -> str | None:

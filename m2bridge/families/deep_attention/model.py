@@ -168,7 +168,16 @@ class DeepAttention(NetworkSizes):
         ``parameters``, for the i-th input X and the i-th covector G on the output; ⟨ , ⟩ is the sum
         of the products of entries. X and G are the lists of the entries of matrices with t columns,
         row by row; a gradient has an entry for each parameter, in their order.
+
+        Raises
+        ------
+        InvalidCaseError
+            For softmax, whose values are no residues.
         """
+        if self.softmax:
+            raise InvalidCaseError(
+                "normalization", "the values of softmax attention have no residues modulo a prime"
+            )
         numbers = Residues(prime)
         weights = NetworkWeights.read(self, parameters, numbers)
         network = weights.network()

@@ -95,7 +95,7 @@ class PolynomialNetwork(DifferentiableModel):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """Return the network with this key, such as ``2-2-1-r2``."""
+        """Return the network with this key, ``2-2-1-r2``; InvalidCaseError if none has it."""
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})+)-r({number})", key)
         if match is None:
@@ -371,8 +371,12 @@ def expected_dimension(network: PolynomialNetwork) -> int | None:
     """
     if not network.has_power_activation:
         return None
-    hidden_neurons = sum(network.widths[1:-1])
-    return min(network.parameter_count - hidden_neurons, network.coordinate_count)
+    weights = network.parameter_count - sum(network.widths[1:-1])
+    # A form of degree D in two or more variables has more than D coefficients. So there are more of
+    # them than weights, and they are not counted: the number may have very many digits.
+    if network.input_count > 1 and network.function_degree > weights:
+        return weights
+    return min(weights, network.coordinate_count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -564,7 +564,7 @@ def _sort_key(layer: LayerTensors) -> list[Any]:
     [(0, "layers."), (2, "2"), (0, ".")].
     """
     pieces = re.split(r"(\d+)", layer.name)
-    return [(int(piece) if piece.isdigit() else 0, piece) for piece in pieces]
+    return [(int(piece) if piece.isdecimal() else 0, piece) for piece in pieces]
 
 
 def are_named_alike(layers: Iterable[LayerTensors]) -> bool:
