@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.deep_attention.bounds import lightning_bounds, softmax_bounds
 from m2bridge.families.deep_attention.network import (
     NetworkWeights,
@@ -171,12 +171,12 @@ class DeepAttention(NetworkSizes):
 
         Raises
         ------
-        InvalidCaseError
-            For softmax, whose values are no residues.
+        MethodUnavailableError
+            For softmax, whose values are not residues.
         """
         if self.softmax:
-            raise InvalidCaseError(
-                "normalization", "the values of softmax attention have no residues modulo a prime"
+            raise MethodUnavailableError(
+                "softmax attention has no values modulo a prime: 'dimension' has other methods"
             )
         numbers = Residues(prime)
         weights = NetworkWeights.read(self, parameters, numbers)
