@@ -285,7 +285,7 @@ def _check_fibre_price(sizes: Sizes, degree: int) -> None:
     if unknowns > MAX_FIBRE_UNKNOWNS:
         raise TooExpensiveError("case", f"a fibre in {unknowns} unknowns")
     inputs = 1 + unknowns - len(sizes)
-    # a number of at most 45 digits, as filters are no more than unknowns
+    # a number of at most 46 digits, as filters are no more than unknowns
     form_degree = degree ** (len(sizes) - 1)
     coefficients = comb(inputs - 1 + form_degree, inputs - 1)
     if coefficients > MAX_FORM_COEFFICIENTS:
