@@ -126,7 +126,8 @@ def run_many(
         checks the deadline (:mod:`m2bridge.limits`).
     folder : path, optional
         A folder with a JSON file for each outcome; an item whose outcome is there for the same work
-        is not computed again. A function must then return values that JSON can represent.
+        is not computed again. A function is known by its source, defaults and captured values, not
+        by global variables. It must then return values that JSON can represent.
     retry : iterable of str
         Kinds of outcomes in the folder to try again, such as ``timed-out``.
     progress : bool

@@ -116,6 +116,8 @@ class DeepAttention(NetworkSizes):
         ------
         InvalidCaseError
             For softmax in positive characteristic.
+        TooLargeError
+            By the iterator, if a rank is too large to compute and no theorem decides.
         """
         if self.softmax:
             return softmax_bounds(self, characteristic)
