@@ -472,7 +472,7 @@ class Store:
             ) from None
 
     def make(self) -> None:
-        """Make the folder; if it is deleted during a batch, it is not made again."""
+        """Make the folder, once for a batch; :meth:`check` says if it is deleted meanwhile."""
         with self.writing():
             self.folder.mkdir(parents=True, exist_ok=True)
 
