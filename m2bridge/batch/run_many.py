@@ -15,6 +15,7 @@ import inspect
 import json
 import os
 import pickle
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -334,12 +335,13 @@ def _unshown_values(function: Any) -> list[Any]:
 
     They are the variables of a closure, the defaults, and the object of a bound method; an object
     that is no function, such as a ``partial``, is such a value itself. Global variables are left
-    out.
+    out. What is found by its name in its module needs none of them, and has none here.
     """
-    if inspect.isclass(function):
-        return []
     if not hasattr(function, "__qualname__"):
         return [function]
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    if inspect.isclass(function) or _found(module, function.__qualname__) is function:
+        return []
     values = list[Any]()
     # a function of a module written in C has the module in this place
     owner = getattr(function, "__self__", None)
@@ -357,14 +359,17 @@ def _unshown_values(function: Any) -> list[Any]:
 
 def _public_name(function: Any) -> str:
     """Return the name of a public function of m2bridge, such as ``Ideal.radical``; else empty."""
-    name = getattr(function, "__qualname__", "")
-    found: Any = m2bridge
+    name: str = getattr(function, "__qualname__", "")
+    # a function of somebody else may have the name of a public one
+    return name if _found(m2bridge, name) is function else ""
+
+
+def _found(module: Any, name: str) -> Any:
+    """Return what a module has under a name such as ``Ideal.radical``; ``None`` if nothing."""
+    found = module
     for part in name.split("."):
         found = getattr(found, part, None)
-    # a function of somebody else may have the name of a public one
-    if found is function:
-        return name
-    return ""
+    return found
 
 
 @cache

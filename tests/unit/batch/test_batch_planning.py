@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pickle
 import shutil
+import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -601,7 +602,7 @@ class Adder:
         return self.number + x
 
 
-def plain(x: int) -> int:
+def plain(x: int, m: object = threading.Lock()) -> int:
     return x
 
 
@@ -619,6 +620,7 @@ def test_a_folder_knows_functions_by_the_values_that_they_use() -> None:
 
 
 def test_a_folder_knows_other_functions_by_their_source() -> None:
+    """Also where they use what cannot be pickled."""
     assert _source(plain) == f"{__name__}.plain\n{inspect.getsource(plain)}"
     assert _source(math.sqrt) == "math.sqrt"
     assert _source(Adder) == f"{__name__}.Adder\n{inspect.getsource(Adder)}"
