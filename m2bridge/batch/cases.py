@@ -194,7 +194,7 @@ def _option_texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, st
 
 
 def ordered(cases: Iterable[Model]) -> tuple[Model, ...]:
-    """Return the cases without duplicates, sorted by expected time, shortest first."""
+    """Return the cases without duplicates, by family and then by expected time, shortest first."""
     return tuple(sorted(set(cases), key=_sort_key))
 
 

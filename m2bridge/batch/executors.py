@@ -169,6 +169,8 @@ class Certifier(Performer[Task, TaskResult]):
     def perform(self, task: Task) -> TaskResult:
         """Answer the unanswered questions of a task; return its result, with all answers.
 
+        While another process works on the case nothing is done, and the result is ``held``.
+
         Raises
         ------
         BatchError
@@ -192,7 +194,10 @@ class Certifier(Performer[Task, TaskResult]):
             )
 
     def _answer(self, task: Task) -> None:
-        """Store the certificates of a task, or the outcome with the error that was raised."""
+        """Store the certificates of a task, or the outcome with the error that was raised.
+
+        Errors of a store that is full, cannot be written or is gone are raised (OSError).
+        """
         try:
             certificates = retry_if_engine_died(partial(self._certified, task))
         except Exception as error:  # any error becomes the outcome of this case

@@ -26,6 +26,7 @@ from m2bridge.batch.store import (
     CANNOT_STORE,
     SUFFIX,
     OutcomeKind,
+    Store,
     TaskResult,
     case_lock,
     kind_of,
@@ -198,12 +199,17 @@ class ItemWork(Batch[Job, TaskResult]):
 
         Its value is then what JSON makes of it, a list for a tuple; the outcome is ``failed`` if
         JSON cannot represent the value.
+
+        Raises
+        ------
+        BatchError
+            If nothing can be stored.
         """
         if self.folder is None:
             return outcome
         try:
             outcome = replace(outcome, value=json.loads(json.dumps(outcome.value)))
-        except (TypeError, ValueError) as reason:
+        except (TypeError, ValueError, RecursionError) as reason:
             why = f"cannot store the value as JSON in the folder: {reason}"
             outcome = replace(outcome, kind="failed", reason=why, value=None)
         macaulay2 = ""
@@ -217,12 +223,15 @@ class ItemWork(Batch[Job, TaskResult]):
         }
         suffix = _suffix(outcome)
         path = self.folder / f"{job.name}{suffix}"
-        write_aside(json.dumps(data, ensure_ascii=False) + "\n", path)
+        text = json.dumps(data, ensure_ascii=False) + "\n"
         # This outcome replaces an earlier one under the other ending.
         (other,) = {".json", SUFFIX} - {suffix}
         overtaken = self.folder / f"{job.name}{other}"
-        if _is_outcome(overtaken):
-            overtaken.unlink(missing_ok=True)
+        with Store(self.folder).writing():
+            # half of a surrogate pair, which UTF-8 lacks, is written as JSON escapes it: \ud800
+            write_aside(text.encode(errors="backslashreplace"), path)
+            if _is_outcome(overtaken):
+                overtaken.unlink(missing_ok=True)
         return outcome
 
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
@@ -246,9 +255,9 @@ class ItemWork(Batch[Job, TaskResult]):
         )
 
     def make_folder(self) -> None:
-        """Make the folder of outcomes, if there is one."""
+        """Make the folder of outcomes, if there is one; BatchError if it cannot be made."""
         if self.folder is not None:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            Store(self.folder).make()
 
     def performer(self) -> Performance:
         """Return the performer of jobs in a worker."""
@@ -314,6 +323,8 @@ class Performance(Performer[Job, TaskResult]):
     def perform(self, job: Job) -> TaskResult:
         """Perform a job, store its outcome and return the result with it.
 
+        BatchError is raised if nothing can be stored.
+
         If another process has done the job, the result has the outcome that is stored; if another
         process is performing it, the result is ``held``, and has none.
         """
@@ -321,7 +332,8 @@ class Performance(Performer[Job, TaskResult]):
         if self._work.folder is None:
             return self._work.report(job, self._outcome(job))
         # several commands may work on one folder, each on other items
-        with case_lock(self._work.folder, job.name) as mine:
+        folder = self._work.folder
+        with Store(folder).writing(), case_lock(folder, job.name) as mine:
             if not mine:
                 return TaskResult(task=job, counts=Counter(), seconds=0.0, held=True)
             # another command may have done the item since this one read the folder
@@ -342,13 +354,14 @@ class Performance(Performer[Job, TaskResult]):
         Raises
         ------
         OSError
-            If nothing can be stored, so that the batch cannot continue.
+            If nothing can be stored in the folder, so that the batch cannot continue.
         """
         begin = time.monotonic()
         try:
             return retry_if_engine_died(partial(self._outcome_within_limit, job))
         except Exception as error:  # any error becomes the outcome of this item
-            if isinstance(error, OSError) and error.errno in CANNOT_STORE:
+            is_of_system = isinstance(error, OSError) and error.errno in CANNOT_STORE
+            if is_of_system and self._work.folder is not None:
                 raise
             details = ""
             if not isinstance(error, M2BridgeError):

@@ -360,6 +360,8 @@ def results_folder(path: Path) -> Path:
     ------
     InvalidCaseError
         If no folder can be made at this path.
+    OSError
+        If the disk is full or can only be read.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)

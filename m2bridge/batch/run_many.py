@@ -15,8 +15,10 @@ import inspect
 import json
 import os
 import pickle
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from numbers import Integral
@@ -126,7 +128,8 @@ def run_many(
         checks the deadline (:mod:`m2bridge.limits`).
     folder : path, optional
         A folder with a JSON file for each outcome; an item whose outcome is there for the same work
-        is not computed again. A function must then return values that JSON can represent.
+        is not computed again. A function is known by its source, defaults and captured values, not
+        by global variables. It must then return values that JSON can represent.
     retry : str or iterable of str
         Kinds of outcomes in the folder to try again, such as ``timed-out``.
     progress : bool
@@ -249,7 +252,8 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     """Return a job for each file, named by the file without its ending.
 
-    If two of the files have equal names, all jobs are named by paths. The digest of a job is that
+    If two of the files have equal names, all jobs are named by paths, with - for /; where these are
+    equal, too, as of a/b and a-b, the number of the file is added. The digest of a job is that
     of the code, its packages and the content of the file.
 
     Raises
@@ -257,16 +261,18 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     InvalidCaseError
         If a file cannot be read, or an outcome would replace it.
     """
-    short_names = {path.stem for path in paths}
+    names = [path.stem for path in paths]
+    if len(set(names)) < len(names):  # some are equal
+        names = [str(path).strip("/.").replace("/", "-") for path in paths]
     jobs = []
     for number, path in enumerate(paths):
         try:
             digest = _digest(work.code, *work.packages, read_bytes(path, MAX_ITEM_BYTES))
         except ConversionError as reason:
             raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
-        name = path.stem
-        if len(short_names) < len(paths):  # some are equal
-            name = str(path).strip("/.").replace("/", "-")
+        name = names[number]
+        if names.count(name) > 1:
+            name += f"-{number}"
         item = pickle.dumps(ItemFile(path.absolute()))
         jobs.append(Job(number=number, name=name, item=item, digest=digest))
     _check_folder(work, jobs, paths)
@@ -330,31 +336,65 @@ def _identifying_bytes(item: Any, data: bytes) -> bytes:
 def _source(function: Any) -> str:
     """Return the text that identifies a function: its name and, where there is one, its source.
 
-    Public functions of release 1.0 keep their text of that release, so that its folders can be
-    resumed.
+    The values that it uses and its source does not show are added as they are pickled. Public
+    functions of release 1.0 keep their text of that release, so that its folders can be resumed.
     """
+    import cloudpickle
+
     public = _public_name(function)
     if public in _functions_of_1_0():
         return _functions_of_1_0()[public]
     module = getattr(function, "__module__", "")
     qualified_name = getattr(function, "__qualname__", type(function).__qualname__)
-    name = f"{module}.{qualified_name}"
-    try:
-        return f"{name}\n{inspect.getsource(function)}"
-    except (OSError, TypeError):
-        return name
+    text = f"{module}.{qualified_name}"
+    with suppress(OSError, TypeError):
+        text += f"\n{inspect.getsource(function)}"
+    values = _unshown_values(function)
+    if values:
+        text += f"\n{cloudpickle.dumps(values).hex()}"
+    return text
+
+
+def _unshown_values(function: Any) -> list[Any]:
+    """Return the values that a function uses and its source does not show.
+
+    They are the variables of a closure, the defaults, and the object of a bound method; an object
+    that is no function, such as a ``partial``, is such a value itself. Global variables are left
+    out. What is found by its name in its module needs none of them, and has none here.
+    """
+    if not hasattr(function, "__qualname__"):
+        return [function]
+    module = sys.modules.get(getattr(function, "__module__", None) or "")
+    if inspect.isclass(function) or _found(module, function.__qualname__) is function:
+        return []
+    values = list[Any]()
+    # a function of a module written in C has the module in this place
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not inspect.ismodule(owner):
+        values.append(owner)
+    for attribute in ("__defaults__", "__kwdefaults__"):
+        defaults = getattr(function, attribute, None)
+        if defaults:
+            values.append(defaults)
+    for cell in getattr(function, "__closure__", None) or ():
+        with suppress(ValueError):  # an empty cell
+            values.append(cell.cell_contents)
+    return values
 
 
 def _public_name(function: Any) -> str:
     """Return the name of a public function of m2bridge, such as ``Ideal.radical``; else empty."""
-    name = getattr(function, "__qualname__", "")
-    found: Any = m2bridge
+    name: str = getattr(function, "__qualname__", "")
+    # a function of somebody else may have the name of a public one
+    return name if _found(m2bridge, name) is function else ""
+
+
+def _found(module: Any, name: str) -> Any:
+    """Return what a module has under a name such as ``Ideal.radical``; ``None`` if nothing."""
+    found = module
     for part in name.split("."):
         found = getattr(found, part, None)
-    # a function of somebody else may have the name of a public one
-    if found is function:
-        return name
-    return ""
+    return found
 
 
 @cache

@@ -472,7 +472,7 @@ class Store:
             ) from None
 
     def make(self) -> None:
-        """Make the folder; if it is deleted during a batch, it is not made again."""
+        """Make the folder, once for a batch; :meth:`check` says if it is deleted meanwhile."""
         with self.writing():
             self.folder.mkdir(parents=True, exist_ok=True)
 
@@ -568,17 +568,17 @@ def _answers_in(path: Path, case: CaseInFile | None = None) -> tuple[str, ...] |
         answer = _content(path, ".json", case)["answer"]
         if "verdicts" not in answer:
             return (COMPUTED,)
-        return tuple(verdict["verdict"] for verdict in answer["verdicts"])
+        return tuple(str(verdict["verdict"]) for verdict in answer["verdicts"])
     except _UNREADABLE:
         return None
 
 
 def _outcome_in(path: Path, case: CaseInFile) -> OutcomeKind | None:
     """Return the kind of the outcome at a path; ``None`` if there is no usable outcome."""
-    try:
-        return _content(path, SUFFIX, case)["kind"]  # type: ignore[no-any-return]
-    except _UNREADABLE:
-        return None
+    with suppress(*_UNREADABLE):
+        kind = _content(path, SUFFIX, case)["kind"]
+        return kind if kind in KINDS else None
+    return None
 
 
 def _content(path: Path, suffix: str, case: CaseInFile | None) -> dict[str, Any]:

@@ -178,14 +178,15 @@ class FamilyBatch(FamilyCommand):
 def value_of(option: str, args: Sequence[str]) -> str | None:
     """Return the value of an option such as ``--family`` in unparsed arguments, else ``None``.
 
-    It is written as ``--family NAME`` or ``--family=NAME``.
+    It is written as ``--family NAME`` or ``--family=NAME``; the last one counts, as in click.
     """
+    value = None
     for place, arg in enumerate(args):
         if arg.startswith(f"{option}="):
-            return arg.partition("=")[2]
+            value = arg.partition("=")[2]
         if arg == option and place + 1 < len(args):
-            return args[place + 1]
-    return None
+            value = args[place + 1]
+    return value
 
 
 def limit_in(args: Sequence[str]) -> float | None:

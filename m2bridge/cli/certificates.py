@@ -12,6 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,9 +125,9 @@ def certify_command(
     from m2bridge.batch.store import Store, tasks
 
     _check_workers(**options)
-    cases = ordered(_cases(family, options))  # at least one, all of one family
+    cases = ordered(_cases(family, options))
     if options["executor"] == "processes":
-        _prepare_workers(cases[0].family)
+        _prepare_workers({case.family for case in cases})
     all_tasks = tasks(cases, check)
     store = Store(results_folder(out), outcome_kinds(retry))
     planned = plan(all_tasks, store)
@@ -144,14 +145,15 @@ def certify_command(
     return show_batch(summary, as_json, quiet, exit_zero)
 
 
-def _prepare_workers(name: str) -> None:
+def _prepare_workers(names: Iterable[str]) -> None:
     """Start the process from which workers are forked, so that it imports modules meanwhile.
 
-    ``name`` is that of the family, whose modules workers need.
+    ``names`` are those of the families of the cases, whose modules workers need.
     """
     from m2bridge.batch.pool import prepare
 
-    prepare("m2bridge.batch.executors", *family(name).modules)
+    modules = chain.from_iterable(family(name).modules for name in sorted(names))
+    prepare("m2bridge.batch.executors", *modules)
 
 
 def _check_workers(

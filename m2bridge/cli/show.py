@@ -237,8 +237,9 @@ def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
     if folder.resolve() == target.resolve():
         return
     for path in sorted(folder.rglob("*.json")):
-        # the target may be below the folder, and is not copied into itself
-        if path.is_file() and not path.is_relative_to(target):
+        # The target may be below the folder, and is not copied into itself.
+        is_in_target = path.resolve().is_relative_to(target.resolve())
+        if path.is_file() and not is_in_target:
             copy = target / path.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)

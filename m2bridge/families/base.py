@@ -265,7 +265,8 @@ class CaseOption:
     required : bool
         Whether the option must be given if it has no default.
     flag : bool
-        Whether the option has no value, as ``--skip``. Then ``read`` gets an arbitrary text.
+        Whether the option has no value, as ``--skip``. Then ``read`` gets ``true``, and in batches
+        ``false`` or any text that stands in a file of cases.
     symbol : str
         Heading in tables; the name if it is left out.
     several : callable, optional

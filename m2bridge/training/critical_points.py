@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context
 from hashlib import sha256
 from typing import Any, NamedTuple, Unpack
 
@@ -309,7 +310,9 @@ def _loss_text(point: RealPoint) -> str:
     if upper == 0:
         return "0"
     if lower <= 0:
-        return f"at most {upper:.1g}"
+        # rounded up, so that it stays an upper bound
+        rounded = Context(prec=1, rounding=ROUND_CEILING).create_decimal_from_float(upper)
+        return f"at most {float(rounded):.1g}"
     return f"{(lower + upper) / 2:.9g}"
 
 

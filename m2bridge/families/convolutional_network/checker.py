@@ -285,7 +285,7 @@ def _check_fibre_price(sizes: Sizes, degree: int) -> None:
     if unknowns > MAX_FIBRE_UNKNOWNS:
         raise TooExpensiveError("case", f"a fibre in {unknowns} unknowns")
     inputs = 1 + unknowns - len(sizes)
-    # a number of at most 45 digits, as filters are no more than unknowns
+    # a number of at most 46 digits, as filters are no more than unknowns
     form_degree = degree ** (len(sizes) - 1)
     coefficients = comb(inputs - 1 + form_degree, inputs - 1)
     if coefficients > MAX_FORM_COEFFICIENTS:
@@ -469,10 +469,10 @@ def _content_on_statements(
     method to the list. ``evidence`` has the computed numbers by name. In the content all names of
     numbers occur: those that were not computed are None, and fibres are an empty list.
     """
-    asked_statements = WORDS.listed(certificate.question, certificate.answer)
+    statements_in_words = WORDS.listed(certificate.question, certificate.answer)
     verdicts = [
         global_verdict(words, hypothesis=hypothesis, predicted=predicted, observed=observed)
-        for words in asked_statements
+        for words in statements_in_words
     ]
     not_computed: dict[str, Any] = {
         "degree": None,
@@ -480,7 +480,7 @@ def _content_on_statements(
         "general_fibre": None,
         "fibres": [],
     }
-    return statements(WORDS, asked_statements, verdicts, not_computed | evidence)
+    return statements(WORDS, statements_in_words, verdicts, not_computed | evidence)
 
 
 def _failed_hypothesis(activation_degree: int) -> str | None:

@@ -194,7 +194,8 @@ def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Met
     The field of the parameters has this ``characteristic``, 0 or a prime. In characteristic 0, for
     one head and no skip connections, the first bound is by one block; it is missing if the block
     does not decide. The other bound is by the rank of the whole Jacobian matrix, or by Theorem H
-    where this is too large; after a block it is found for small networks only.
+    where this is too large; after a block it is found for small networks only. TooLargeError if the
+    matrix is too large and the theorem is not about the network.
     """
     # Theorem H and "one block decides" are proved in characteristic zero.
     one_block_decides = network.is_plain and not characteristic
@@ -329,6 +330,8 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
     ------
     InvalidCaseError
         In positive characteristic.
+    TooLargeError
+        If a rank is too large, and the theorem is not about the network.
     """
     if characteristic:
         raise InvalidCaseError("field", "must be QQ for softmax, which has no meaning over GF(p)")

@@ -4,7 +4,8 @@ E is the space of all matrices (B_1, …, B_l, N) with the sizes of the virtual 
 (A'_1, …, A'_l, M).
 A fibre is that in E over the function of random virtual weights, by a Gröbner basis over QQ, where
 B_k(1,1) = A'_k(1,1): if that entry and Me_1 are not zero, every orbit of the torus of scalings on
-the fibre has one such point. The other entries are the unknowns.
+the fibre has one such point. (The function is then not zero at the token e_1, and so no B_k(1,1) is
+zero on the fibre.) The other entries are the unknowns.
 
 That two layers are not closed is shown by a limit of networks over which there is no fibre
 (proposition-not-closed in docs/deep-attention.md).

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from m2bridge.errors import InvalidCaseError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families.deep_attention.bounds import lightning_bounds, softmax_bounds
 from m2bridge.families.deep_attention.network import (
     NetworkWeights,
@@ -116,6 +116,8 @@ class DeepAttention(NetworkSizes):
         ------
         InvalidCaseError
             For softmax in positive characteristic.
+        TooLargeError
+            By the iterator, if a rank is too large to compute and no theorem decides.
         """
         if self.softmax:
             return softmax_bounds(self, characteristic)
@@ -168,7 +170,16 @@ class DeepAttention(NetworkSizes):
         ``parameters``, for the i-th input X and the i-th covector G on the output; ⟨ , ⟩ is the sum
         of the products of entries. X and G are the lists of the entries of matrices with t columns,
         row by row; a gradient has an entry for each parameter, in their order.
+
+        Raises
+        ------
+        MethodUnavailableError
+            For softmax, whose values are not residues.
         """
+        if self.softmax:
+            raise MethodUnavailableError(
+                "softmax attention has no values modulo a prime: 'dimension' has other methods"
+            )
         numbers = Residues(prime)
         weights = NetworkWeights.read(self, parameters, numbers)
         network = weights.network()

@@ -241,7 +241,8 @@ class PowerSeries(NumberSystem):
 
     Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have
     constant term 0, so their exponentials are power series, whose denominators are factorials of
-    numbers below ``length``; so ``length`` must not exceed p. The constant term of a column's total
+    numbers below ``length``, and which are integrated up to that order; so ``length`` must be less
+    than p. The constant term of a column's total
     is t, which p must not divide.
     The j-th token stands for w_j equal ones, w = ``multiplicities``; t is their sum.
     """

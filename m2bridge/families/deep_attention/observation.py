@@ -33,7 +33,12 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.deep_attention import fibres
-from m2bridge.families.deep_attention.bounds import RANK_POINT_SEED, columns_and_rank, full_rank
+from m2bridge.families.deep_attention.bounds import (
+    MAX_DISTINCT_TOKENS,
+    RANK_POINT_SEED,
+    columns_and_rank,
+    full_rank,
+)
 from m2bridge.families.deep_attention.expansion import (
     TOKENS,
     UNIT_MATRIX,
@@ -197,13 +202,15 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension of the attention matrices KᵀQ of all heads of all layers.
 
     It is the sum over all heads of the ranks of the differential of (K, Q) ↦ KᵀQ at a random point,
-    for K and Q of size a × d. A rank is at most the dimension of the d × d matrices of rank at most
-    a: d² for a ≥ d, and 2ad − a² for a ≤ d. It is found modulo LARGE_PRIME, once for all heads of a
-    layer, which have one size.
+    for K and Q of size min(a, d) × d. A rank is at most the dimension of the d × d matrices of rank
+    at most a: d² for a ≥ d, and 2ad − a² for a ≤ d. It is found modulo LARGE_PRIME, once for all
+    heads of a layer, which have one size.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     rank_sum = upper_bound = 0
     for d, _, a in network.layer_sizes:
+        # with d rows KᵀQ is any d × d matrix, so more change nothing
+        a = min(a, d)
         _check_entries(2 * a * d, d * d)
         # The matrix of the differential has a row for each entry of K and then of Q, and a column
         # for each entry of A = KᵀQ; all of them row by row.
@@ -357,12 +364,13 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
 
     The outputs at one rational point, before and after the scaling, are enclosed in balls. If the
     two balls of an entry are disjoint, the functions differ. Balls never show that functions are
-    equal, so that MethodUnavailableError is raised if no two balls are disjoint.
+    equal, so that MethodUnavailableError is raised if no two balls are disjoint. Of more tokens
+    than MAX_DISTINCT_TOKENS the last ones are equal.
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     unit = flint.fmpq(1, 10)
-    # all t tokens are different
-    numbers = Balls(multiplicities=(1,) * network.t)
+    tokens = min(network.t, MAX_DISTINCT_TOKENS)
+    numbers = Balls(multiplicities=(*(1,) * (tokens - 1), network.t - tokens + 1))
     parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
     weights = NetworkWeights.read(network, parameters, numbers).network()
 
@@ -370,7 +378,7 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
         """Draw a rational number from −9/10 to 9/10."""
         return random.randrange(-9, 10) * unit
 
-    X = random_matrix(numbers, network.widths[0], network.t, token_entry)
+    X = random_matrix(numbers, network.widths[0], tokens, token_entry)
     # the first head of the first layer is scaled
     (head, *other_heads), *other_layers = weights
     scaled_weights = ((HeadMatrices(head.A / 7, head.V * 7), *other_heads), *other_layers)
@@ -418,7 +426,7 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
     It is the dimension of the virtual weights, less that of the functions and less l, the dimension
     of the torus of scalings. If one of these two dimensions is not proved, the difference is not
     known, not even a bound for it, because both may be too small. For softmax, which has no
-    scalings, MethodUnavailableError is raised.
+    scalings, and where there are no virtual weights, MethodUnavailableError is raised.
     """
     if computation.network.softmax:
         raise MethodUnavailableError("scalings are those of lightning attention")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from math import comb
+from math import comb, inf
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
@@ -168,7 +168,8 @@ class ActivatedNetwork(PolynomialNetwork):
         a_1, a_2 are 0, −1 and 1, and ``m`` is a minus.
         """
         number = "[1-9][0-9]{0,8}"
-        match = re.fullmatch(rf"({number}(?:-{number})+)-p(m?[0-9]+(?:_m?[0-9]+)*)", key)
+        entry = "m?[0-9]{1,10}"
+        match = re.fullmatch(rf"({number}(?:-{number})+)-p({entry}(?:_{entry})*)", key)
         if match is not None:
             widths = match[1].split("-")
             coefficients = match[2].replace("m", "-").split("_")
@@ -240,7 +241,18 @@ class ActivatedNetwork(PolynomialNetwork):
 
     def expectations(self) -> tuple[Expectation, ...]:
         """Return the number of weights, or of coefficients if that is smaller, as the dimension."""
-        expected = min(self.parameter_count, self.coordinate_count)
+        weights = self.parameter_count
+        degrees = possible_degrees(len(self.widths) - 1, self.activation)
+        # Where there are more coefficients than weights, they are not counted to the end: the
+        # number may have very many digits. A form of degree D in two or more variables has more
+        # than D coefficients.
+        if degrees is not None:
+            coefficients = _coordinate_count(self.widths, degrees, most=weights)
+        elif self.input_count > 1 and self.function_degree > weights:
+            coefficients = self.function_degree
+        else:
+            coefficients = self.coordinate_count
+        expected = min(weights, coefficients)
         source = "weights and coefficients (docs/polynomial_networks.md)"
         assumes = "assumes that generic functions have finitely many preimages"
         return (Expectation(expected, source, assumes=assumes),)
@@ -312,10 +324,18 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
     return degrees
 
 
-def _coordinate_count(widths: Sequence[int], degrees: Iterable[int]) -> int:
-    """Return the number of coefficients of all outputs at the monomials of these degrees."""
+def _coordinate_count(widths: Sequence[int], degrees: Iterable[int], most: float = inf) -> int:
+    """Return the number of coefficients of all outputs at the monomials of these degrees.
+
+    If there are more than ``most``, the result is some number above ``most`` and at most theirs.
+    """
     inputs, outputs = widths[0], widths[-1]
-    return outputs * sum(comb(inputs - 1 + degree, degree) for degree in degrees)
+    count = 0
+    for degree in sorted(degrees):
+        if count > most:
+            break
+        count += outputs * comb(inputs - 1 + degree, degree)
+    return count
 
 
 def activation_bound(widths: Widths, activation: Sequence[int], characteristic: int = 0) -> Bounds:
@@ -358,14 +378,16 @@ def _value(bound: Bounds) -> int:
 def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bounds]:
     """Yield the number of weights, and the number of coefficients of all degrees that can occur.
 
-    The latter is left out if the largest degree is above MAX_LISTED_DEGREE.
+    The latter is left out if it is above the former, or the largest degree above MAX_LISTED_DEGREE.
     """
     weights = sum(before * after for before, after in pairwise(widths))
     yield Bounds.at_most(weights, "the number of weights")
     degrees = possible_degrees(len(widths) - 1, activation)
     if degrees is not None:
-        count = _coordinate_count(widths, degrees)
-        yield Bounds.at_most(count, "the number of coefficients")
+        count = _coordinate_count(widths, degrees, most=weights)
+        # above the number of weights it may not be counted to the end, and is not the least bound
+        if count <= weights:
+            yield Bounds.at_most(count, "the number of coefficients")
 
 
 def _bounds_by_degrees(

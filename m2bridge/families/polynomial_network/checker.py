@@ -279,8 +279,9 @@ def expected(certificate: Certificate) -> Content:
     dimension = upper if lower == upper else None
     predicted = expected_dimension(widths, degree)
     verdicts = []
-    asked_statements = WORDS.listed("expected-dimension", certificate.answer)
-    for words in asked_statements:
+    # all statements with this key, each in the words of the certificate
+    statements_in_words = WORDS.listed("expected-dimension", certificate.answer)
+    for words in statements_in_words:
         # the statement in general has no part
         about_equal_widths = words.part != ""
         # None says that all hypotheses hold
@@ -293,7 +294,7 @@ def expected(certificate: Certificate) -> Content:
             global_verdict(words, hypothesis=hypothesis, predicted=predicted, observed=dimension)
         )
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
-    return statements(WORDS, asked_statements, verdicts, evidence)
+    return statements(WORDS, statements_in_words, verdicts, evidence)
 
 
 CHECKER = FamilyChecker(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -95,7 +95,7 @@ class PolynomialNetwork(DifferentiableModel):
 
     @classmethod
     def from_key(cls, key: str) -> Self:
-        """Return the network with this key, such as ``2-2-1-r2``."""
+        """Return the network with this key, ``2-2-1-r2``; InvalidCaseError if none has it."""
         number = "[1-9][0-9]{0,8}"
         match = re.fullmatch(rf"({number}(?:-{number})+)-r({number})", key)
         if match is None:
@@ -311,13 +311,14 @@ def monomials(variables: int, degree: int) -> list[DegreeVector]:
 
     Those of degree 2 in two variables are [(2, 0), (1, 1), (0, 2)].
     """
-    if variables == 1:
-        return [(degree,)]
     exponents: list[DegreeVector] = []
-    # by the exponent of the first variable, the largest first
-    for first in range(degree, -1, -1):
-        exponents += [(first, *rest) for rest in monomials(variables - 1, degree - first)]
-    return exponents
+    # ``degree`` stars in a row with bars between them: the stars between two bars are an exponent
+    places = degree + variables - 1
+    for bars in combinations(range(places), variables - 1):
+        neighbours = pairwise((-1, *bars, places))
+        exponents.append(tuple(right - left - 1 for left, right in neighbours))
+    # the first ones have the first bar, and so the first exponent, as small as possible
+    return exponents[::-1]
 
 
 def _unit(size: int, i: int) -> DegreeVector:
@@ -371,8 +372,12 @@ def expected_dimension(network: PolynomialNetwork) -> int | None:
     """
     if not network.has_power_activation:
         return None
-    hidden_neurons = sum(network.widths[1:-1])
-    return min(network.parameter_count - hidden_neurons, network.coordinate_count)
+    weights = network.parameter_count - sum(network.widths[1:-1])
+    # A form of degree D in two or more variables has more than D coefficients. So there are more of
+    # them than weights, and they are not counted: the number may have very many digits.
+    if network.input_count > 1 and network.function_degree > weights:
+        return weights
+    return min(weights, network.coordinate_count)
 
 
 @dataclass(frozen=True, slots=True)

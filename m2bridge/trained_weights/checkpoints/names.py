@@ -564,18 +564,12 @@ def _sort_key(layer: LayerTensors) -> list[tuple[int, str]]:
     of ``layers.12.`` the list [(0, "layers."), (2, "12"), (0, ".")].
     """
     # Texts and numbers alternate. Without zeros in front a number with more digits is larger.
-    texts, numbers = (re.split("([0-9]+)", layer.name)[start::2] for start in (0, 1))
-    key = [(0, texts[0])]
-    for number, text in zip(numbers, texts[1:], strict=True):
-        digits = number.lstrip("0")
-        key += [(len(digits), digits), (0, text)]
-    return key
+    pieces = re.split("0*([0-9]+)", layer.name)  # numbers are at odd places
+    return [(len(piece) if i % 2 else 0, piece) for i, piece in enumerate(pieces)]
 
 
 def are_named_alike(layers: Iterable[LayerTensors]) -> bool:
-    """Return whether the names of one or more layers differ in numbers only, as those of layers
-    that follow one another do.
-    """
+    """Return whether the names of layers differ in numbers only, as those of successive layers."""
     return len({re.sub(r"\d+", "", layer.name) for layer in layers}) == 1
 
 

@@ -1,13 +1,20 @@
 """Cases, plans, outcomes and claims, without Macaulay2."""
 
+import inspect
 import io
 import json
+import math
 import multiprocessing
 import os
+import pickle
 import shutil
+import threading
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
+from operator import add
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,10 +24,10 @@ import pytest
 from m2bridge import DeepAttention, PolynomialNetwork, SingleLayerAttention as Case
 from m2bridge.batch.cases import grid, ordered, read_cases
 from m2bridge.batch.executors import Serial, Settings
-from m2bridge.batch.items import ItemWork, Job, Outcome
+from m2bridge.batch.items import ItemWork, Job, Outcome, Performance
 from m2bridge.batch.plan import Lines, plan
 from m2bridge.batch.pool import Pool
-from m2bridge.batch.run_many import file_jobs
+from m2bridge.batch.run_many import _source, file_jobs
 from m2bridge.batch.store import (
     Store,
     Task,
@@ -556,3 +563,91 @@ def test_the_reason_of_a_failure_is_printed() -> None:
     first, second = stream.getvalue().splitlines()
     assert first.endswith("i1  less than 0.1 s  1 failed: an error: no (line 1)")
     assert second.endswith("1 computed")
+
+
+def test_an_outcome_of_no_kind_is_not_done(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    task = Task(CASE, ("3.2",))
+    put(store, EngineDiedError("died"), "3.2")
+    (path,) = tmp_path.iterdir()
+    data = json.loads(path.read_text())
+    for kind in (["died"], "asleep", None):
+        path.write_text(json.dumps(data | {"kind": kind}))
+        assert plan([task], store).left == (task,)
+    path.write_text(json.dumps(data))
+    assert plan([task], store).left == ()
+
+
+def test_items_with_equal_paths_but_for_a_dash_have_names_of_their_own(tmp_path: Path) -> None:
+    """The outcome of one would replace that of the other."""
+    paths = []
+    for name in ("a/b.txt", "a-b.txt", "c/b.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        paths.append(path)
+    place = str(tmp_path).strip("/").replace("/", "-")
+    found = [job.name for job in file_jobs(ItemWork("item"), paths)]
+    assert found == [f"{place}-a-b.txt-0", f"{place}-a-b.txt-1", f"{place}-c-b.txt"]
+
+
+class Adder:
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def add(self, x: int) -> int:
+        return self.number + x
+
+    def __call__(self, x: int) -> int:
+        return self.number + x
+
+
+def plain(x: int, m: object = threading.Lock()) -> int:
+    return x
+
+
+def _adding(n: int) -> list[Callable[[int], int]]:
+    """Functions that add n, whose sources are the same for all n."""
+    return [partial(add, n), lambda x: x + n, lambda x, m=n: x + m, Adder(n).add, Adder(n)]
+
+
+def test_a_folder_knows_functions_by_the_values_that_they_use() -> None:
+    """Else the outcomes of one would be those of the other."""
+    one, again, other = map(_adding, (1, 1, 5))
+    assert list(map(_source, one)) == list(map(_source, again))
+    for first, second in zip(one, other, strict=True):
+        assert _source(first) != _source(second), first
+
+
+def test_a_folder_knows_other_functions_by_their_source() -> None:
+    """Also where they use what cannot be pickled."""
+    assert _source(plain) == f"{__name__}.plain\n{inspect.getsource(plain)}"
+    assert _source(math.sqrt) == "math.sqrt"
+    assert _source(Adder) == f"{__name__}.Adder\n{inspect.getsource(Adder)}"
+
+
+def test_values_that_are_hard_to_write_have_outcomes(tmp_path: Path) -> None:
+    work = ItemWork("", folder=tmp_path)
+    job = Job(number=0, name="a", item=b"", digest="1")
+    nested: list[Any] = []
+    for _ in range(100_000):
+        nested = [nested]
+    outcome = work.store(job, Outcome("a", "computed", nested))
+    assert (outcome.kind, outcome.value) == ("failed", None)
+    half_of_a_pair = Outcome("a", "computed", "\ud800", output="ü\udfff")
+    assert work.store(job, half_of_a_pair) == half_of_a_pair
+    assert work.stored(job) == half_of_a_pair
+
+
+def test_a_folder_that_cannot_be_written_ends_the_batch(tmp_path: Path) -> None:
+    """A file is in its place, at the beginning or from some moment on."""
+    work = ItemWork("", function=pickle.dumps(abs), folder=tmp_path / "results")
+    job = Job(number=0, name="a", item=pickle.dumps(-3), digest="1")
+    (tmp_path / "results").touch()
+    for step in (
+        work.make_folder,
+        partial(Performance(work).perform, job),
+        partial(work.outcome_of_lost, job, -9),
+    ):
+        with pytest.raises(BatchError, match=r"^'.*results' cannot be written: "):
+            step()

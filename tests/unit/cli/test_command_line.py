@@ -15,10 +15,11 @@ import pytest
 
 from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
-from m2bridge.cli.cases import family_with_all_sizes
+from m2bridge.cli.cases import family_with_all_sizes, value_of
 from m2bridge.cli.common import exit_code, finished
 from m2bridge.cli.decide import membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
+from m2bridge.training.critical_points import _loss_text
 from tests.conftest import Invoke
 from tests.events import PATIENCE
 from tests.tiers import slow
@@ -708,3 +709,35 @@ def test_a_result_that_is_not_finished_has_an_exit_code_of_its_own() -> None:
     done: Any = SimpleNamespace(unfinished="")
     cut: Any = SimpleNamespace(unfinished="the limit of 2 seconds")
     assert (finished(done), finished(cut)) == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        ([], None),
+        (["--family", "a"], "a"),
+        (["--family=a", "--family", "b"], "b"),
+        (["--family", "b", "--family=a"], "a"),
+        (["--family"], None),
+    ],
+)
+def test_the_last_of_several_values_counts(arguments: list[str], found: str | None) -> None:
+    """So click parses them later, with the options of the family that is found here."""
+    assert value_of("--family", arguments) == found
+    parser = click.Command("x", params=[click.Option(["--family"])])
+    if arguments != ["--family"]:
+        assert parser.make_context("x", list(arguments)).params == {"family": found}
+
+
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        ((0.0, 0.0), "0"),
+        ((-1e-9, 1.4e-10), "at most 2e-10"),
+        ((0.0, 9.5e-8), "at most 1e-07"),
+        ((0.25, 0.25), "0.25"),
+    ],
+)
+def test_a_loss_that_may_be_zero_is_rounded_up(loss: tuple[float, float], words: str) -> None:
+    point: Any = SimpleNamespace(loss=loss)
+    assert _loss_text(point) == words

@@ -305,3 +305,15 @@ def test_the_command_refuses_what_contradicts_a_folder(
     with pytest.raises(Exception, match="no certificates in the folder"):
         run("atlas", tmp_path / "two", "--from", tmp_path / "empty")
     assert not (tmp_path / "two" / "index.html").exists()
+
+
+def test_an_atlas_below_its_folder_is_not_copied_into_itself(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where one path is relative and the other absolute."""
+    shutil.copytree(folder, tmp_path / "results")
+    monkeypatch.chdir(tmp_path / "results")
+    for _ in range(2):
+        assert run("atlas", Path.cwd() / "pages", "--from", ".") == 0
+    copies = list(Path("pages").rglob("*.json"))
+    assert sorted(path.name for path in copies) == sorted(path.name for path in folder.iterdir())

@@ -50,7 +50,8 @@ from m2bridge.trained_weights.checkpoints.accounting import left_out
 from m2bridge.trained_weights.checkpoints.configuration import heads_in_configuration
 from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.find_layers import contents
-from m2bridge.trained_weights.checkpoints.names import usual_layers
+from m2bridge.trained_weights.checkpoints.names import _sort_key, usual_layers
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads import eigenvalues
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
@@ -1666,3 +1667,11 @@ def test_a_head_without_a_type_says_why() -> None:
     assert named.startswith("rk K = 2, rk Q = 2, rk V = 2, rk A = 2: ")
     (reason,) = types(V_bias=numpy.ones(2))
     assert reason.startswith("none: the theorem on where training stops is about layers without")
+
+
+def test_a_name_with_a_digit_that_is_no_decimal_is_sorted() -> None:
+    """Python calls ² a digit, and reads no number from it."""
+    names = ["layers.10.²", "²", "layers.2.²"]
+    layers = [LayerTensors(name, parts={}) for name in names]
+    found = [layer.name for layer in sorted(layers, key=_sort_key)]
+    assert found == ["layers.2.²", "layers.10.²", "²"]

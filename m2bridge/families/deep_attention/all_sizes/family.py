@@ -418,7 +418,7 @@ EVERY_NETWORK = AllSizesCase(
 
 
 class DeepAttentionOfAllSizes(AllSizesFamily):
-    """The family with this one case."""
+    """The family with the one case EVERY_NETWORK."""
 
     __slots__ = ()
 
@@ -427,7 +427,7 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
     prefix = "deep-attention-"
 
     def stated(self) -> tuple[Stated, ...]:
-        """Return the statements about dimensions that are sums over layers, and the normal form."""
+        """Return those with a form for all sizes: on sums over layers, and on the normal form."""
         return STATED
 
     def decided(self) -> DeepAttentionAllSizes:

@@ -37,19 +37,20 @@ def expected(certificate: Certificate) -> Content:
     predicted either.
     """
     network = read(certificate.case)
-    asked_statements = WORDS.listed(certificate.question, certificate.answer)
+    # all statements with this key, each in the words of the certificate
+    statements_in_words = WORDS.listed(certificate.question, certificate.answer)
     values = {}
     evidence = {}
-    for observable in sorted({words.observable for words in asked_statements}):
+    for observable in sorted({words.observable for words in statements_in_words}):
         values[observable], numbers = observe(network, observable)
         # without numbers nothing was computed
         if numbers:
             evidence[observable] = numbers
     verdicts = []
-    for words in asked_statements:
+    for words in statements_in_words:
         predicted = prediction(network, words.key, words.part) if evidence else None
         verdicts.append(_verdict(network, words, predicted, observed=values[words.observable]))
-    return statements(WORDS, asked_statements, verdicts, evidence)
+    return statements(WORDS, statements_in_words, verdicts, evidence)
 
 
 def _verdict(

@@ -339,15 +339,15 @@ def _attention_matrices(network: Network) -> Found:
 
 
 def _virtual_weights(network: Network) -> Found:
-    """The dimension of the virtual weights: a rank, where it meets the upper bound; else None.
+    """The dimension of the virtual weights, None unless a rank meets the upper bound; and both.
 
     Nothing is computed with several heads or skip connections, as there are no virtual weights.
     """
     if not network.plain:
         return NOT_COMPUTED
-    return _dimension_between(
-        virtual_rank(network), virtual_weights_dimension(network, whole=network.depth)
-    )
+    # no A'_k is symmetrized
+    upper = virtual_weights_dimension(network, whole=network.depth)
+    return _dimension_between(virtual_rank(network), upper)
 
 
 def _normal_form(network: Network) -> Found:

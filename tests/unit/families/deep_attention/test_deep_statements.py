@@ -12,7 +12,12 @@ import pytest
 from m2bridge import dimension
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.engine import using
-from m2bridge.errors import ContradictionError, EngineNotFoundError, TooLargeError
+from m2bridge.errors import (
+    ContradictionError,
+    EngineNotFoundError,
+    MethodUnavailableError,
+    TooLargeError,
+)
 from m2bridge.families.deep_attention import expansion, fibres as generic_fibre, observation
 from m2bridge.families.deep_attention.checker import (
     fibres,
@@ -39,6 +44,7 @@ from m2bridge.families.deep_attention.statements import (
     equation_16,
     expectations,
 )
+from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.statements.statement import GlobalStatement
 from tests.limits import RecordedEngine
 
@@ -462,3 +468,24 @@ def test_a_function_that_is_a_network_is_no_example() -> None:
     assert not limit._row_determines_c_and_w([[s[0], 0, 0], [0, s[3], 0], [0, 0, s[5]]])
     assert not limit._only_zero(S, A, column)
     assert limit._only_zero(S, A, [s[0] ** 3, s[1] ** 3, s[2] ** 3])
+
+
+def test_more_rows_of_keys_and_queries_than_columns_change_nothing() -> None:
+    """KᵀQ with d rows is any d × d matrix; here there are a million."""
+    found = observe(DeepAttention([2, 2], a=10**6, t=2), "attention_matrices")
+    assert found.exact_value == 4
+
+
+@pytest.mark.parametrize("t", [1, 2, 3, 4, 10**8])
+def test_softmax_of_any_number_of_tokens_sees_scalings(t: int) -> None:
+    """Of 10^8 tokens only three are different, as their scores would fill any memory."""
+    network = DeepAttention([2, 2], a=1, t=t, normalization="softmax")
+    assert observe(network, "scalings_keep_the_function").known is False
+
+
+def test_softmax_has_no_gradients_modulo_a_prime() -> None:
+    """Those of lightning attention, whose rank 6 exceeds the dimension 4, are not taken for it."""
+    network = DeepAttention([2, 2], a=2, t=1, normalization="softmax")
+    with pytest.raises(MethodUnavailableError, match="no values modulo a prime"):
+        rank_result(network)
+    assert dimension(network).dimension == 4

@@ -186,3 +186,24 @@ def test_statements_on_powers_do_not_apply() -> None:
     assert {verdict.decision for verdict in verdicts} == {Decision.NOT_APPLICABLE}
     with pytest.raises(MethodUnavailableError, match="'dimension' computes"):
         network.observe(("dimension",), certified=True)
+
+
+def test_a_key_with_a_coefficient_of_thousands_of_digits_is_refused() -> None:
+    """Python itself refuses to read such a number, by another error."""
+    with pytest.raises(InvalidCaseError, match=r"^Argument 'key': "):
+        ActivatedNetwork.from_key(f"2-2-1-p0_{'1' * 5000}")
+
+
+@pytest.mark.parametrize("widths", [(1, 2, 1), (2, 1, 1), (2, 3, 2), (1, 3, 3, 1), (3, 1, 1, 2)])
+def test_the_expected_dimension_is_the_lesser_number(widths: Widths) -> None:
+    network = ActivatedNetwork(widths, "x^3+x")
+    (expectation,) = network.expectations()
+    assert expectation.value == min(network.parameter_count, network.coordinate_count)
+
+
+def test_more_coefficients_than_weights_are_not_counted_to_the_end() -> None:
+    """These numbers have some hundred thousand digits, and more for the power."""
+    (expectation,) = ActivatedNetwork([20_000, 1, 1], [1] * 301).expectations()
+    assert expectation.value == 20_001
+    (expectation,) = PolynomialNetwork([30_000] + [1] * 50, 10**6).expectations()
+    assert expectation.value == 30_000  # multiples of a power of a linear form

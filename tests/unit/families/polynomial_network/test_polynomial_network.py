@@ -29,6 +29,7 @@ from m2bridge.families.polynomial_network.model import (
     PolynomialNetwork,
     expected_dimension,
     layer_chain,
+    monomials,
 )
 from m2bridge.implicitization.implicitize import implicitize
 from m2bridge.implicitization.multigraded_map import (
@@ -385,3 +386,15 @@ def test_the_dimension_needs_no_sympy() -> None:
 
 def test_examples() -> None:
     assert doctest.testmod(model).failed == 0
+
+
+@pytest.mark.parametrize(("variables", "degree"), [(1, 0), (1, 3), (2, 2), (3, 0), (3, 4), (4, 1)])
+def test_monomials_are_all_of_their_degree_in_decreasing_order(variables: int, degree: int) -> None:
+    exponents = product(range(degree, -1, -1), repeat=variables)
+    assert monomials(variables, degree) == [e for e in exponents if sum(e) == degree]
+
+
+def test_monomials_in_thousands_of_variables() -> None:
+    """A recursion over the variables would be too deep."""
+    found = monomials(2000, 1)
+    assert [vector.index(1) for vector in found] == list(range(2000))
