@@ -95,7 +95,8 @@ class RealPoint:
     ----------
     kind : {"minimum", "saddle", "maximum", "undecided"}
         By the signature of the Hessian modulo the rescaling, and for a < d modulo GL(a); undecided
-        where the Hessian is not shown to be invertible.
+        where the Hessian is not shown to be invertible, unless the point is rational and it has
+        both signs (a saddle), or the loss is 0 (a minimum).
     index : int or None
         The number of negative eigenvalues of that Hessian.
     loss : pair of float
