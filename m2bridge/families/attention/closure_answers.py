@@ -82,7 +82,8 @@ def standalone(
         variable ``givenPrime`` is a prime.
     model : SingleLayerAttention
     field : CoefficientField
-        The field of the closure and the singular locus. The other programs are for QQ only.
+        The field of the closure, the dimension and the singular locus. The other programs are for
+        QQ only.
     coordinates : {"reduced", "full"}, optional
         Those of the model when left out.
     method : {"orbits", "jacobian"}
@@ -93,11 +94,13 @@ def standalone(
     MethodUnavailableError
         For fibres or orbits of functions of one token.
     InvalidCaseError
-        For polar degrees over another field than QQ, and an unknown method.
+        For polar degrees or fibres over another field than QQ, and an unknown method.
     """
     if computation == "fibres":
         if model.t == 1:
             raise MethodUnavailableError("the method of fibres is for t ≥ 2")
+        if field != QQ:
+            raise InvalidCaseError("field", f"must be QQ for fibres, not {field}")
         # fibres are the same in all coordinates
         return fibres_script(model).standalone()
     chosen = as_model(model, coordinates)

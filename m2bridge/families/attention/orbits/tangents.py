@@ -272,8 +272,8 @@ def tangent_upper_bounds(
     -------
     dict from Orbit to int
         One affine dimension for each orbit of nonzero functions. Empty for ``max_degree`` 0, or if
-        it is left out and even quadrics have too many monomials. Within a limit of :mod:`m2bridge.limits` the
-        bounds may be by equations of lower degrees, and at some of the orbits only.
+        it is left out and even quadrics have too many monomials. Within a limit of
+        :mod:`m2bridge.limits` the bounds may be by equations of lower degrees, and at some orbits.
 
     Raises
     ------

@@ -169,9 +169,10 @@ def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
     """The least degree of polynomials N and D in s with F = N/D on a random line.
 
     Points of the line are start + s · direction, for numbers s. ``None`` if the degree is above
-    LARGEST_DEGREE, or F has no values on the line, as modulo a prime that divides G. Values at 2δ + 1 points determine a quotient of polynomials of degree δ. There
-    is one if the equations N(s) − F(s) D(s) = 0, linear in the coefficients of N and D, have a
-    solution that is not zero: if their matrix has not full rank.
+    LARGEST_DEGREE, or F has no values on the line, as modulo a prime that divides G. Values at
+    2δ + 1 points determine a quotient of polynomials of degree δ. There is one if the equations
+    N(s) − F(s) D(s) = 0, linear in the coefficients of N and D, have a solution that is not zero:
+    if their matrix has not full rank.
     """
     prime = reduced.prime
     start, direction = _random_points(reduced, 2, random)

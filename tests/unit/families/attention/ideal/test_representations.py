@@ -56,6 +56,7 @@ from m2bridge.families.attention.all_sizes.generators import (
     VALUE_CLASSES,
     GeneratorsOfAllSizes,
     _verdict,
+    generators_of_all_sizes,
 )
 from m2bridge.families.attention.checker.ideal_parts import Products
 from m2bridge.families.attention.checker.representations import closure
@@ -95,6 +96,7 @@ from m2bridge.families.attention.ideal.values_by_degree import (
 )
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.implicitization.implicitize import HigherDegrees, implicitize
 from m2bridge.limits import limited
 from m2bridge.maps.closure import closure as closure_of_model
@@ -343,6 +345,15 @@ def test_numbers_for_all_sizes_have_a_line_for_each_degree() -> None:
     assert [row[1] for row in table.rows] == [degree for part in expected for degree in part]
     assert [row[0] for row in table.rows if row[0]] == [part.condition for part in found.ranges]
     assert max(map(len, numbers.to_text().splitlines())) < 100
+
+
+def test_statements_without_a_form_for_all_sizes_are_named() -> None:
+    """The Hilbert function is observed by degree as generators are, but has no such form."""
+    asked = [statement for statement in REGISTRY if statement.key in ("hilbert", "generators")]
+    found = generators_of_all_sizes(CORES[:1], 0, statements=asked)
+    assert [verdict.name for verdict in found.verdicts] == ["generators"]
+    assert found.to_json()["not_stated"] == ["hilbert"]
+    assert "not stated for all sizes" in found.to_text()
 
 
 def test_closures_for_all_sizes_in_all_forms() -> None:
