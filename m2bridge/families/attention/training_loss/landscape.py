@@ -98,7 +98,7 @@ class RealPoint:
         where the Hessian is not shown to be invertible, unless the point is rational and it has
         both signs (a saddle), or the loss is 0 (a minimum).
     index : int or None
-        The number of negative eigenvalues of that Hessian.
+        The number of negative eigenvalues of that Hessian; ``None`` where it is not decided.
     loss : pair of float
         The loss lies between them; at a point that is not proved, as far as it is approximated.
     least_ranks : FunctionRanks

@@ -615,6 +615,23 @@ def test_generators_that_are_not_written_out_are_expanded(monkeypatch: pytest.Mo
     assert vanishes_on_image(found.whole_ideal(), model.parametrization())
 
 
+@pytest.mark.slow
+def test_relations_at_points_that_do_not_separate_are_no_equations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At one point any two covariants are dependent, though the type is in C_5 twice."""
+    size = CoreSize(3, 2, 2)
+    shapes = ((3, 2), (3, 2), (5, 3, 2))
+    spaces = spaces_module.MultiplicitySpaces(size, size.dimensions)
+    spaces.generators(5)
+    assert spaces.ring(5)[shapes] == 2
+    assert len(highest_weights.highest_weight_vectors(spaces, 5, shapes)) == 1
+    spaces._points[5] = spaces.points(5).first_points(1)
+    monkeypatch.setattr(highest_weights, "MAX_RELATION_TRIES", 5)
+    with pytest.raises(MethodUnavailableError):
+        highest_weights.highest_weight_vectors(spaces, 5, shapes)
+
+
 def test_highest_weight_vectors_are_written_for_all_sizes() -> None:
     found = closures_of_all_sizes(CORES[1:2], vectors=True)
     assert "highest weight vectors" in str(found)
