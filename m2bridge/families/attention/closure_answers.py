@@ -41,6 +41,7 @@ from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
 from m2bridge.families.attention.orbits.tangents import orbit_script
+from m2bridge.families.attention.polar.chern_integrals import MAX_POLAR_DIMENSION
 from m2bridge.families.attention.polar.theorem import are_loci_observed
 from m2bridge.families.attention.sizes import CoordinateSystem, dimension_formula
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
@@ -82,7 +83,8 @@ def standalone(
         variable ``givenPrime`` is a prime.
     model : SingleLayerAttention
     field : CoefficientField
-        The field of the closure and the singular locus. The other programs are for QQ only.
+        The field of the closure, the dimension and the singular locus. The other programs are for
+        QQ only.
     coordinates : {"reduced", "full"}, optional
         Those of the model when left out.
     method : {"orbits", "jacobian"}
@@ -93,11 +95,13 @@ def standalone(
     MethodUnavailableError
         For fibres or orbits of functions of one token.
     InvalidCaseError
-        For polar degrees over another field than QQ, and an unknown method.
+        For polar degrees or fibres over another field than QQ, and an unknown method.
     """
     if computation == "fibres":
         if model.t == 1:
             raise MethodUnavailableError("the method of fibres is for t ≥ 2")
+        if field != QQ:
+            raise InvalidCaseError("field", f"must be QQ for fibres, not {field}")
         # fibres are the same in all coordinates
         return fibres_script(model).standalone()
     chosen = as_model(model, coordinates)
@@ -339,8 +343,13 @@ def equations_content(model: SingleLayerAttention, observed: CertifiedEquations)
 
 
 def are_polar_degrees_within_reach(model: SingleLayerAttention) -> bool:
-    """Return whether t, d ≥ 2, as the theorem needs, and orbits are few enough to be observed."""
-    return not why_not_two_dimensions(model) and are_loci_observed(model)
+    """Return whether t, d ≥ 2, as the theorem needs, and the case is not too large.
+
+    That is, orbits are few enough to be observed, and so is the dimension of the closure.
+    """
+    if why_not_two_dimensions(model) or not are_loci_observed(model):
+        return False
+    return dimension_formula(model) <= MAX_POLAR_DIMENSION
 
 
 def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
@@ -351,7 +360,7 @@ def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
     NotApplicableError
         Where the theorem does not hold: for t = 1 or d = 1.
     TooLargeError
-        For too many orbits.
+        For too many orbits, or too large a dimension of the closure.
     """
     reason = why_not_two_dimensions(model)
     if reason:

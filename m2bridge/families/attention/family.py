@@ -128,10 +128,12 @@ class Attention(Family[SingleLayerAttention]):
     ) -> AllSizes | GeneratorsOfAllSizes:
         """Decide statements, of which there is at least one, for all sizes at once.
 
-        Statements about generators or the Hilbert function are decided only for the sizes whose
-        core is one of a list of small ones. If all of ``statements`` are of this kind, the result
-        is a ``GeneratorsOfAllSizes``. For all other lists the result is an ``AllSizes``; in a mixed
-        list it names the statements about generators as not stated for all sizes.
+        Statements about generators are decided only for the sizes whose core is one of a list of
+        small ones. If all of ``statements`` are about generators or the Hilbert function, the
+        result is a ``GeneratorsOfAllSizes``, which names the latter as not stated for all sizes.
+        For all other lists the result is an ``AllSizes``, which names both kinds as not stated.
+
+        Raises MethodUnavailableError if the result would decide none of them.
         """
         with importing():
             from m2bridge.families.attention.all_sizes.family import cross_check_all_sizes

@@ -221,7 +221,10 @@ class SingleLayerAttention(LayerSizes, Model):
         return symmetries(self, self.free_parametrization())
 
     def gauge_dimension(self) -> int:
-        """Return the dimension of the group that acts on free parameters and fixes functions."""
+        """Return the dimension of a group that acts on free parameters and fixes functions.
+
+        For t = 1 larger groups do so, too.
+        """
         # (λA, V/λ), or (λK, Q, V/λ), has the same function
         rescaling = 1
         if self.alpha == self.d:

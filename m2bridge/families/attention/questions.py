@@ -182,7 +182,7 @@ class PolarQuestion(ComputedQuestion[SingleLayerAttention, "PolarDegrees"]):
         return f"polar degrees {degrees}; generic ED degree {answer['generic_ed_degree']}"
 
     def within_reach(self, model: SingleLayerAttention) -> bool:
-        """Return whether t, d ≥ 2, as the theorem needs, and orbits are few enough."""
+        """Return whether t, d ≥ 2, as the theorem needs, and the case is not too large."""
         with importing():
             from m2bridge.families.attention.closure_answers import are_polar_degrees_within_reach
 

@@ -85,6 +85,7 @@ WORDS = {
         "--method",
         "groebner",
     ): "'groebner' is not one of 'auto', 'elimination', 'jacobian'",
+    ("script", "fibres", *CASE, "--field", "GF(101)"): "must be QQ for fibres, not GF(101)",
     ("closure", *CASE, "--field", "GF(4)"): "GF(4) is not a prime field: 4 is not a prime number",
     ("closure", *CASE, "--memory", "much"): "'much' is not an amount of memory: write 4G or 512M",
     (
@@ -410,6 +411,8 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
         "must be a dictionary .* not a list",
     ),  # type: ignore[arg-type]
     "a float": (lambda: membership(MODEL, {"c_1_1_1_1": 0.1}), "write Fraction\\('0.1'\\)"),  # type: ignore[dict-item]
+    "no number": (lambda: membership(MODEL, {"c_1_1_1_1": None}), "is not a rational number"),  # type: ignore[dict-item]
+    "numbers as coordinates": (lambda: membership(MODEL, {1: 1}), "'1' is not a coordinate"),  # type: ignore[dict-item]
     "the name of a file": (lambda: verify("a.json"), "'m2bridge verify' reads files"),  # type: ignore[arg-type]
     "the name of a field": (
         lambda: closure(MODEL, field="QQ"),

@@ -57,7 +57,7 @@ FORM_COUNTS = ((1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (
 def _cores() -> Iterator[CoreSize]:
     """Yield the cores (m; e, f) with numbers of forms in :data:`FORM_COUNTS`.
 
-    m is the number of variables, from max(e, f) to e + f.
+    m is the number of variables, from max(e, f) to e + f, or to 3 if e + f is above 4.
     """
     for e, f in FORM_COUNTS:
         largest_m = e + f
@@ -412,6 +412,8 @@ def closures_of_all_sizes(
     MethodUnavailableError
         If Hilbert functions do not decide which representations are generators, or, with
         ``vectors``, a polynomial for one of them was not found.
+    TooLargeError
+        If a core has too many types of representations.
     TimeLimitError
         If the limit was reached before the first result.
 

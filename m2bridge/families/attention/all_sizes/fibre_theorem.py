@@ -53,7 +53,7 @@ class BaseCase:
 
     @property
     def model(self) -> SingleLayerAttention:
-        """The smallest model with this orbit."""
+        """The smallest model of this d with this orbit."""
         return SingleLayerAttention(self.d, self.orbit.s, self.orbit.r)
 
     @property

@@ -94,6 +94,8 @@ class GeneratorsOfAllSizes(VerdictsResult):
     seconds : float
     unfinished : str
         Empty, or the limit that was reached.
+    not_stated : tuple of str
+        The statements that were asked for but have no form for all sizes.
     """
 
     closures: AllClosures
@@ -101,11 +103,14 @@ class GeneratorsOfAllSizes(VerdictsResult):
     verdicts: tuple[Verdict, ...]
     seconds: float
     unfinished: str = ""
+    not_stated: tuple[str, ...] = ()
 
     def to_sheet(self) -> Sheet:
         """The numbers for each range of sizes, the cases, and the verdicts."""
         facts = [
             ("other sizes", "not decided"),
+            # a row with the value None is not shown
+            ("not stated for all sizes", ", ".join(self.not_stated) or None),
             ("proved by", PROOF),
             ("computed in", duration(self.seconds)),
             ("not finished", self.unfinished or None),
@@ -136,6 +141,7 @@ class GeneratorsOfAllSizes(VerdictsResult):
             "seconds": round(self.seconds, 3),
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "cases": [case.to_json() for case in self.cases],
+            "not_stated": list(self.not_stated),
             "unfinished": self.unfinished or None,
         }
 
@@ -210,7 +216,8 @@ def generators_of_all_sizes(
     """Compare the generators for all sizes with these cores with those of single cases.
 
     The single cases are computed without their core. With the verdicts on the statements the
-    closures for all sizes are returned.
+    closures for all sizes are returned. Statements that are not about generators are left out, and
+    named in ``not_stated`` of the result.
 
     Parameters
     ----------
@@ -218,19 +225,20 @@ def generators_of_all_sizes(
     largest : int
         The largest d and d' of the single cases.
     statements : sequence of Statement
-        The statements about generators, or one of them.
+        At least one of them is about generators.
 
     Raises
     ------
     MethodUnavailableError
         If something was not decided, or no statement is about generators.
     TimeLimitError
-        If the limit was reached before the first case was compared.
+        If the limit was reached before the first closure was computed; or after all of them, before
+        the first case was compared.
     EngineError
         If Macaulay2 failed.
     """
     # refuses statements of which none is about generators
-    split_by_all_sizes_form(statements, ABOUT_GENERATORS.__contains__)
+    _, not_stated = split_by_all_sizes_form(statements, ABOUT_GENERATORS.__contains__)
     chosen = [statement for statement in ABOUT_GENERATORS if statement in statements]
     closures = closures_of_all_sizes(cores)
     comparisons: list[tuple[str, Callable[[], CrossCheck]]] = []
@@ -255,6 +263,7 @@ def generators_of_all_sizes(
         verdicts=tuple(_verdict(statement, cores, cases, limit) for statement in chosen),
         seconds=clock().seconds,
         unfinished=limit,
+        not_stated=not_stated,
     )
 
 

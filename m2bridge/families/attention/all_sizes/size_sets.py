@@ -114,8 +114,8 @@ class SizeSets(VerdictScope):
     def data(self, form: Callable[[isl.Set], Any]) -> Json:
         """Return the sets of sizes by their names, each converted by the function ``form``.
 
-        ``not_applicable`` is a list with an entry for each hypothesis that fails somewhere, and
-        ``counterexample`` is the witness.
+        ``not_applicable`` is a list with an entry for each hypothesis, and ``counterexample`` is
+        the witness.
         """
         outside = []
         for exclusion in self.not_applicable:

@@ -238,7 +238,8 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
     The closure is the union of finitely many orbits, so the one of the largest dimension is dense:
     it has the dimension of the closure, and its fibre is the generic one. ContradictionError unless
     this fibre is reduced, the bound for the tangent dimension there is the dimension, the length of
-    the fibre divides the degree of the source, and a second method gives this degree, too.
+    the fibre divides the degree of the source, and a second method, where it is cheap, gives this
+    degree, too.
     """
     case = Case(d, d_out, alpha, 2)
     found: dict[Orbit, OrbitNumbers] = {}

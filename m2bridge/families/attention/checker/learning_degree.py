@@ -221,14 +221,18 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
     ``target`` has the coordinates of u. Each value F(v) gives an equation N(v) − x q³F(v) = 0,
     linear in the coefficients of N and in x. If their solutions are unique up to a factor, the one
     with x = 1 is N. There are SPARE more equations than N has coefficients, and all have to agree;
-    TooExpensiveError if there is no such N.
+    TooExpensiveError if there is no such N, or F has no value at half of the v: that is so at all v
+    for a prime such as one that divides t + 2, and at few for others.
     """
     quotient = Quotient(case, target, prime)
     random = Random(f"{case} {prime}")
     exponents = list(monomials(case.d, 6))
     rows: list[int] = []
     count = 0
-    while count < len(exponents) + SPARE:
+    number_of_equations = len(exponents) + SPARE
+    for _ in range(2 * number_of_equations):
+        if count == number_of_equations:
+            break
         v = [random.randrange(prime) for _ in range(case.d)]
         value = quotient.value(v)
         q = sum(x * x for x in v) % prime
@@ -237,6 +241,8 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
         rows += [monomial_value(v, exponent, prime) for exponent in exponents]
         rows.append(-value * pow(q, 3, prime) % prime)
         count += 1
+    if count < number_of_equations:
+        raise TooExpensiveError("evidence.primes", f"the moments are degenerate modulo {prime}")
     kernel, nullity = flint.nmod_mat(count, len(exponents) + 1, rows, prime).nullspace()
     # if solutions are unique up to a factor, the first column of the kernel is one, and x is its
     # last entry

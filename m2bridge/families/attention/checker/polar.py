@@ -46,8 +46,8 @@ def polar(certificate: Certificate) -> Content | Difference:
 
     The sum of all δ_i is the generic Euclidean distance degree, and the first δ_i that is not zero
     is the degree of the dual variety, of dimension N − 1 − i. A difference for a case that the
-    theorem is not about; ContradictionError if the general fibre or a kernel is larger than the
-    theorem says; TooExpensiveError for too many fixed points or too large ranks.
+    theorem is not about; ContradictionError if the general fibre or a kernel is not as the theorem
+    supposes; TooExpensiveError for too many fixed points or too large ranks.
     """
     case = Case(**certificate.case).with_fewest_weights()
     if case.t == 1 or case.d == 1:  # theorem-polar supposes two tokens and d ≥ 2

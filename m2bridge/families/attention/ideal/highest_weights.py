@@ -152,6 +152,8 @@ def highest_weight_vectors(
     of what lower degrees generate. A combination of covariants that is zero on the core is a
     polynomial of its ideal; it is kept if its polarization, in W ⊗ C_{n−1} for the coordinate ring
     C, is independent of the boundaries, which lower degrees generate, and of those found before.
+    That it is zero is seen at points, and proved where as many covariants as the multiplicity of
+    the type in C_n have independent values there: then the points separate its functions in C_n.
     Random covariants are combined, with a fixed seed, so that each call returns the same vectors.
 
     Parameters
@@ -166,7 +168,7 @@ def highest_weight_vectors(
     Raises
     ------
     MethodUnavailableError
-        If fewer vectors were found.
+        If fewer vectors were found, or none are proved.
     """
     random = Random(0)
     # this also computes spaces.boundaries[n]
@@ -180,6 +182,7 @@ def highest_weight_vectors(
     # nothing of this type), and then of the vectors that were found.
     rows = list(spaces.boundaries[n].get(shapes, ()))
     found: list[HighestWeightVector] = []
+    are_functions_separated = False
     for _ in range(MAX_RELATION_TRIES):
         chosen = []
         # One more than the multiplicity in the coordinate ring: they are dependent there, and a
@@ -188,17 +191,21 @@ def highest_weight_vectors(
             covariant = Covariant.random(shapes, random)
             if covariant is not None:
                 chosen.append(covariant)
-        relation = _find_relation(covariant_values(chosen, points))
+        values = covariant_values(chosen, points)
+        if chosen and len(independent_rows(list(values))) == in_ring:
+            are_functions_separated = True
+        relation = _find_relation(values)
         if relation is None:
             # fewer covariants were drawn, as random ones were zero, and they are independent
             continue
         # In W ⊗ C_{n−1} it is a boundary exactly if lower degrees generate it.
         polarization = polarization_values(relation, chosen, few_points)
-        if len(independent_rows([*rows, polarization])) > len(rows):
+        is_new = len(independent_rows([*rows, polarization])) > len(rows)
+        if is_new and len(found) < generator_count:
             rows.append(polarization)
             terms = [(c, T) for c, T in zip(relation, chosen, strict=True) if c]
             found.append(HighestWeightVector(tuple(terms)))
-        if len(found) == generator_count:
+        if len(found) == generator_count and are_functions_separated:
             return found
     raise MethodUnavailableError(
         f"{len(found)} of {generator_count} highest weight vectors of type {shapes} were found"

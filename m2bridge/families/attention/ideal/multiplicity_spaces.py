@@ -220,7 +220,8 @@ class MultiplicitySpaces:
         dimensions.
     boundaries : dict
         For each degree n whose generators were computed, the types in the image of Λ²W ⊗ C_{n−2},
-        with bases of its values at the points, modulo a prime.
+        with bases of its values at the points, modulo a prime; without those that need no such
+        basis, as the type with X and H exchanged has no generators.
     """
 
     size: CoreSize

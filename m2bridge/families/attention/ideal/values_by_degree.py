@@ -156,7 +156,8 @@ class GeneratorNumbers(PartialValue):
 class GeneratorDegrees(GeneratorNumbers):
     """The degrees of minimal generators.
 
-    Their numbers are shown, but not compared: two values with the same degrees are equal.
+    Their numbers are shown, but not compared: two values with the same degrees are equal, if they
+    also have the same ``last``.
     """
 
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:

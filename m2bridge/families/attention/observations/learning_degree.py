@@ -37,7 +37,7 @@ class ObservedLearningDegree(Observed):
 
     Parameters
     ----------
-    model : Model
+    model : LayerSizes
         The model of single-layer attention.
     counts : Counts or None
         ``None`` if nothing was counted.

@@ -400,8 +400,8 @@ def matrix_program(rows: Iterable[Iterable[object]]) -> str:
 
 
 WHERE_NO_REAL_WEIGHTS = (
-    "no real weights exactly where all forms l_i v_k are multiples of one definite form (Theorem"
-    " 3.2 and docs/pictures.md); membership confirms it at rational points"
+    "no real weights exactly where all forms l_i v_k are multiples of one definite form of rank 2"
+    " (Theorem 3.2 and docs/pictures.md); membership confirms it at rational points"
 )
 
 
@@ -414,8 +414,8 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
     * Those in ``zero`` are the 2×2 minors of all pairs of forms l_i v_k = Σ c_pq y_p y_q, which
       vanish where all forms are multiples of one form.
     * ``positive`` is the sum of 4 c_pp c_qq − c_pq² over all p < q and all forms. Where the minors
-      vanish, no two summands have different signs: none is negative if the one form is definite,
-      and none is positive if it has real linear factors.
+      vanish, no two summands have different signs: none is negative if the one form, of rank at
+      most 2, is semidefinite, and none is positive if it has real linear factors.
     """
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring

@@ -73,7 +73,7 @@ def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -
     Raises
     ------
     InvalidCaseError
-        If a name is not a reduced coordinate of the model, or a number is not exact.
+        If a name is not a reduced coordinate of the model, or a number is not exact and rational.
     TooLargeError
         If there are too many coordinates to be stored.
     """
@@ -87,16 +87,21 @@ def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -
     for key, value in check_deadline_in(function.items()):
         if key not in places:
             raise InvalidCaseError(
-                "function", f"'{key:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q"
+                "function", f"'{key!s:.60}' is not a coordinate: they are c_k_i_p_q with p ≤ q"
             )
         if isinstance(value, float):
             raise InvalidCaseError(
                 "function", f"{value} is not exact: write Fraction('{value}') for '{key}'"
             )
+        try:
+            number = Rational(value)
+        except (TypeError, ValueError, ZeroDivisionError):
+            message = f"'{value!s:.60}' for '{key}' is not a rational number"
+            raise InvalidCaseError("function", message) from None
         k, i, p, q = places[key]
         # For p = q both lines add to one entry: the second derivative of c y_p² is 2c.
-        forms[k][i][p, q] += Rational(value)
-        forms[k][i][q, p] += Rational(value)
+        forms[k][i][p, q] += number
+        forms[k][i][q, p] += number
     return forms
 
 
@@ -170,12 +175,7 @@ class Chart:
         A = to_old_variables * Matrix.hstack(*columns_of_A)
         # The function was divided by the scale: V is multiplied by it.
         V = (self.scale * to_old_variables * Matrix.hstack(*rows_of_V)).T
-        return A.applyfunc(_expand), V.applyfunc(_expand)
-
-
-def _expand(entry: Expr) -> Expr:
-    """Return an entry of a matrix expanded, so that zeros are seen."""
-    return entry.expand()
+        return A.expand(), V.expand()  # so that zeros are seen
 
 
 def _exchange_with_first(items: Sequence, position: int) -> list:  # type: ignore[type-arg]
@@ -310,7 +310,7 @@ class Membership(Result):
     weights : tuple of (A, V)
         All weights of the function up to rescaling, as SymPy matrices; complex where the function
         is only in the closure. For the zero function, which all (A, V) with A = 0 or V = 0 have,
-        one pair: that given, if one was.
+        one pair: that given, if its A has rank ≤ α; else A = V = 0.
     length : int or None
         Length of the fibre scheme; 0 outside; ``None`` for the zero function, whose fibre is not
         finite.
@@ -440,7 +440,7 @@ def membership_of(
     Raises
     ------
     InvalidCaseError
-        If a name is not a coordinate of the model, or the weights do not have this function.
+        As :func:`quadratic_forms` does, or if the weights do not have this function.
     ContradictionError
         If the weights that were found do not give the function.
     """
@@ -524,8 +524,8 @@ def _have_function(weights: MatrixPair, function: Mapping[str, Fraction | int]) 
 
     Coordinates that are zero may be left out.
     """
-    nonzero = {name: Rational(value) for name, value in function.items() if value}
-    return function_of(*weights) == nonzero
+    values = {name: Rational(value) for name, value in function.items()}
+    return function_of(*weights) == {name: value for name, value in values.items() if value}
 
 
 def _membership_of_zero(

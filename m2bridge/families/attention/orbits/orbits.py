@@ -217,7 +217,7 @@ def orbit_findings(
 
     The components are the closures of the maximal singular orbits; the zero function alone if no
     orbit is singular; none if the closure is a linear space, which is then the space of all reduced
-    coordinates. They are not known (``None``) while an orbit is undecided.
+    coordinates. They are not known (``None``) while an orbit is undecided, or after a limit.
 
     Parameters
     ----------

@@ -271,9 +271,9 @@ def tangent_upper_bounds(
     Returns
     -------
     dict from Orbit to int
-        One affine dimension for each orbit of nonzero functions. Empty if ``max_degree`` is left
-        out and even quadrics have too many monomials. Within a limit of :mod:`m2bridge.limits` the
-        bounds may be by equations of lower degrees, and at some of the orbits only.
+        One affine dimension for each orbit of nonzero functions. Empty for ``max_degree`` 0, or if
+        it is left out and even quadrics have too many monomials. Within a limit of
+        :mod:`m2bridge.limits` the bounds may be by equations of lower degrees, and at some orbits.
 
     Raises
     ------
@@ -356,7 +356,7 @@ class OrbitTangents:
     dimension : int
         Affine dimension of the orbit in function space, by the tangent map of the group action.
     critical : bool
-        Whether the differential of the parametrization is not injective, by its rank.
+        Whether the differential of the projective parametrization is not injective, by its rank.
     known : Bounds
         The tangent dimension of the closure: at least the number of explicit independent tangent
         vectors, at most the bound by proved equations.

@@ -61,8 +61,8 @@ class TypeFacts:
     exposed : bool or None
         ``None`` where no lemma decides it.
     saddle : bool or None
-        Whether the Hessian is proved to be indefinite for general ν, in the directions of
-        docs/training.md#theorem-saddles; ``None`` where there are no such directions.
+        Whether directions (docs/training.md#theorem-saddles) prove the Hessian indefinite for
+        general ν; ``None`` where they do not, or the type is not proved to be exposed.
     """
 
     kind: WeightType

@@ -101,8 +101,8 @@ class WeightType:
 
         Weights are critical by a linear functional ν on functions, under these conditions:
 
-        * A = 0: the matrix of A' ↦ ν(f(A', W)) is zero on a square block with max(k, q) rows. These
-          are max(k, q)² conditions; the type is exposed if they are at most as many as the
+        * A = 0: the matrix of A' ↦ ν(f(A', W)), of size d×d, has at most the rank d − max(k, q).
+          These are max(k, q)² conditions; the type is exposed if they are at most as many as the
           dimension of all W of rank s up to a factor, s(d + d' − s) − 1.
         * W = 0: the matrix of W' ↦ ν(f(A, W')), of size d'×d, has at most the rank ρ = min(d' − o,
           d − v). These are (d' − ρ)(d − ρ) conditions; the type is exposed if they are at most as

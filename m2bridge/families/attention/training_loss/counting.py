@@ -138,8 +138,8 @@ def _chart_for(prime: int, loss: Loss) -> WeightChart:
 def count_eliminated(prime: int, loss: Loss) -> Count | None:
     """The number of critical points modulo one prime, from equations for V alone, for a ≥ d.
 
-    These are about a rational function of V, the loss at the A that is critical for V. ``None`` if
-    its degree is too large to be interpolated, or it is constant.
+    These are about a rational function of V, the loss at the A that is critical for V. ``None``
+    where :func:`.eliminated_system` does not find it, or it is constant.
     """
     system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
     if system is None:

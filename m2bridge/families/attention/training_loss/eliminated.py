@@ -129,8 +129,9 @@ def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSyste
     In the chart a random linear form is 1. With F = N/D, the derivatives ∂_j in the coordinates of
     the chart and g = gcd(D, ∂_j D for all j), the equations are (D ∂_j N − N ∂_j D)/g = 0 for all
     j, and z·D/g = 1. A condition in addition is that A is invertible, by
-    :func:`_conditions_on_a`. ``None`` if N and D have too large a degree to be interpolated, or F
-    is constant, as for d = 1, where nothing of V is left in a chart.
+    :func:`_conditions_on_a`. ``None`` if N and D have too large a degree to be interpolated, or are
+    not found modulo this prime; and if F is constant, as for d = 1, where nothing of V is left in a
+    chart.
     """
     reduced = _Reduced(loss, prime)
     degree = _degree_on_a_line(reduced, random)
@@ -168,20 +169,26 @@ def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
     """The least degree of polynomials N and D in s with F = N/D on a random line.
 
     Points of the line are start + s · direction, for numbers s. ``None`` if the degree is above
-    LARGEST_DEGREE. Values at 2δ + 1 points determine a quotient of polynomials of degree δ. There
-    is one if the equations N(s) − F(s) D(s) = 0, linear in the coefficients of N and D, have a
-    solution that is not zero: if their matrix has not full rank.
+    LARGEST_DEGREE, or F has no values on the line, as modulo a prime that divides G. Values at
+    2δ + 1 points determine a quotient of polynomials of degree δ. There is one if the equations
+    N(s) − F(s) D(s) = 0, linear in the coefficients of N and D, have a solution that is not zero:
+    if their matrix has not full rank.
     """
     prime = reduced.prime
     start, direction = _random_points(reduced, 2, random)
     values: list[tuple[int, int]] = []  # pairs of s and F at the point s of the line
-    s = 0
-    while len(values) < 2 * LARGEST_DEGREE + 1 + EXTRA_VALUES:
+    number = 2 * LARGEST_DEGREE + 1 + EXTRA_VALUES
+    # det M has degree 2 in V for each of the d² entries of A: if it is not zero on the whole line,
+    # it is at no more than 2d² of its points
+    for s in range(number + 2 * reduced.shape.d**2):
         V = [(x + s * y) % prime for x, y in zip(start, direction, strict=True)]
         value = reduced.value(V)
         if value is not None:
             values.append((s, value))
-        s += 1
+        if len(values) == number:
+            break
+    else:
+        return None
     for degree in range(LARGEST_DEGREE + 1):
         rows = []
         for s, value in values:

@@ -95,9 +95,10 @@ class RealPoint:
     ----------
     kind : {"minimum", "saddle", "maximum", "undecided"}
         By the signature of the Hessian modulo the rescaling, and for a < d modulo GL(a); undecided
-        where the Hessian is not shown to be invertible.
+        where the Hessian is not shown to be invertible, unless the point is rational and it has
+        both signs (a saddle), or the loss is 0 (a minimum).
     index : int or None
-        The number of negative eigenvalues of that Hessian.
+        The number of negative eigenvalues of that Hessian; ``None`` where it is not decided.
     loss : pair of float
         The loss lies between them; at a point that is not proved, as far as it is approximated.
     least_ranks : FunctionRanks

@@ -98,6 +98,7 @@ def gaussian(shape: LayerSizes) -> Quadratic:
 
     By symmetry the expectations are those of one token x among t. S is the sum of y yᵀ over all
     tokens y, so the entries of G are moments of degree six.
+    Raises TooLargeError if there are too many coordinates.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def function_of(shape: LayerSizes, A: RationalRows, V: RationalRows) -> tuple[Fr
 
 
 def quadratic_of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Quadratic:
-    """The quadratic form of sequences of tokens, each a d×t matrix whose columns are the tokens.
+    """The quadratic form of some sequences of tokens, d×t matrices whose columns are the tokens.
 
     It is the mean, over all tokens x of all sequences, of the products of the features S_pq x_i.
 
@@ -197,6 +198,8 @@ def quadratic_of_samples(shape: LayerSizes, tokens: Sequence[RationalRows]) -> Q
     ------
     InvalidCaseError
         If some function other than zero vanishes on all of them.
+    TooLargeError
+        If there are too many coordinates.
     """
     features = _features(shape)
     size = len(features)

@@ -93,7 +93,7 @@ class Isolation:
     ) -> Isolation:
         """The isolation in a chart in which there are as many complex points as were counted.
 
-        ``seed`` determines the charts that are tried.
+        ``counts`` has at least one point. ``seed`` determines the charts that are tried.
 
         Raises
         ------

@@ -56,6 +56,7 @@ from m2bridge.families.attention.all_sizes.generators import (
     VALUE_CLASSES,
     GeneratorsOfAllSizes,
     _verdict,
+    generators_of_all_sizes,
 )
 from m2bridge.families.attention.checker.ideal_parts import Products
 from m2bridge.families.attention.checker.representations import closure
@@ -95,6 +96,7 @@ from m2bridge.families.attention.ideal.values_by_degree import (
 )
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
+from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.implicitization.implicitize import HigherDegrees, implicitize
 from m2bridge.limits import limited
 from m2bridge.maps.closure import closure as closure_of_model
@@ -349,6 +351,15 @@ def test_numbers_for_all_sizes_have_a_line_for_each_degree() -> None:
     assert [row[1] for row in table.rows] == [degree for part in expected for degree in part]
     assert [row[0] for row in table.rows if row[0]] == [part.condition for part in found.ranges]
     assert max(map(len, numbers.to_text().splitlines())) < 100
+
+
+def test_statements_without_a_form_for_all_sizes_are_named() -> None:
+    """The Hilbert function is observed by degree as generators are, but has no such form."""
+    asked = [statement for statement in REGISTRY if statement.key in ("hilbert", "generators")]
+    found = generators_of_all_sizes(CORES[:1], 0, statements=asked)
+    assert [verdict.name for verdict in found.verdicts] == ["generators"]
+    assert found.to_json()["not_stated"] == ["hilbert"]
+    assert "not stated for all sizes" in found.to_text()
 
 
 def test_closures_for_all_sizes_in_all_forms() -> None:
@@ -608,6 +619,23 @@ def test_generators_that_are_not_written_out_are_expanded(monkeypatch: pytest.Mo
     assert (str(found.completeness), found.generator_degrees) == ("up to degree 2", {2: 5})
     assert found.whole_ideal().generator_degrees == {2: 5, 4: 10}
     assert vanishes_on_image(found.whole_ideal(), model.parametrization())
+
+
+@pytest.mark.slow
+def test_relations_at_points_that_do_not_separate_are_no_equations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At one point any two covariants are dependent, though the type is in C_5 twice."""
+    size = CoreSize(3, 2, 2)
+    shapes = ((3, 2), (3, 2), (5, 3, 2))
+    spaces = spaces_module.MultiplicitySpaces(size, size.dimensions)
+    spaces.generators(5)
+    assert spaces.ring(5)[shapes] == 2
+    assert len(highest_weights.highest_weight_vectors(spaces, 5, shapes)) == 1
+    spaces._points[5] = spaces.points(5).first_points(1)
+    monkeypatch.setattr(highest_weights, "MAX_RELATION_TRIES", 5)
+    with pytest.raises(MethodUnavailableError):
+        highest_weights.highest_weight_vectors(spaces, 5, shapes)
 
 
 def test_highest_weight_vectors_are_written_for_all_sizes() -> None:

@@ -25,6 +25,7 @@ from m2bridge.cli.commands import cli
 from m2bridge.errors import ContradictionError, MethodUnavailableError, NotApplicableError
 from m2bridge.families.attention.checker import integrals as checked
 from m2bridge.families.attention.polar import chern_integrals as integrals, theorem as polar
+from m2bridge.families.attention.questions import POLAR
 from m2bridge.families.attention.sizes import LayerSizes, degree_formula, dimension_formula
 from m2bridge.maps.degrees.polar_degrees import PolarMethod
 from m2bridge.maps.degrees.slices import _projective_map, _spanning_parameters
@@ -323,3 +324,9 @@ def test_critical_points_of_a_general_form_are_as_many() -> None:
     assert general.is_irreducible
     assert (general.degree(), general.count_roots()) == (14, 8)
     assert (euclidean.degree(), euclidean.count_roots()) == (6, 4)
+
+
+def test_the_question_is_not_within_reach_where_the_dimension_is_too_large() -> None:
+    """The dimension is α(2d − α) + d d' − 1: 603 for (2, 300, 2), which has five orbits only."""
+    assert POLAR.within_reach(SingleLayerAttention(2, 297))
+    assert not POLAR.within_reach(SingleLayerAttention(2, 300))

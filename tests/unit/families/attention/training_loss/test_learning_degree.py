@@ -16,7 +16,7 @@ from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.observations.learning_degree import ObservedLearningDegree
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.counting import Count, Counts
-from m2bridge.families.attention.training_loss.eliminated import _Reduced
+from m2bridge.families.attention.training_loss.eliminated import _Reduced, eliminated_system
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function
 from tests.changing import changed
 from tests.checking import verify
@@ -48,6 +48,18 @@ def test_no_points_are_a_number_in_macaulay2_too(dense: int | None, written: str
     counts = Counts(count=Count(dense=dense, elsewhere=None), primes=PRIMES)
     observed = ObservedLearningDegree(model=LayerSizes(2, 1), counts=counts)
     assert observed.to_macaulay2() == f"learningDegree = {written}"
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_a_prime_for_which_the_moments_are_degenerate_is_refused(d: int) -> None:
+    """t + 2 divides det G: for d = 1 G is E[(x² + …)² x²] = (t + 2)(t + 4)."""
+    prime = 16411
+    case = Case(d=d, d_out=1, a=d, t=prime - 2)
+    with pytest.raises(TooExpensiveError, match="degenerate modulo 16411"):
+        checker.numerator(case, checker.random_target(case), prime)
+    shape = LayerSizes(d, 1, d, prime - 2)
+    loss = gaussian(shape).towards(random_function(shape, 0), target="")
+    assert eliminated_system(loss, prime, Random(0)) is None
 
 
 @pytest.mark.parametrize(("d", "t"), [(2, 2), (2, 5), (3, 2), (3, 3)])
