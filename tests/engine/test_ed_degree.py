@@ -111,7 +111,8 @@ def test_values_in_print(name: str, engine: Engine) -> None:
     variety, expected = PRINTED[name]
     found = ed_degree(variety, engine=engine, generic=False)
     assert found.ed_degree == expected
-    assert len(found.primes) in (2, 3)
+    # three primes, or more where a prime of 15 bits happens to be unlucky; two where they are slow
+    assert 2 <= len(found.primes) <= 5
     assert all(2**14 < prime < 2**15 for prime in found.primes)
 
 

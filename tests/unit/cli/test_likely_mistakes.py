@@ -411,7 +411,7 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
         "must be a dictionary .* not a list",
     ),  # type: ignore[arg-type]
     "a float": (lambda: membership(MODEL, {"c_1_1_1_1": 0.1}), "write Fraction\\('0.1'\\)"),  # type: ignore[dict-item]
-    "no number": (lambda: membership(MODEL, {"c_1_1_1_1": None}), "is not a rational number"),  # type: ignore[dict-item]
+    "no number": (lambda: membership(MODEL, {"c_1_1_1_1": None}), "None is no rational number"),  # type: ignore[dict-item]
     "numbers as coordinates": (lambda: membership(MODEL, {1: 1}), "'1' is not a coordinate"),  # type: ignore[dict-item]
     "the name of a file": (lambda: verify("a.json"), "'m2bridge verify' reads files"),  # type: ignore[arg-type]
     "the name of a field": (

@@ -259,7 +259,7 @@ def test_lists_of_layers_and_names_are_taken() -> None:
 
 def test_a_coordinate_has_not_the_name_of_a_parameter() -> None:
     weight = symbols("f_1")
-    with pytest.raises(ConversionError, match="'f_1' occurs twice"):
+    with pytest.raises(ConversionError, match="'f_1' names a parameter and a coord"):
         Chain((Layer.from_expressions(["x"], ["f_1"], {"f": weight * x}),)).parametrization()
 
 

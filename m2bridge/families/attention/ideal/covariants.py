@@ -72,11 +72,8 @@ class Determinants:
     @classmethod
     def of(cls, table: Any) -> Determinants:
         """Return a table of determinants with its nonzero rows and its largest absolute value."""
-        return cls(
-            table=table,
-            is_nonzero_row=table.any(axis=1),
-            largest_absolute_value=int(abs(table).max()),
-        )
+        largest_value = int(abs(table).max())
+        return cls(table, is_nonzero_row=table.any(axis=1), largest_absolute_value=largest_value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,19 +156,17 @@ class SourcePoints:
             return numpy.ones((1, self.count), dtype=numpy.int64)
         number = len(self.vectors)
         table = numpy.zeros((number**r, self.count), dtype=numpy.int64)
-        # A term has r axes for the r vectors, and one for the point, as the table has before it is
-        # reshaped to rows; numpy repeats factors of it along their axes of length 1.
-        # the determinants of r − 1 vectors, with an axis for each vector, and one for the point
+        # A term has an axis for each of the r vectors, and one for the point; numpy repeats its
+        # factors along axes of length 1. Minors are the determinants of r − 1 vectors.
         minors = self.determinants(r - 1).table.reshape((number,) * (r - 1) + (self.count,))
         # Laplace's rule for the last of the r coordinates. A term is this coordinate of one of the
         # r vectors, that at ``place``, times the minor of the other vectors. The sign of a term is
         # + or − as the number of vectors after that at ``place`` is even or odd.
         for place in range(r):
             after = r - 1 - place
-            # the last coordinate of the vector at this place, the same for all vectors after it;
-            # numpy adds the axes of the vectors before it
+            # the last coordinate of the vector at this place; numpy adds the axes of those before
             last = self.vectors[:, :, r - 1].reshape((number,) + (1,) * after + (self.count,))
-            # the minor of the others, which gets an axis of length 1 for the vector at this place
+            # the minor of the others, with an axis of length 1 for the vector at this place
             term = numpy.expand_dims(minors, place) * last
             table += (-1) ** after * term.reshape(table.shape)
         return table
@@ -414,8 +409,7 @@ def _values_with_same_orders(
     places : tuple of three arrays of int
         The places of the boxes of λ, μ and ν, with a row for each covariant.
     orders : array of int
-        The orders of the factors of Y that are summed, as :func:`_exchanges_by_order` returns them:
-        the indices are covariant, factor of W, order.
+        The orders of the factors of Y that are summed: see :func:`_exchanges_by_order`.
     points : SourcePoints
     elements : sequence of GENERIC, FIRST or SECOND
         The elements of W in the first factors; all further factors are c.
@@ -426,13 +420,12 @@ def _values_with_same_orders(
         If there are too many terms, or a value could leave the range of machine integers.
     """
     x, h, y = places
-    # the indices i and k of the factors of X and H in each term of the determinants; the indices
-    # of these arrays are covariant, factor, term
+    # the indices i and k of the factors of X and H, as arrays with covariant, factor, term
     i, i_signs = determinant_terms(shapes[0], x)
     k, k_signs = determinant_terms(shapes[1], h)
     term_count = len(i_signs) * len(k_signs)
     covariant_count, degree, order_count = orders.shape
-    _check_size(term_count * order_count, degree=degree, shape=shapes[2], points=points)
+    _check_size(term_count * order_count, degree=degree, nu=shapes[2], points=points)
     # of one covariant, at all points
     summands_per_term = order_count * points.count
     boxes = _places_in_each_order(y, orders)
@@ -445,7 +438,6 @@ def _values_with_same_orders(
         # A term of the product is a term of the sum for λ with a term of the sum for μ.
         block: Any = numpy.arange(start, min(start + step, term_count))
         i_term, k_term = divmod(block, len(k_signs))
-        # vectors with the indices covariant, factor of Y, term; scalars covariant, term, point
         vectors, scalars = _vectors_and_scalars(i[:, :, i_term], k[:, :, k_term], points, elements)
         scalars = scalars * (i_signs[i_term] * k_signs[k_term])[:, None]
         # the vector in each box; the indices are covariant, box, order, term
@@ -454,21 +446,18 @@ def _values_with_same_orders(
     return total
 
 
-def _check_size(
-    summand_count: int, *, degree: int, shape: PartitionTuple, points: SourcePoints
-) -> None:
+def _check_size(count: int, *, degree: int, nu: PartitionTuple, points: SourcePoints) -> None:
     """Raise TooLargeError if the values of covariants take too long, or could be too large.
 
-    ``summand_count`` is the number of summands in each value of a covariant of this degree, and
-    ``shape`` its partition ν.
+    A value of a covariant of this degree, with the partition ν, has so many summands.
     """
-    if summand_count * points.count > MAX_COVARIANT_TERMS:
+    if count * points.count > MAX_COVARIANT_TERMS:
         raise TooLargeError(f"a covariant of degree {degree} has too many terms")
     # A summand is a product of determinants and at most two scalars, as at most two elements of W
     # have one; the largest scalar is at least 1.
-    largest_determinants = [points.determinants(r).largest_absolute_value for r in columns(shape)]
+    largest_determinants = [points.determinants(r).largest_absolute_value for r in columns(nu)]
     largest_summand = prod(largest_determinants) * points.largest_scalar**2
-    if summand_count * largest_summand >= MAX_INT64_VALUE:
+    if count * largest_summand >= MAX_INT64_VALUE:
         raise TooLargeError(
             f"a value of a covariant of degree {degree} could exceed the integers of 64 bits"
         )
@@ -477,9 +466,9 @@ def _check_size(
 def _places_in_each_order(places: Any, orders: Any) -> Any:
     """Return the places of the boxes of ν in each order; the indices are covariant, box, order.
 
-    ``places`` has the indices covariant and box, and ``orders`` covariant, factor of W, order. A
-    box with the place 2s or 2s + 1 belongs to the factor s of W. These two places, which differ in
-    the last binary digit only, are exchanged where the order has 1 for s.
+    ``places`` has the indices covariant and box, and ``orders`` covariant, factor of W, order. The
+    places 2s and 2s + 1, which differ in the last binary digit only, belong to the factor s of W;
+    they are exchanged where the order has 1 for s.
     """
     covariant = numpy.arange(len(places))[:, None]
     is_exchanged = orders[covariant, places // 2]
