@@ -265,8 +265,13 @@ def _networks(prediction: DimensionFormula) -> Iterator[DeepAttention]:
 
 
 def _admitted(statement: Stated, prediction: DimensionFormula) -> Iterator[DeepAttention]:
-    """Return the small networks to which a statement applies, of which no hypothesis fails."""
-    return (network for network in _networks(prediction) if not statement.hypotheses(network))
+    """Yield the small networks, with the normalization that the prediction is about, of which no
+    hypothesis of the statement fails.
+    """
+    for network in _networks(prediction):
+        failing_hypothesis = statement.hypotheses(network)  # in words; empty if all hold
+        if not failing_hypothesis:
+            yield network
 
 
 def known_dimension(network: DeepAttention, counts: str) -> int:
