@@ -242,8 +242,8 @@ def _exchanges_of_values(d: int, *, heads: int, alpha: int) -> int:
     """Return a lower bound for the dimension of the exchanges of values, which are in the kernel of
     the differential of a layer of lightning attention with width d, one output and several tokens.
 
-    The layer is Σ_h v_h S A_h, with rows v_h, and A_h of rank ``alpha``. For heads i < j the exchange
-    by a row w is the tangent vector Ȧ_i = v_jᵀw, Ȧ_j = −v_iᵀw. It is in the kernel, because
+    The layer is Σ_h v_h S A_h, with rows v_h, and A_h of rank ``alpha``. For heads i < j and a row
+    w an exchange is the tangent vector Ȧ_i = v_jᵀw, Ȧ_j = −v_iᵀw. It is in the kernel, because
     v_i S v_jᵀ = v_j S v_iᵀ. For w in the row spaces of A_i and of A_j, whose intersection has at
     least 2α − d dimensions, it is tangent to the matrices of this rank, as all rows of Ȧ_i and Ȧ_j
     are multiples of w. With at most d heads generic v_h are independent, and so are these vectors
