@@ -116,8 +116,8 @@ def _kind_has_to_be_asked(row: Mapping[str, Any], star: str, available: Collecti
 
     The row does not say that it is an RMSNorm. ``star`` is what ``*`` in the row stands for.
     """
-    # Under ``asks_with`` is the name of an array. Models with it have norms of either kind under the
-    # names of this row; without it the norm is a LayerNorm.
+    # Under ``asks_with`` is the name of an array. Models with it have norms of either kind under
+    # the names of this row; without it the norm is a LayerNorm.
     if "asks_with" in row:
         return row["asks_with"].replace("*", star) in available
     # With ``layer`` the row says that it is a LayerNorm. With ``assumed_without_beta`` it says what
