@@ -968,13 +968,14 @@ def test_the_shape_says_how_q_k_and_v_are_stacked(
         weights({"x": numpy.ones((32, 96))}, heads=3, layout="q-k-v")
     # 8 rows are not three times as many, nor are 8 rows beside the 3 of O, or the 8 of another O
     for number in (None, 3, 8):
-        beside = {} if number is None else {"attn.out_proj.weight": numpy.ones((4, number))}
-        name = "x" if number is None else "attn.in_proj_weight"
-        layout = "q-k-v" if number is None else None
+        given = {"x": numpy.ones((8, 4))}
+        if number is not None:
+            given["o"] = numpy.ones((4, number))
+        output = None if number is None else "o"
         with pytest.raises(
-            InvalidCaseError, match=f"'{name}' is 8 × 4: 8 is not the number of rows of Q, K and V"
+            InvalidCaseError, match="'x' is 8 × 4: 8 is not the number of rows of Q, K and V"
         ):
-            weights({name: numpy.ones((8, 4)), **beside}, layout=layout)
+            weights(given, stacked="x", output=output, layout="q-k-v")
     with pytest.raises(InvalidCaseError, match="Argument 'key' is not given beside stacked"):
         weights({"x": stacked}, stacked="x", key="x")
 

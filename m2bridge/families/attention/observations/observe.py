@@ -324,12 +324,7 @@ def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSiz
         by equations; if there are more tangent vectors than the equations allow; if a singular
         orbit's closure has smooth points; if the dimension is not that of the source less one.
     """
-    # The source is smooth over the dense orbit, so its tangent dimension is its dimension. That of
-    # the closure is less by one, because of the rescaling (λA, V/λ).
-    if dimension != source_tangent_dimension(generic_orbit(model), model) - 1:
-        raise ContradictionError(
-            f"the largest orbit has dimension {dimension}, not that of the source less one"
-        )
+    _check_dimension(dimension, model)
     singular = [fact.orbit for fact in facts if fact.singular]
     for fact in facts:
         evidence = f"at orbit {fact.orbit} of {model}: {fact}; dimension {dimension}"
@@ -345,6 +340,19 @@ def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSiz
         # the singular locus is closed, so it contains the closures of singular orbits
         if fact.singular is False and any(fact.orbit.in_closure_of(orbit) for orbit in singular):
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
+
+
+def _check_dimension(dimension: int, model: LayerSizes) -> None:
+    """Raise ContradictionError if the affine dimension of the closure is not the source's less one.
+
+    The source is smooth over the dense orbit, so its dimension is its tangent dimension there. That
+    of the closure is less by one, because of the rescaling (λA, V/λ).
+    """
+    dimension_of_source = source_tangent_dimension(generic_orbit(model), model)
+    if dimension != dimension_of_source - 1:
+        raise ContradictionError(
+            f"the largest orbit has dimension {dimension}, not that of the source less one"
+        )
 
 
 def time_limit_after(done: Collection[Orbit], model: LayerSizes) -> TimeLimitError:
