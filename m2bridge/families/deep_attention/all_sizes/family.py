@@ -345,10 +345,8 @@ def _example(network: DeepAttention, counts: str, stated: Value | None) -> Examp
     if finding.exact_value is None:
         raise MethodUnavailableError(f"the dimension of {network.title}: {finding.method}")
     if finding.exact_value != counted_dimension:
-        raise ContradictionError(
-            f"{network.title}: {finding.exact_value} by ranks, {counted_dimension} counted layer by"
-            " layer"
-        )
+        by_ranks = f"{network.title}: {finding.exact_value} by ranks"
+        raise ContradictionError(f"{by_ranks}, {counted_dimension} counted layer by layer")
     return Example(network=network.key, computed=counted_dimension, stated=stated)
 
 
