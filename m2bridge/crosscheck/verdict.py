@@ -119,8 +119,8 @@ class Verdict:
         """A counterexample with numbers that prove it.
 
         For one case it is a :class:`~m2bridge.statements.statement.Witness`. For all sizes it is a
-        dictionary: of the size, the orbit, weights and numbers; or, for deep attention, of the
-        network, its dimension and the stated one.
+        dictionary: of the size, the orbit, weights and numbers; or of the key of a model, its
+        dimension and the stated one.
 
         ``None`` if the statement does not fail, or if the scope keeps no witness: that of the
         closure as a whole, read from a certificate, where the two values say it all; and that of
