@@ -116,8 +116,15 @@ class Verdict:
 
     @property
     def witness(self) -> Any:
-        """A counterexample with numbers that prove it; ``None`` if the statement does not fail, or
-        is about the closure as a whole and was read from a certificate.
+        """A counterexample with numbers that prove it.
+
+        For one case it is a :class:`~m2bridge.statements.statement.Witness`. For all sizes it is a
+        dictionary: of the size, the orbit, weights and numbers; or of the key of a model, its
+        dimension and the stated one.
+
+        ``None`` if the statement does not fail, or if the scope keeps no witness: that of the
+        closure as a whole, read from a certificate, where the two values say it all; and that of
+        the generators of all sizes, whose reason names the case.
         """
         return self.extent.witness
 

@@ -131,25 +131,27 @@ def _singular_locus(orbit: Orbit, shape: LayerSizes) -> bool:
 
 def _hilbert_function(shape: LayerSizes) -> Value | None:
     """Predict the Hilbert function; ``None`` where no formula is stated."""
-    from m2bridge.families.attention.ideal.values_by_degree import (
-        predicted_hilbert_values,  # with SymPy
-    )
+    # imported late: it loads SymPy
+    from m2bridge.families.attention.ideal.values_by_degree import predicted_hilbert_values
 
     return predicted_hilbert_values(shape)
 
 
 def _generators(shape: LayerSizes) -> Value | None:
     """Predict the number of minimal generators in each degree; ``None`` for one token."""
-    from m2bridge.families.attention.ideal.values_by_degree import (
-        predicted_generators,  # with SymPy
-    )
+    # imported late: it loads SymPy
+    from m2bridge.families.attention.ideal.values_by_degree import predicted_generators
 
     return predicted_generators(shape)
 
 
 def _generator_degrees(shape: LayerSizes) -> Value | None:
-    """Predict the degrees of minimal generators, without numbers; ``None`` for one token."""
-    from m2bridge.families.attention.ideal.values_by_degree import predicted_degrees  # with SymPy
+    """Predict the degrees of minimal generators of the ideal of the closure.
+
+    Their numbers are not compared. ``None`` for one token.
+    """
+    # imported late: it loads SymPy
+    from m2bridge.families.attention.ideal.values_by_degree import predicted_degrees
 
     return predicted_degrees(shape)
 

@@ -191,9 +191,9 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
 
     The layer has the widths d before and ``after`` it, and attention matrices of rank at most a.
     Functions of lightning attention are Σ_h V_h S A_h X with S = XXᵀ for t ≥ 2, and
-    Σ_h V_h x·q_h(x) with the quadratic forms q_h(x) = xᵀA_hx for t = 1. For softmax only the
-    weights are counted. The bounds are those of proposition-heads in docs/deep-attention.md; for
-    one output v_h is the row V_h.
+    Σ_h V_h x·q_h(x) with the quadratic forms q_h(x) = xᵀA_hx for t = 1; h is the index of a head.
+    For softmax only the weights are counted. The bounds are those of proposition-heads in
+    docs/deep-attention.md; for one output v_h is the row V_h.
     """
     heads = network.heads
     alpha = min(a, d)
@@ -202,7 +202,7 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
         yield Bounds.at_most(weights, "the attention and value matrices")
         return
     several_tokens = network.t > 1
-    exchanges = 0
+    exchanges = 0  # the dimension of the directions that only exchange values between heads
     # The function shows A_h for several tokens, and q_h for one. ``head_dimension`` is the
     # dimension of the set of these A_h or q_h, ``space_dimension`` that of the vector space around
     # it, and ``coefficients`` the number of coefficients of one output.
@@ -210,11 +210,8 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
         head_dimension = matrices_of_rank(d, alpha)
         space_dimension = d * d
         coefficients = d * comb(d + 1, 2)
-        # For one output Σ_h v_h S A_h stays to first order if, for a row w, v_jᵀw is added to A_i
-        # and v_iᵀw subtracted from A_j, as v_i S v_jᵀ = v_j S v_iᵀ. For w in both row spaces, an
-        # intersection of at least 2α − d dimensions, the ranks stay, too.
-        if after == 1 and heads <= d:
-            exchanges = comb(heads, 2) * max(0, 2 * alpha - d)
+        if after == 1:
+            exchanges = _exchanges_of_values(d, heads=heads, alpha=alpha)
     else:
         # q_h has the symmetric part of A_h as its matrix
         head_dimension = dimension_of_symmetric_rank(d, 2 * alpha)
@@ -230,13 +227,33 @@ def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Itera
     yield Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
     if after == 1 and several_tokens:
         # The row Σ_h v_h S A_h is linear in S and so determined by all S = uuᵀ. Then its d entries
-        # are quadratic forms in u, which vanish where all v_h u do: on a space of codimension h, a
-        # point of a Grassmannian of dimension h(d − h). Forms that vanish on it have as many
-        # dimensions as the forms of rank at most h.
-        h = min(heads, d)
-        quadrics = h * (d - h) + d * dimension_of_symmetric_rank(d, h)
-        yield Bounds.at_most(quadrics, f"quadratic forms that vanish where {h} linear forms do")
+        # are quadratic forms in u, which vanish where all v_h u do: on a space of codimension c, a
+        # point of a Grassmannian of dimension c(d − c). The forms that vanish on it are a vector
+        # space, of the same dimension as the set of all forms of rank at most c.
+        codimension = min(heads, d)
+        grassmannian = codimension * (d - codimension)
+        quadrics = grassmannian + d * dimension_of_symmetric_rank(d, codimension)
+        reason = f"quadratic forms that vanish where {codimension} linear forms do"
+        yield Bounds.at_most(quadrics, reason)
     yield Bounds.at_most(after * coefficients, "the number of coefficients")
+
+
+def _exchanges_of_values(d: int, *, heads: int, alpha: int) -> int:
+    """Return a lower bound for the dimension of the exchanges of values, which are in the kernel of
+    the differential of a layer of lightning attention with width d, one output and several tokens.
+
+    The layer is Σ_h v_h S A_h, with rows v_h, and A_h of rank ``alpha``. For heads i < j and a row
+    w an exchange is the tangent vector Ȧ_i = v_jᵀw, Ȧ_j = −v_iᵀw. It is in the kernel, because
+    v_i S v_jᵀ = v_j S v_iᵀ. For w in the row spaces of A_i and of A_j, whose intersection has at
+    least 2α − d dimensions, it is tangent to the matrices of this rank, as all rows of Ȧ_i and Ȧ_j
+    are multiples of w. With at most d heads generic v_h are independent, and so are these vectors
+    for all pairs of heads (proposition-heads in docs/deep-attention.md). With more heads nothing is
+    said: 0.
+    """
+    if heads > d:
+        return 0
+    pairs_of_heads = comb(heads, 2)
+    return pairs_of_heads * max(0, 2 * alpha - d)
 
 
 def bound_by_ranks(network: NetworkSizes, betas: Sequence[int]) -> Bounds:

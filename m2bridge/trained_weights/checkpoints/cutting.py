@@ -31,7 +31,7 @@ PARTS_OF_CUT = {"by-quarter": 4, "by-eighth": 8}
 """The number of parts of an array, by its cut."""
 
 
-def split_in_thirds(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
+def split_q_then_k_then_v(stacked: Any, output: Any, heads: int, part: Tensor) -> dict[str, Any]:
     """Return Q, K, V by these letters, of one array with all of Q, then all of K, then all of V.
 
     Parameters
@@ -39,7 +39,9 @@ def split_in_thirds(stacked: Any, output: Any, heads: int, part: Tensor) -> dict
     stacked : array
         A matrix, whose rows are those of Q, K and V; or of shape (3, ·, ·).
     output : array or None
-        O, whose columns are as many as Q has rows. Without it Q, K and V have as many rows each.
+        O, a matrix with as many columns as Q has rows; the other rows are those of K and of V, as
+        many of each. Without O, or if O has the heads as its first index, Q, K and V have a third
+        of the rows each.
     heads : int
         The number of heads, which divides the rows of Q.
     part : Tensor
@@ -48,7 +50,8 @@ def split_in_thirds(stacked: Any, output: Any, heads: int, part: Tensor) -> dict
     Raises
     ------
     InvalidCaseError
-        If the rows are not those of three matrices, K and V with as many as each other.
+        If the array is neither a matrix nor three of them; if its rows are no multiple of 3, or O
+        leaves no rows for K and V, or an odd number; if the heads do not divide the rows of Q.
     """
     if stacked.ndim == 3 and len(stacked) == 3:
         return dict(zip("QKV", stacked, strict=True))
@@ -58,12 +61,16 @@ def split_in_thirds(stacked: Any, output: Any, heads: int, part: Tensor) -> dict
             "weights", f"{named}: Q, K and V in one array must be a matrix, or three"
         )
     rows = stacked.shape[0]
-    rows_of_Q = rows // 3
     if output is not None and output.ndim == 2:
         # O has v columns for each head, and Q a rows, with a = v. Where heads share their keys,
         # Q has more than a third of the rows.
         rows_of_Q = output.shape[1]
-    if not rows_of_Q or (rows - rows_of_Q) % 2 or rows <= rows_of_Q:
+        rows_of_K_and_V = rows - rows_of_Q
+        is_split = rows_of_Q > 0 and rows_of_K_and_V > 0 and rows_of_K_and_V % 2 == 0
+    else:
+        rows_of_Q = rows // 3
+        is_split = rows > 0 and rows % 3 == 0
+    if not is_split:
         raise InvalidCaseError(
             "weights", f"{named}: {rows} is not the number of rows of Q, K and V, 3·a·heads"
         )

@@ -89,7 +89,12 @@ def _norm_of_row(
         asks += " or rms, before the layer, or none, after it"
     # Without β a norm may be of either kind. Of one after a layer it does not have to be known, as
     # it changes nothing of what the layer determines.
-    elif beta is None and not is_rms and place != "post" and _may_be_rms(row, star, available):
+    elif (
+        beta is None
+        and not is_rms
+        and place != "post"
+        and _kind_has_to_be_asked(row, star, available)
+    ):
         asks = "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
     # What the row takes for granted where only the name says it, empty if nothing.
     assumption = "assumed_without_beta" if beta is None else "assumed"
@@ -105,14 +110,18 @@ def _norm_of_row(
     )
 
 
-def _may_be_rms(row: Mapping[str, Any], star: str, available: Collection[str]) -> bool:
-    """Return whether a norm without β, of which its row does not say that it is an RMSNorm, may be
-    an RMSNorm in some models. ``star`` is what ``*`` in the row stands for.
+def _kind_has_to_be_asked(row: Mapping[str, Any], star: str, available: Collection[str]) -> bool:
+    """Return whether a row of the table of norms leaves open if a norm without β is a LayerNorm or
+    an RMSNorm, so that a user has to say it.
+
+    The row does not say that it is an RMSNorm. ``star`` is what ``*`` in the row stands for.
     """
-    # Norms of both kinds have the names of this row only beside the array that it names.
+    # Under ``asks_with`` is the name of an array. Models with it have norms of either kind under
+    # the names of this row; without it the norm is a LayerNorm.
     if "asks_with" in row:
         return row["asks_with"].replace("*", star) in available
-    # The row may say that it is a LayerNorm, or what is assumed of it.
+    # With ``layer`` the row says that it is a LayerNorm. With ``assumed_without_beta`` it says what
+    # is assumed, which is told to the user and not asked.
     return "layer" not in row and "assumed_without_beta" not in row
 
 

@@ -33,7 +33,7 @@ from m2bridge.trained_weights.checkpoints.cutting import (
     rule_that_shapes_violate,
     shapes_in_words,
     split_alternating,
-    split_in_thirds,
+    split_q_then_k_then_v,
 )
 
 NAMES = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
@@ -382,7 +382,7 @@ class LayerTensors:
         # One head is taken to have its q, then its k, then its v, as in all cuts by heads.
         is_one_head = self.cut == "unknown" and (count or 1) == 1
         if self.cut == "q-k-v" or is_one_head or stacked.ndim == 3:
-            parts = split_in_thirds(stacked, output, count or 1, self.parts["Q"])
+            parts = split_q_then_k_then_v(stacked, output, count or 1, self.parts["Q"])
         else:
             parts = self._interleaved(stacked, output, count)
         return {**arrays, **parts}

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
-from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, exact_ranks
-from m2bridge.trained_weights.heads.spectrum import Numerical, words_on_excess_rank
+from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, exact_ranks, words_on_excess_rank
+from m2bridge.trained_weights.heads.spectrum import Numerical
 from m2bridge.trained_weights.heads.token_space import ReducedHead
 from m2bridge.trained_weights.heads.weight_type import HeadTypes
 

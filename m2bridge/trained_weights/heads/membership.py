@@ -20,13 +20,8 @@ from m2bridge.families.attention.orbits.membership import (
 )
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.trained_weights.checkpoints.names import given_layer
-from m2bridge.trained_weights.heads.ranks import HeadShape, integers
-from m2bridge.trained_weights.heads.spectrum import (
-    Spectrum,
-    precision,
-    rounded,
-    words_on_excess_rank,
-)
+from m2bridge.trained_weights.heads.ranks import HeadShape, integers, words_on_excess_rank
+from m2bridge.trained_weights.heads.spectrum import Spectrum, precision, rounded
 
 
 @computation

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from math import comb
+from math import comb, sqrt
 from operator import mul
 from typing import Any, NamedTuple
 
@@ -46,6 +46,8 @@ the rank of all columns, and a layer has many more.
 """
 _MOST_SECONDS = 60.0
 """The price of one rank over QQ above which it is not computed."""
+_ROUNDINGS = 4
+"""A rounded product of rank a is about so many roundings in each row and column from rank a."""
 
 
 def residues(array: Any) -> flint.nmod_mat:
@@ -138,15 +140,52 @@ def _rank_over_QQ(matrix: flint.fmpz_mat) -> int | None:
     rank = int(flint.nmod_mat(matrix, LARGE_PRIME).rank())
     if rank == min(matrix.nrows(), matrix.ncols()):
         return rank
-    # The rank over QQ is found modulo one prime of 61 bits after the other, until their product is
-    # longer than a minor that would have to vanish, of one row more than the rank: that minor has
-    # about as many bits as its rows have together.
-    bits_of_minor = (rank + 1) * max(int(entry).bit_length() for entry in matrix.entries())
-    primes = 1 + bits_of_minor / 61
-    seconds_for_a_prime = elimination_price(matrix.nrows(), matrix.ncols())
-    if primes * seconds_for_a_prime >= _MOST_SECONDS:
+    if _seconds_of_rank_of(matrix, rank) >= _MOST_SECONDS:
         return None
     return rank_of(matrix)
+
+
+def _seconds_of_rank_of(matrix: flint.fmpz_mat, rank: int) -> float:
+    """Return roughly how many seconds :func:`rank_of` takes for a matrix of this rank.
+
+    It tries primes of 61 bits until their product exceeds all minors with ``rank`` + 1 rows, which
+    then vanish. Such a minor has about (rank + 1) · (bits of the largest entry) bits.
+    """
+    bits_of_entry = max(int(entry).bit_length() for entry in matrix.entries())
+    bits_of_minor = (rank + 1) * bits_of_entry
+    primes = 1 + bits_of_minor / 61
+    seconds_for_a_prime = elimination_price(matrix.nrows(), matrix.ncols())
+    return primes * seconds_for_a_prime
+
+
+def words_on_excess_rank(
+    rank: int, *, most: int, size: int, distance: float | None, precision: float
+) -> str:
+    """Return the words about a given A whose rank is larger than a model allows; they say whether
+    rounding may explain it.
+
+    Parameters
+    ----------
+    rank, most : int
+        The rank of A, and the largest one that is allowed, a.
+    size : int
+        The number of rows and columns of A.
+    distance : float or None
+        The relative distance of A to rank ``most``; ``None`` where rounding hides it.
+    precision : float
+        The distance from 1 to the next number of the type in which A is stored.
+    """
+    words = f"rk A = {rank} > a = {most}: not weights of this model"
+    to_allowed_rank = 0.0 if distance is None else distance
+    # The product KᵀQ, rounded in each entry, is about so far from the exact one.
+    of_rounding = _ROUNDINGS * sqrt(size) * precision
+    if to_allowed_rank > of_rounding:
+        return words
+    return (
+        f"{words}; but A is within rounding of rank {most} (relative distance"
+        f" {to_allowed_rank:.1g}): a rounded product KᵀQ has full rank, so give K and Q instead of"
+        " A"
+    )
 
 
 @dataclass(frozen=True, slots=True)

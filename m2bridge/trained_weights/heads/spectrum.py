@@ -33,8 +33,6 @@ _CANCELLED = 1e-8
 """A product whose norm is a smaller part of that of its factors is computed exactly if small."""
 _MAX_EXACT_PRODUCTS = 2**15
 """The largest number of multiplications of fractions in a product that is computed exactly."""
-_ROUNDINGS = 4
-"""A rounded product of rank a is about so many roundings in each row and column from rank a."""
 
 Measured = tuple[float, float]
 """A number, and its error."""
@@ -59,36 +57,6 @@ def rounded(value: float, error: float) -> float | None:
     if error:
         digits = max(1, min(digits, floor(log10(abs(value) / error))))
     return float(f"{value:.{digits}g}")
-
-
-def words_on_excess_rank(
-    rank: int, *, most: int, size: int, distance: float | None, precision: float
-) -> str:
-    """Return the words about a given A whose rank is larger than a model allows; they say whether
-    rounding may explain it.
-
-    Parameters
-    ----------
-    rank, most : int
-        The rank of A, and the largest one that is allowed, a.
-    size : int
-        The number of rows and columns of A.
-    distance : float or None
-        The relative distance of A to rank ``most``; ``None`` where rounding hides it.
-    precision : float
-        The distance from 1 to the next number of the type in which A is stored.
-    """
-    words = f"rk A = {rank} > a = {most}: not weights of this model"
-    to_allowed_rank = 0.0 if distance is None else distance
-    # The product KᵀQ, rounded in each entry, is about so far from the exact one.
-    of_rounding = _ROUNDINGS * sqrt(size) * precision
-    if to_allowed_rank > of_rounding:
-        return words
-    return (
-        f"{words}; but A is within rounding of rank {most} (relative distance"
-        f" {to_allowed_rank:.1g}): a rounded product KᵀQ has full rank, so give K and Q instead of"
-        " A"
-    )
 
 
 def precision(array: Any) -> float:
@@ -196,16 +164,21 @@ class Spectrum:
         return inf if error_of_all > 0 else 0.0
 
     def distance(self, rank: int) -> Measured:
-        """Return the relative distance to the matrices of at most this rank, and its error. Both
-        are 0 only if it is proved that the matrix is of at most this rank.
+        """Return the distance to the matrices of at most this rank, divided by the norm of
+        Frobenius of the matrix, and its error. Both are 0 only if it is proved that it is one of
+        these.
 
         It is the norm of the singular values that are left out (Eckart, Young 1936).
         """
-        if rank >= (len(self.values) if self.rank is None else self.rank):
+        proved_bound = len(self.values) if self.rank is None else self.rank
+        if rank >= proved_bound:
             return 0.0, 0.0
         value = 0.0
         if self.norm > 0:
             value = float(numpy.linalg.norm(self.values[rank:])) / self.norm
+        # The norms of the values left out and of all values each change by at most the error of all
+        # values. So their quotient, which is at most 1, changes by about two relative errors at
+        # most; the 8 roundings are those of the two norms and of the quotient.
         return value, 2 * self.relative_error + 8 * EPSILON
 
     def effective_rank(self, tolerance: float) -> int:
@@ -382,8 +355,11 @@ class Pair:
 
         In a norm that orthogonal changes of the tokens preserve, ½(‖A‖²‖V‖² + ‖VA‖²) is the square
         of the norm of φ(A, V). Let A' and V' be the truncations, A = A' + E and V = V' + F. Then
-        the change is φ(E, V) + φ(A', F), and the two are orthogonal, so that squares are added.
+        the change is φ(E, V) + φ(A', F). The two are orthogonal, since A'Eᵀ = 0, so that squares
+        are added. Number and error are 0 only if it is proved that nothing is cut off.
         """
+        if self.A.distance(rank_A) == self.V.distance(rank_V) == (0.0, 0.0):
+            return 0.0, 0.0
         S, T = self.A.values, self.V.values
         # The squares of the entries of VA on bases of singular vectors: their sum is ‖VA‖².
         squares_of_VA = (T[:, None] * self.cosines * S) ** 2
@@ -392,11 +368,12 @@ class Pair:
         square_of_change = s[rank_A:].sum() * t.sum() + s[:rank_A].sum() * t[rank_V:].sum()
         square_of_change += squares_of_VA[:, rank_A:].sum() + squares_of_VA[rank_V:, :rank_A].sum()
         value = sqrt(square_of_change / (s.sum() * t.sum() + squares_of_VA.sum()))
-        if value == 0:
-            return 0.0, 0.0
         # An error of a matrix changes its truncation by more than itself, by about these factors.
-        gaps = _instability(S, rank_A) + _instability(T, rank_V)
-        return value, 4 * self.error * (1 + gaps)
+        instability = _instability(S, rank_A) + _instability(T, rank_V)
+        # φ(A, V) changes by at most the error times ‖A‖‖V‖, which is at most √2 times the norm of
+        # φ(A, V), and φ(A', V') by about that times the instability. For the quotient, at most 1,
+        # the former counts twice: 2√2 (1 + instability) times the error, with 4 in place of 2√2.
+        return value, 4 * self.error * (1 + instability)
 
 
 def _instability(values: Any, rank: int) -> float:

@@ -401,6 +401,14 @@ def test_extreme_scales() -> None:
     head = weights(A=numpy.eye(3), V=numpy.diag([1e200, 1e-200, 1e-200]), a=3).heads[0]
     assert (head.point, head.numerical.singular_values_V) == ("smooth", [1e200, None, None])
     assert head.numerical.distances_to_lower_rank_V == [1.0, None, None, 0.0]
+    # of rank 2 with one singular value whose square is 0 in floating point: the change is not 0
+    near = weights(A=numpy.diag([1.0, 1e-200, 0.0]), V=numpy.eye(3), a=2).heads[0]
+    assert (near.ranks.r, near.numerical.nearest_singular_locus) == (2, "rk A ≤ 1")
+    assert near.numerical.distance_to_singular_locus is None
+    assert near.numerical.relative_change_of_function is None
+    # of rank 1 it is on that part, and nothing is cut off
+    on_it = weights(A=numpy.diag([1.0, 0.0, 0.0]), V=numpy.eye(3), a=2).heads[0].numerical
+    assert (on_it.distance_to_singular_locus, on_it.relative_change_of_function) == (0.0, 0.0)
     random = numpy.random.default_rng(5)
     turned, _ = numpy.linalg.qr(random.standard_normal((60, 60)))
     scales = numpy.where(numpy.arange(60) < 30, 1.0, 1e-250)[:, None]
@@ -958,6 +966,16 @@ def test_the_shape_says_how_q_k_and_v_are_stacked(
         InvalidCaseError, match=r"'x' is 32 × 96: 3 heads do not divide the 32 rows of Q"
     ):
         weights({"x": numpy.ones((32, 96))}, heads=3, layout="q-k-v")
+    # 8 rows are not three times as many, nor are 8 rows beside the 3 of O, or the 8 of another O
+    for number in (None, 3, 8):
+        given = {"x": numpy.ones((8, 4))}
+        if number is not None:
+            given["o"] = numpy.ones((4, number))
+        output = None if number is None else "o"
+        with pytest.raises(
+            InvalidCaseError, match="'x' is 8 × 4: 8 is not the number of rows of Q, K and V"
+        ):
+            weights(given, stacked="x", output=output, layout="q-k-v")
     with pytest.raises(InvalidCaseError, match="Argument 'key' is not given beside stacked"):
         weights({"x": stacked}, stacked="x", key="x")
 

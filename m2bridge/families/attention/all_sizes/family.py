@@ -115,9 +115,10 @@ class AllSizes(AllSizesResult):
         }
 
     def _partitions(self) -> list[tuple[str, dict[str, isl.Set]]]:
-        """Return the name of each statement, and the sets of sizes of :meth:`SizeSets.partition`.
+        """Return for each verdict the name of its statement, and its sets of sizes by the answers.
 
-        Together the sets are all sizes, by the answers ``true``, ``false``, … there.
+        The answers are "true", "false", "not decided", "vacuous" and "does not apply". The sets of
+        sizes with these answers are disjoint, and together all sizes (:meth:`SizeSets.partition`).
         """
         listed = []
         for verdict in self.verdicts:

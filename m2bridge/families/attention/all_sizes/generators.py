@@ -40,6 +40,10 @@ from m2bridge.statements.statement import GlobalStatement, Statement
 # minutes.
 MAX_COMPARED_CASE_SIZE = 4
 
+# The title of the sheet with all verdicts.
+TITLE = (
+    "Generators of the Zariski closures of lightning self-attention for all sizes, t ≥ 2, over QQ"
+)
 
 # The class of the values that the statements about generators predict, by key: numbers of
 # generators, or degrees alone.
@@ -129,11 +133,7 @@ class GeneratorsOfAllSizes(VerdictsResult):
             Table(("case", "generators, without the core"), cases),
         ]
         findings = Findings([verdict.to_finding() for verdict in self.verdicts])
-        title = (
-            "Generators of the Zariski closures of lightning self-attention for all sizes, t ≥ 2,"
-            " over QQ"
-        )
-        return Sheet(title, [Facts(facts), *tables, findings])
+        return Sheet(TITLE, [Facts(facts), *tables, findings])
 
     def to_json(self) -> dict[str, Any]:
         """Return the closures for all sizes, the verdicts, and all cases."""

@@ -173,8 +173,10 @@ def more_tangents_at_squares() -> isl.Set:
     """The sizes (d, 1, 1) where tangent vectors at a matrix of rank one exceed the dimension.
 
     For α = d' = 1 functions are q ⊗ c with a vector q and a symmetric matrix c of rank at most two.
-    At c = k² all q ⊗ w² and p ⊗ c, with any vectors w and p, are tangent: together d(d + 1)/2 + d −
-    1 dimensions. That is (d − 1)(d − 2)/2 more than the dimension 3d − 2.
+    At c = k² all q ⊗ w² are tangent, for any vector w, since c + s w² is of rank at most two for
+    every number s; and so are all p ⊗ c, for any vector p. They span spaces of dimensions
+    d(d + 1)/2 and d, with q ⊗ c in both: together d(d + 1)/2 + d − 1 dimensions. That is
+    (d − 1)(d − 2)/2 more than the dimension 3d − 2.
     """
     d, *_ = variables(*NAMES)
     one = d**0
@@ -182,6 +184,7 @@ def more_tangents_at_squares() -> isl.Set:
     dimension = source_dimension(d, one, one) - 1
     no_excess = zeros(tangents - dimension)
     assert no_excess is not None, "the excess has linear factors"
+    # for integers d the excess (d − 1)(d − 2)/2 is never negative, so it is positive off its zeros
     return sizes("a = 1 and dp = 1").subtract(no_excess)
 
 

@@ -375,9 +375,7 @@ def _decide_singular(
                 f"at orbit {orbit} of {case} the fibre and tangent vectors disagree"
             )
         return False
-    if has_more_tangents:
-        return True
-    return None
+    return True if has_more_tangents else None
 
 
 def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:

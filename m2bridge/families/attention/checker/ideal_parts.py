@@ -243,9 +243,8 @@ class Products:
         s = 0
         while s < first or values[s] != self.number_of_sections(s):
             if s == first + MAX_UNDECIDED_DEGREES:
-                raise TooExpensiveError(
-                    "answer", f"not decided: the Hilbert function up to degree {s}"
-                )
+                reason = f"not decided: the Hilbert function up to degree {s}"
+                raise TooExpensiveError("answer", reason)
             s += 1
             # generators are computed up to degree s + 1: ``weights`` raises if that is too large
             self.weights(s + 1)

@@ -232,8 +232,10 @@ def failing_hypothesis(hypotheses: Hypotheses, case: Case) -> str | None:
     """The words for the first of these hypotheses that fails in a case; None if all hold."""
     holds = {
         "several-tokens": case.t >= 2,
+        # α = d' = 1 is the degenerate case
         "not-degenerate": case.alpha > 1 or case.d_out > 1,
         "two-dimensions": case.d >= 2,
+        # the whole hypothesis of the words is d' = 1 and a ≥ d, which is the same as α = d
         "one-output": case.d_out == 1 and case.alpha == case.d,
     }
     for name in hypotheses:

@@ -315,6 +315,8 @@ def source_is_smooth(orbit: Orbit, model: LayerSizes) -> bool:
 def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSizes) -> None:
     """Check that fibres, tangent vectors and equations agree on whether each orbit is singular.
 
+    ``dimension`` is the affine dimension of the closure.
+
     Raises
     ------
     ContradictionError
@@ -322,24 +324,35 @@ def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSiz
         by equations; if there are more tangent vectors than the equations allow; if a singular
         orbit's closure has smooth points; if the dimension is not that of the source less one.
     """
-    # The source is smooth over the dense orbit, so its tangent dimension is its dimension. That of
-    # the closure is less by one, because of the rescaling (λA, V/λ).
-    if dimension != source_tangent_dimension(generic_orbit(model), model) - 1:
-        raise ContradictionError(
-            f"the largest orbit has dimension {dimension}, not that of the source less one"
-        )
+    _check_dimension(dimension, model)
     singular = [fact.orbit for fact in facts if fact.singular]
     for fact in facts:
         evidence = f"at orbit {fact.orbit} of {model}: {fact}; dimension {dimension}"
-        if fact.singular is False and fact.tangent_lower > dimension:
+        # of the tangent dimension: at least ``lower``, by explicit vectors, and at most ``most``,
+        # by equations, which is infinite without them
+        lower, most = fact.tangent_lower, fact.tangent.most
+        if fact.singular is False and lower > dimension:
             raise ContradictionError(f"smooth by its fibre, singular by tangent vectors {evidence}")
-        if fact.singular and fact.tangent_upper == dimension:
+        if fact.singular and most == dimension:
             raise ContradictionError(f"singular by its fibre, smooth by equations {evidence}")
-        if fact.tangent.most < fact.tangent_lower:
+        if most < lower:
             raise ContradictionError(f"more tangent vectors than the equations allow {evidence}")
         # the singular locus is closed, so it contains the closures of singular orbits
         if fact.singular is False and any(fact.orbit.in_closure_of(orbit) for orbit in singular):
             raise ContradictionError(f"smooth, but in the closure of a singular orbit {evidence}")
+
+
+def _check_dimension(dimension: int, model: LayerSizes) -> None:
+    """Raise ContradictionError if the affine dimension of the closure is not the source's less one.
+
+    The source is smooth over the dense orbit, so its dimension is its tangent dimension there. That
+    of the closure is less by one, because of the rescaling (λA, V/λ).
+    """
+    dimension_of_source = source_tangent_dimension(generic_orbit(model), model)
+    if dimension != dimension_of_source - 1:
+        raise ContradictionError(
+            f"the largest orbit has dimension {dimension}, not that of the source less one"
+        )
 
 
 def time_limit_after(done: Collection[Orbit], model: LayerSizes) -> TimeLimitError:
@@ -538,7 +551,8 @@ def by_fibres(shape: LayerSizes) -> LocusFindings:
 def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
     """Return the status of an orbit on a closure of this affine dimension, as its fibre decides it.
 
-    The status has bounds for the tangent dimension, but no upper bound that equations gave.
+    The status has bounds for the tangent dimension. An upper bound by equations is kept only where
+    it meets the lower one, so that the number is exact.
     """
     tangent = fact.tangent
     if fact.singular is False:
@@ -547,6 +561,7 @@ def _status_by_fibre(fact: OrbitFacts, dimension: int) -> OrbitStatus:
     elif tangent.exact is None:
         # the upper bound is by equations, so it is left out as no finding of this method
         tangent = Bounds.at_least(tangent.lower)
+    # else the orbit is singular or undecided, and the bounds meet: the number is proved as it is
     return OrbitStatus(
         orbit=fact.orbit, dimension=fact.dimension, tangent=tangent, singular=fact.singular
     )

@@ -245,13 +245,14 @@ def coordinate_names(shape: LayerSizes, coordinates: CoordinateSystem) -> tuple[
     check_coordinates(shape, coordinates)
     if coordinates == "reduced":
         return tuple(map(reduced_name, indices(shape)))
-    columns, tokens = range(shape.d), range(shape.t)
+    # the range of p, q and i, the indices of the coordinates of a token
+    inputs, tokens = range(shape.d), range(shape.t)
     names = []
-    # output k of token j
+    # the monomials X_pu X_qu X_ij of (x_uᵀ A x_j)(V x_u)_k, the output k of token j
     for k, j in product(range(shape.d_out), tokens):
         # A set: terms with p and q exchanged have the same monomial, and for u = j, where all three
         # factors are entries of one token, those with i, p and q in any order.
-        terms = product(tokens, columns, columns, columns)
+        terms = product(tokens, inputs, inputs, inputs)
         monomials = {_monomial(u, p, q, i, j) for u, p, q, i in terms}
         names += [_full_name(k, j, monomial) for monomial in sorted(monomials)]
     return tuple(names)
@@ -315,11 +316,12 @@ def _full_coordinates(
 
     The output of token j is Σ_u (x_uᵀ A x_j)(V x_u), which is expanded in the entries of X.
     """
-    columns, tokens = range(shape.d), range(shape.t)
+    # the range of p, q and i, the indices of the coordinates of a token
+    inputs, tokens = range(shape.d), range(shape.t)
     values: dict[str, PolyElement] = {}
     for k, j in product(range(shape.d_out), tokens):
         terms: dict[InputMonomial, PolyElement] = defaultdict(int)
-        for u, p, q, i in check_deadline_in(product(tokens, columns, columns, columns)):
+        for u, p, q, i in check_deadline_in(product(tokens, inputs, inputs, inputs)):
             terms[_monomial(u, p, q, i, j)] += A[p][i] * V[k][q]
         for monomial in sorted(terms):
             values[_full_name(k, j, monomial)] = terms[monomial]

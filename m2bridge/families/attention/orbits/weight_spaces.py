@@ -73,9 +73,10 @@ class IndexClasses(NamedTuple):
     """The numbers of symbols in each class, at the representative of an orbit.
 
     At the representative the column space L of A and the row space U of V are spanned by unit
-    vectors. The symbol of an index p, of rows of A and columns of V, is in the class of those
-    spaces that contain e_p. For m = dim L ∩ U = 0 there is one symbol "twice" besides, of the two
-    indices in the first row of V (:class:`WeightSpaces`).
+    vectors; except that for m = dim L ∩ U = 0 the first row of V is a sum e_p + e_q, with e_p in L.
+    The symbol of an index p, of rows of A and columns of V, is in the class of those spaces that
+    contain e_p; except that for m = 0 the two indices p and q of the first row of V share the one
+    symbol "twice" (:class:`WeightSpaces`).
 
     Parameters
     ----------
@@ -96,16 +97,16 @@ class IndexClasses(NamedTuple):
     @classmethod
     def of(cls, orbit: Orbit, shape: LayerSizes) -> "IndexClasses":
         """Return the classes at the representative of an orbit."""
-        r, s, m = orbit.cells
-        # for m = 0 one index of L and one of U belong to the symbol "twice"
-        shared = max(m, 1)
+        # L has r indices and U has s. Of these the m common ones are in neither ``in_l`` nor
+        # ``in_u``; for m = 0 one of L and one of U are not, which share the symbol "twice".
+        not_alone = max(orbit.m, 1)
         return cls(
-            in_both=m,
-            in_l=r - shared,
-            in_u=s - shared,
+            in_both=orbit.m,
+            in_l=orbit.r - not_alone,
+            in_u=orbit.s - not_alone,
             in_neither=shape.d - orbit.span,
-            free_inputs=shape.d - r,
-            free_outputs=shape.d_out - s,
+            free_inputs=shape.d - orbit.r,
+            free_outputs=shape.d_out - orbit.s,
         )
 
     def kept(self) -> "IndexClasses":

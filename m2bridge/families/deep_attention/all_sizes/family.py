@@ -265,8 +265,13 @@ def _networks(prediction: DimensionFormula) -> Iterator[DeepAttention]:
 
 
 def _admitted(statement: Stated, prediction: DimensionFormula) -> Iterator[DeepAttention]:
-    """Return the small networks to which a statement applies, of which no hypothesis fails."""
-    return (network for network in _networks(prediction) if not statement.hypotheses(network))
+    """Yield the small networks, with the normalization that the prediction is about, of which no
+    hypothesis of the statement fails.
+    """
+    for network in _networks(prediction):
+        failing_hypothesis = statement.hypotheses(network)  # in words; empty if all hold
+        if not failing_hypothesis:
+            yield network
 
 
 def known_dimension(network: DeepAttention, counts: str) -> int:
@@ -340,10 +345,8 @@ def _example(network: DeepAttention, counts: str, stated: Value | None) -> Examp
     if finding.exact_value is None:
         raise MethodUnavailableError(f"the dimension of {network.title}: {finding.method}")
     if finding.exact_value != counted_dimension:
-        raise ContradictionError(
-            f"{network.title}: {finding.exact_value} by ranks, {counted_dimension} counted layer by"
-            " layer"
-        )
+        by_ranks = f"{network.title}: {finding.exact_value} by ranks"
+        raise ContradictionError(f"{by_ranks}, {counted_dimension} counted layer by layer")
     return Example(network=network.key, computed=counted_dimension, stated=stated)
 
 
