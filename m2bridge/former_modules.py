@@ -108,10 +108,15 @@ class FormerModule:
         """Register the module that moved under its former name as well.
 
         Where a module was divided, fill the empty one that Python has made with the names of all
-        parts.
+        parts. It keeps its own ``__name__``, ``__spec__`` and others that Python sets.
         """
         name = module.__name__
-        for part in DIVIDED_MODULES.get(name, ()):
-            module.__dict__.update(vars(import_module(part)))
         if name in FORMER_MODULES:
+            # after this method Python takes the module of this name from sys.modules again
             sys.modules[name] = import_module(FORMER_MODULES[name])
+            return
+        for part in DIVIDED_MODULES[name]:
+            for key, value in vars(import_module(part)).items():
+                is_set_by_python = key.startswith("__") and key.endswith("__")
+                if not is_set_by_python:
+                    setattr(module, key, value)

@@ -236,24 +236,26 @@ class Run:
     def compute(
         self,
         what: str,
-        function: ImportedFunction,
+        import_function: ImportedFunction,
         *subject: Any,
         starts_engine_early: bool = True,
         **more: Any,
     ) -> tuple[Any, int]:
         """Compute within the limits, and print the result; return it, and the exit code.
 
-        ``function`` imports the function that computes, and returns it; that is called with
-        ``subject`` and ``more``. With ``starts_engine_early`` Macaulay2 starts during the import.
-        ``what`` says in words what is computed, for the display of progress.
+        ``import_function`` returns the function that computes, which is called with ``subject`` and
+        ``more``. With ``starts_engine_early`` Macaulay2 starts during the import. ``what`` says in
+        words what is computed, for the display of progress. Printing may exceed the limit a little.
         """
-        with time_limit(timeout=self.timeout) as running, progress(what):
-            engine = self.engine(starts_early=starts_engine_early)
-            with engine:
-                with importing():
-                    compute = function()
-                result = compute(*subject, **more)
-        return result, show(result, self.form, running, self.everything)
+        with (
+            time_limit(timeout=self.timeout) as clock,  # ``show`` uses it after the block
+            progress(what),
+            self.engine(starts_early=starts_engine_early),  # computations find this session
+        ):
+            with importing():
+                function = import_function()
+            result = function(*subject, **more)
+        return result, show(result, self.form, clock, self.everything)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -201,7 +201,8 @@ class PolynomialsFirst(click.Command):
 
         * what begins with two, as ``--json``;
         * the value of an option, as ``-y`` after ``--other``, which click reads as it is;
-        * another number, as ``-3``;
+        * a number, as ``-3``, and a minus sign alone, which have no variables: click refuses the
+          number as an unknown option, and takes the sign for an argument;
         * an option, as ``-h``, also if one of its two dashes is missing: ``-json``.
 
         So ``-x^2 + y`` is a text.
@@ -215,10 +216,12 @@ class PolynomialsFirst(click.Command):
         marked: list[str] = []
         previous = ""
         for arg in args:
-            # a minus sign that neither a second one nor only a number follows
+            # a minus sign, which no second one follows, and not only a number or nothing
             begins_as_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None
-            is_option = arg in options or f"-{arg.partition('=')[0]}" in options
-            is_text = begins_as_text and not is_option and previous not in options_with_value
+            name_with_second_dash = f"-{arg.partition('=')[0]}"
+            is_option = arg in options or name_with_second_dash in options
+            is_value_of_option = previous in options_with_value
+            is_text = begins_as_text and not is_option and not is_value_of_option
             marked.append(f" {arg}" if is_text else arg)
             previous = arg
         return super().parse_args(ctx, marked)

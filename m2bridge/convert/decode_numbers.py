@@ -123,7 +123,10 @@ def dense_terms(data: list[Any], variables: int) -> list[DenseTerm]:
 
 
 def _sparse_terms(data: list[Any]) -> Iterable[tuple[Any, Powers]]:
-    """The coefficient and the powers of variables of each term, in either form of the data."""
+    """The coefficient and the powers of variables of each term.
+
+    ``data`` has one of the two forms that :func:`dense_terms` describes.
+    """
     if data and data[0] == "Text":
         _, names, count, text = data
         return _terms_of_text(names, count, text)

@@ -115,7 +115,7 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     An equation becomes the difference of its sides. Polynomials over ZZ and QQ can be converted to
     a ring over GF(p), modulo p. An element of this ring is returned as it is. Of a polynomial over
     another GF(q) the residues are taken as the integers nearest to 0: callers compare the fields
-    first, by :func:`own_field` and :func:`common_field`.
+    first, by :func:`check_field` or :func:`common_field`.
 
     Raises
     ------
@@ -376,6 +376,15 @@ def common_field(
             f"polynomials over different fields, {first} and {second}: give all over one"
         )
     return own_fields[0] if own_fields else QQ
+
+
+def check_field(value: object, field: CoefficientField) -> None:
+    """Raise ConversionError if a value is a polynomial that cannot be taken over a field.
+
+    Polynomials over that field, over its prime field and over QQ and ZZ can (:func:`common_field`).
+    Values that say no field, such as text, numbers and expressions, pass.
+    """
+    common_field([own_field(value)], field)
 
 
 def _rational_coefficient(coefficient: Any, field: CoefficientField) -> Fraction:

@@ -38,7 +38,7 @@ from m2bridge.algebra.ring import (
 from m2bridge.algebra.typeset import Typeset, ideal_latex as ideal_in_ring
 from m2bridge.convert.answers import Answer
 from m2bridge.convert.m2_syntax import all_to_macaulay2
-from m2bridge.convert.parsing import common_field, element, flat, own_field
+from m2bridge.convert.parsing import check_field, element, flat
 from m2bridge.convert.printing import (
     generator_lines,
     ideal_latex,
@@ -562,13 +562,15 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         return ask(question, ideals)
 
     def _as_ideal(self, value: object) -> GeneratingSet:
-        """The value if it is an ideal; if it is a polynomial, the ideal of this ring it generates.
+        """The value if it is an ideal, of any ring; else the ideal of this ring that it generates.
 
-        Raises ConversionError for other values, and polynomials over another field.
+        It is then a polynomial over the field of this ring, its prime field, QQ or ZZ, reduced
+        modulo p over GF(p); or text, a number, an expression or equation, as :func:`element` reads
+        them. Raises ConversionError for other values.
         """
         if isinstance(value, GeneratingSet):
             return value
-        common_field([own_field(value)], self.ring.field)  # raises if the fields differ
+        check_field(value, self.ring.field)
         return GeneratingSet.without_zeros(self.ring, [element(self.ring, value)])
 
     def _check_ring(self, ring: PolynomialRing, owner: str) -> None:

@@ -56,7 +56,7 @@ an error there, or are about the ideal of the leading monomials: to ``degree ide
 answers 0, and to ``hilbertSeries ideal(2*x)`` that of ``ideal x``.
 """
 
-QUESTIONS_OVER_FIELDS = {
+WORDS_OF_QUESTIONS_OVER_FIELDS = {
     "ideal_invariants": "dimensions, degrees and Hilbert series",
     "ideal_betti_table": "Betti numbers",
     "ideal_resolution": "free resolutions",
@@ -311,7 +311,7 @@ def question(
         Other variables of the template, as Macaulay2 reads them.
     libraries : tuple of str
         The files ``m2scripts/<library>.m2`` with functions that the program uses. Over an extension
-        field ``extension_fields`` is added.
+        field ``wire`` and ``extension_fields`` come first.
 
     Raises
     ------
@@ -323,9 +323,12 @@ def question(
     check_one_ring(*ideals.values())
     ring = next(iter(ideals.values())).ring  # the same for all of them
     if name not in QUESTIONS_OVER_INTEGERS:
-        check_over_field(ring.field, QUESTIONS_OVER_FIELDS.get(name, "these computations"))
+        what = WORDS_OF_QUESTIONS_OVER_FIELDS.get(name, "these computations")
+        check_over_field(ring.field, what)
     if isinstance(ring.field, ExtensionField):
-        libraries = ("wire", "extension_fields", *libraries[1:])  # "wire" is the first already
+        # "extension_fields" redefines functions of "wire", so it is read right after it
+        other_libraries = [library for library in libraries if library != "wire"]
+        libraries = ("wire", "extension_fields", *other_libraries)
     ideal_texts = {key: m2_syntax.ideal(ideal, RING) for key, ideal in ideals.items()}
     ring_and_ideals = {
         "ring": m2_syntax.ring(ring),

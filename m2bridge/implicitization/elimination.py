@@ -388,12 +388,9 @@ class Substitution:
         return total
 
     def _value_at_random_point(self, terms: Iterable[tuple[Monomial, int]]) -> int:
-        """Return the value modulo ``TEST_PRIME`` of a polynomial in the coordinates, at the image
-        of the random point.
-        """
-        functions = FunctionValues(
-            values=[[value] for value in self.values], prime=TEST_PRIME, count=1
-        )
+        """Return a polynomial's value modulo ``TEST_PRIME`` at the image of the random point."""
+        values = [[value] for value in self.values]
+        functions = FunctionValues(values=values, prime=TEST_PRIME, count=1)
         total = 0
         for monomial, coefficient in check_deadline_in(terms):
             total += functions.monomial_values(monomial)[0] * coefficient
@@ -408,6 +405,8 @@ class Substitution:
         expansions = [self.expand(monomial).to_dict() for monomial in check_deadline_in(monomials)]
         occurring = sorted(set().union(*expansions))
         row_of = {exponents: row for row, exponents in enumerate(occurring)}
+        # FLINT's rref over QQ takes about as much time as this many modulo primes: refuse where the
+        # deadline would pass meanwhile.
         check(PRIMES_PER_RATIONAL_ECHELON * elimination_price(len(row_of), len(monomials)))
         matrix = flint.fmpz_mat(len(row_of), len(monomials))
         for column, expansion in enumerate(check_deadline_in(expansions)):
@@ -576,6 +575,7 @@ def in_all_coordinates(polynomial: Terms, reduction: LinearReduction) -> Terms:
     """Return a polynomial in the independent coordinates as a polynomial in all coordinates.
 
     Only the numbers of the coordinates in its monomials change: i becomes ``reduction.basis[i]``.
+    As the basis ascends, so do the numbers in each monomial.
     """
     if not reduction.dependencies:
         return polynomial  # all coordinates are independent, and have the same numbers

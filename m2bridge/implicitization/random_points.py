@@ -88,24 +88,29 @@ class RandomPoints:
 
         The rank is at most that over QQ of the monomials as functions on the image, and equal to it
         unless the points or the prime are unlucky. As it is often less than half the number of
-        monomials, half as many points are tried first, and more are added as long as the rank is
-        nearly the number of points.
+        monomials, it is tried with about half of the points first. If it is nearly their number, it
+        is computed with all.
         """
-        max_points = len(monomials) + SPARE_POINTS
-        # Points number start, …, stop − 1 are added in each turn.
-        start, stop = 0, min(max_points // 2 + SPARE_POINTS, max_points)
-        values: list[list[int]] = [[] for _ in monomials]
-        while True:
-            new_values = self.monomial_values(monomials, start, stop)
-            for old, new in zip(values, new_values, strict=True):
-                old += new
-            entries = list(chain.from_iterable(values))
-            matrix = flint.nmod_mat(len(monomials), stop, entries, self.prime).transpose()
-            echelon = reduced_echelon(matrix)
-            # With SPARE_POINTS more points than the rank, others are not expected to increase it.
-            if len(echelon.pivots) <= stop - SPARE_POINTS or stop == max_points:
-                return echelon
-            start, stop = stop, min(2 * stop, max_points)
+        all_points = len(monomials) + SPARE_POINTS
+        half = min(all_points // 2 + SPARE_POINTS, all_points)
+        values = self.monomial_values(monomials, 0, half)
+        echelon = self._echelon_of_values(values, half)
+        # With SPARE_POINTS more points than the rank, others are not expected to increase it. This
+        # is so where half are all, since the rank is at most the number of monomials.
+        if len(echelon.pivots) <= half - SPARE_POINTS:
+            return echelon
+        other_values = self.monomial_values(monomials, half, all_points)
+        for at_first_points, at_others in zip(values, other_values, strict=True):
+            at_first_points += at_others
+        return self._echelon_of_values(values, all_points)
+
+    def _echelon_of_values(self, values: list[list[int]], points: int) -> ModularEchelon:
+        """Return the reduced echelon form of the matrix with one row per point and one column per
+        monomial; ``values`` has for each monomial its values at that many points.
+        """
+        entries = list(chain.from_iterable(values))
+        columns_as_rows = flint.nmod_mat(len(values), points, entries, self.prime)
+        return reduced_echelon(columns_as_rows.transpose())
 
 
 class FunctionValues:

@@ -352,8 +352,14 @@ class Report:
 
     @property
     def answer(self) -> str:
-        """The verdicts in numbers, and what they are about."""
+        """The first part of :attr:`paragraph`.
+
+        It has the verdicts, cases and certificates in numbers, the names of the statements that
+        these are about, and the number of files that could not be used, if there are some; and it
+        says that certificates were not verified.
+        """
         answer = self.answer_and_names
+        # the text after the names begins with a full stop
         return f"{answer.text_before} {', '.join(answer.names)}{answer.text_after}"
 
     @property

@@ -127,15 +127,17 @@ def pack(data: Any) -> str:
 
 
 def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
-    """For each statement its name, words and source, these in one sentence, and its verdicts.
+    """A dictionary for each statement that the rows are about, sorted by name.
 
-    Each is a dictionary, in which ``counts`` has the number of rows with each verdict. Words and
-    source are those of the first row that has some, which rows without an answer do not.
+    ``statement`` is its name, ``text`` what it says, ``source`` where it is stated, ``sentence``
+    these three in one, and ``counts`` the number of rows with each verdict. Text and source are
+    those of the first row that has one of them, as rows without an answer have none.
     """
     by_statement: dict[str, list[VerdictRow]] = {}
     for row in rows:
         by_statement.setdefault(row.statement, []).append(row)
-    paper = paper_of(rows)  # with which all sources begin, and which they need not repeat
+    # a paper that is shown once is left out of the sources; empty if they cite several or none
+    paper = paper_of(rows)
     found = []
     for name, its_rows in sorted(by_statement.items()):
         with_words = [row for row in its_rows if row.text or row.source] or its_rows

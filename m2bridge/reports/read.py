@@ -114,14 +114,18 @@ def collect(folder: Path) -> Report:
     tables: dict[Table, Table] = {}  # maps each table to itself, so that equal ones are kept once
     files: dict[str, str] = {}  # name of a file without its folders → its path
     for path in check_deadline_in(sorted(check_deadline_in(folder.rglob("*.json")))):
+        # bytes of the name that are no text, surrogates in Python, become question marks
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
                 found = outcome_rows(read_json(text_of(path)), name)
-                unanswered += _check_file_name(found, SUFFIX, files)
+                _register_file_name(found, SUFFIX, files)  # raises for a second answer
+                unanswered += found
             else:
                 certificate = read(path)
-                found = _check_file_name(certificate_rows(certificate, name), ".json", files)
+                found = certificate_rows(certificate, name)
+                _register_file_name(found, ".json", files)  # raises for a second answer
+                # there is at least one row, and all are about one case
                 details.append(_detail(certificate, found[0].case, tables))
                 rows += found
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
@@ -133,10 +137,8 @@ def collect(folder: Path) -> Report:
     return Report(rows=tuple(rows), details=tuple(details), problems=tuple(problems))
 
 
-def _check_file_name(
-    rows: list[VerdictRow], suffix: str, files: dict[str, str]
-) -> list[VerdictRow]:
-    """Check the name of a file with these rows, and return the rows unchanged.
+def _register_file_name(rows: list[VerdictRow], suffix: str, files: dict[str, str]) -> None:
+    """Check the name of a file with these rows, and add it to the names of ``files``.
 
     The name has to be made of case and question, and no file that was read before may have had it.
 
@@ -161,7 +163,6 @@ def _check_file_name(
     if name in files:
         raise CertificateError(f"the same case and question as {files[name]}")
     files[name] = row.file
-    return rows
 
 
 def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:

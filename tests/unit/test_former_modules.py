@@ -43,6 +43,15 @@ def test_names_of_a_module_that_was_divided() -> None:
                     assert getattr(module, name) is value
 
 
+def test_a_module_that_was_divided_keeps_what_python_sets() -> None:
+    """Among the names of the parts are ``__name__`` and ``__spec__``, which are not taken."""
+    for former in DIVIDED_MODULES:
+        module = import_module(former)
+        assert module.__name__ == former
+        assert module.__spec__ is not None
+        assert module.__spec__.name == former
+
+
 def test_other_modules_that_are_missing_are_missing() -> None:
     with pytest.raises(ModuleNotFoundError):
         import_module("m2bridge.maps.statements")

@@ -162,19 +162,21 @@ class Reference:
 
 
 def stand_in(value: Any) -> Hashable:
-    """Return a key for a value, which can be hashed also if the value cannot, as a list.
+    """Return a key for a value that can be hashed even if the value cannot, for example a list.
 
     Two keys are equal if and only if the values are equal and of one type, for dataclasses in all
-    their fields. So the keys of 1 and True differ, and, as in Macaulay2, those of real numbers that
-    are equal but have different precisions.
+    their fields; the one exception is that ``set`` and ``frozenset`` count as one type. So the keys
+    of 1 and True differ, and, as in Macaulay2, those of real numbers that are equal but have
+    different precisions.
     """
     if isinstance(value, list | tuple):
-        return type(value).__name__, tuple(map(stand_in, value))
+        return type(value), tuple(map(stand_in, value))
     if isinstance(value, set | frozenset):
-        return "set", frozenset(map(stand_in, value))
+        return set, frozenset(map(stand_in, value))
+    # ``type(value) is dict``, as a polynomial of SymPy is an instance of dict, but can be hashed
     if type(value) is dict or isinstance(value, HashTable):
         pairs = [(stand_in(key), stand_in(entry)) for key, entry in value.items()]
-        return type(value).__name__, frozenset(pairs)
+        return type(value), frozenset(pairs)
     if is_dataclass(value):  # its fields may hold lists, or 1 and True
         parts = [stand_in(getattr(value, field.name)) for field in fields(value)]
         return type(value), tuple(parts)

@@ -36,7 +36,7 @@ def polar_theorem(network: FilterSizes) -> PolarData | None:
     """
     if network.degree == 1:
         return None
-    dimension = network.input_count - 1
+    dimension = sum(k - 1 for k in network.filters)  # of X, and so of the closure
     if dimension > MAX_POLAR_DIMENSION:
         raise TooLargeError(
             f"the projective closure has dimension {dimension}; polar degrees are computed up to"

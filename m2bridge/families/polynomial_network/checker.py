@@ -55,7 +55,8 @@ def name(case: Mapping[str, Any]) -> str:
     degree = case.get("degree")
     if len(case) != 2 or not _is_network(widths, degree):
         raise CertificateError(
-            "from 2 to 101 widths, at most 100000 weights, a degree of at most 1000000"
+            f"from 2 to {MAX_CHECKED_WIDTHS} widths, at most {MAX_CHECKED_WEIGHTS} weights,"
+            f" a degree of at most {MAX_CHECKED_DEGREE}"
         )
     return f"polynomial-network-{'-'.join(map(str, widths))}-r{degree}"
 

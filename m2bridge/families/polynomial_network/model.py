@@ -164,7 +164,12 @@ class PolynomialNetwork(DifferentiableModel):
         equations of the set of functions are homogeneous for these degrees, because rescalings of
         outputs and of inputs keep it: they act on W_l and on W_1. Without hidden layers the map is
         the identity, each coordinate can be rescaled by itself, and its degree is a unit vector in
-        Z^(d_l d_0).
+        Z^(d_l d_0). ``None`` only in a subclass, for activations without a grading.
+
+        Raises
+        ------
+        TooLargeError
+            If there are hidden layers, and more coordinates than can be written down.
         """
         inputs, outputs = self.input_count, self.output_count
         if len(self.widths) == 2:

@@ -140,9 +140,9 @@ class EDDegree(Result):
     @property
     def ed_degree(self) -> int:
         """The number of complex critical points for a general data point."""
-        points = self.counted.count.points
-        assert points is not None  # they are isolated, as ed_degree has checked
-        return points
+        number = self.counted.count.points  # None if the points are not isolated
+        assert number is not None  # then the function ed_degree has raised an error
+        return number
 
     @property
     def primes(self) -> tuple[int, ...]:

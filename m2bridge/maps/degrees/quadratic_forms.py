@@ -13,7 +13,7 @@ import flint
 from m2bridge.algebra.numbers import fraction
 from m2bridge.algebra.ring import PolynomialRing, is_homogeneous, total_degree
 from m2bridge.convert.bounded_io import read_rational
-from m2bridge.convert.parsing import common_field, element, own_field
+from m2bridge.convert.parsing import check_field, element
 from m2bridge.convert.printing import polynomial_text
 from m2bridge.errors import ConversionError, InvalidCaseError
 
@@ -97,7 +97,7 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
         if matrix != columns:
             raise InvalidCaseError("quadratic", f"must be a symmetric {size} × {size} matrix")
     else:
-        common_field([own_field(value)], ring.field)  # raises if the fields differ
+        check_field(value, ring.field)
         matrix = _matrix_of(element(ring, value), size)
     form = DistanceForm(matrix, _form_text(matrix, ring))
     # the integer rows are those of a multiple of the matrix, which has the same rank; without

@@ -20,6 +20,7 @@ from m2bridge.convert.fields import parse_field
 from m2bridge.convert.short_forms import check_short_forms
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.ideals.program import question
 
 x, y, a, b = symbols("x y a b")
 GAUSS = parse_field("QQ[i]/(i^2+1)")
@@ -331,3 +332,11 @@ def test_fields_that_sage_prints(constant: str, sage_field: str, field: str) -> 
 def test_fields_of_sage_that_are_refused(sage_field: str, words: str) -> None:
     with pytest.raises(ConversionError, match=words):
         ideal(SAGE_RING.format(constant="a", field=sage_field))
+
+
+@pytest.mark.parametrize("libraries", [("wire", "invariants"), ("invariants",)])
+def test_programs_over_extension_fields_have_all_libraries(libraries: tuple[str, ...]) -> None:
+    script = question(
+        "ideal_invariants", {"givenIdeal": ideal("i*x", field=GAUSS)}, libraries=libraries
+    )
+    assert script.libraries == ("wire", "extension_fields", "invariants")

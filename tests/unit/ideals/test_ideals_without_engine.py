@@ -120,6 +120,10 @@ def test_polynomials_over_different_fields_are_refused() -> None:
             ideal(five, field=field)
     with pytest.raises(ConversionError, match=r"over GF\(5\) is not one over QQ"):
         ideal("x", "y").contains(five)
+    # 7*y + x is x modulo 7, and an equation is the difference of its sides
+    multiples_of_x = ideal("x", variables="x, y", field=SEVEN)
+    assert multiples_of_x.contains(Poly(7 * y + x, x, y))
+    assert multiples_of_x.contains(sympy.Eq(x, 7 * y))
     with pytest.raises(ConversionError, match=r"name QQ\(a\) as the field"):
         ideal(Poly(x**2 + 1, x, domain=sympy.QQ["a"]))
     roots = [Poly(x**2 + 1, x, extension=sympy.sqrt(n)) for n in (2, 3)]

@@ -27,8 +27,8 @@ from m2bridge.convert.m2_syntax import ring as ring_code
 from m2bridge.errors import ConversionError, InvalidCaseError, M2BridgeError, MethodUnavailableError
 from m2bridge.ideals.construct import read_ideal_file
 from m2bridge.ideals.program import (
-    QUESTIONS_OVER_FIELDS,
     QUESTIONS_OVER_INTEGERS,
+    WORDS_OF_QUESTIONS_OVER_FIELDS,
     normalized_generators,
     question,
     tidy,
@@ -174,9 +174,9 @@ def test_answers_over_the_integers() -> None:
 def test_each_question_is_over_the_integers_or_not() -> None:
     """All programs about ideals are in one of the two lists."""
     programs = {path.name.partition(".")[0] for path in folder("templates").glob("ideal_*.m2.j2")}
-    assert programs == QUESTIONS_OVER_INTEGERS | QUESTIONS_OVER_FIELDS.keys()
-    assert not QUESTIONS_OVER_INTEGERS & QUESTIONS_OVER_FIELDS.keys()
-    for name, words in QUESTIONS_OVER_FIELDS.items():
+    assert programs == QUESTIONS_OVER_INTEGERS | WORDS_OF_QUESTIONS_OVER_FIELDS.keys()
+    assert not QUESTIONS_OVER_INTEGERS & WORDS_OF_QUESTIONS_OVER_FIELDS.keys()
+    for name, words in WORDS_OF_QUESTIONS_OVER_FIELDS.items():
         with pytest.raises(MethodUnavailableError, match=f"{words} are not available over ZZ"):
             question(name, {"givenIdeal": GIVEN})
     for name in ("one_minimal_prime", "polar_conormal"):  # of other packages
