@@ -442,7 +442,8 @@ def sage_parts(text: str) -> SageParts:
 
 
 def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
-    """The generators as ``fmpq_mpoly`` or ``nmod_mpoly``; the polynomial 0 for the zero ideal.
+    """The generators as ``fmpq_mpoly``, ``nmod_mpoly``, or over ZZ ``fmpz_mpoly``; the polynomial 0
+    for the zero ideal.
 
     Raises
     ------
@@ -452,21 +453,26 @@ def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
         For an extension field.
     """
     check_no_generators(ideal.ring.field, "polynomials of FLINT")
-    names = ideal.ring.variables
-    order = flint.Ordering.degrevlex
+    context = _flint_context(ideal.ring)
+    polynomials = []
+    for generator in ideal.generators_or_zero:
+        terms = integer_coefficients(generator)  # over QQ without denominators
+        if ideal.ring.field == QQ:
+            terms = {monomial: flint_rational(c) for monomial, c in generator.items()}
+        polynomials.append(context.from_dict(terms))
+    return polynomials
+
+
+def _flint_context(ring: PolynomialRing) -> Any:
+    """FLINT's context for polynomials of the ring; ConversionError for a name that is not ASCII."""
+    names = ring.variables
     for name in names:
         if not name.isascii():
             raise ConversionError(f"FLINT takes names in ASCII only, not {name!r:.60}")
-    p = ideal.ring.field.characteristic
+    order = flint.Ordering.degrevlex
+    if not ring.field.is_field:
+        return flint.fmpz_mpoly_ctx.get(names, order)
+    p = ring.field.characteristic
     if p:
-        modular = flint.nmod_mpoly_ctx.get(names, modulus=p, ordering=order)
-        return [modular.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
-    if not ideal.ring.field.is_field:
-        integral = flint.fmpz_mpoly_ctx.get(names, order)
-        return [integral.from_dict(integer_coefficients(g)) for g in ideal.generators_or_zero]
-    rational = flint.fmpq_mpoly_ctx.get(names, order)
-    polynomials = []
-    for generator in ideal.generators_or_zero:
-        terms = {monomial: flint_rational(c) for monomial, c in generator.items()}
-        polynomials.append(rational.from_dict(terms))
-    return polynomials
+        return flint.nmod_mpoly_ctx.get(names, modulus=p, ordering=order)
+    return flint.fmpq_mpoly_ctx.get(names, order)

@@ -268,7 +268,7 @@ def _facts(result: EDDegree) -> list[tuple[str, object]]:
     if result.ed_degree == 0:
         ed_degree += ": for a general data point there is no critical point"
     generic = result.generic_ed_degree
-    facts: list[tuple[str, object]] = [
+    return [
         ("variety", variety),
         ("quadratic form", form),
         ("ED degree", ed_degree),
@@ -276,11 +276,7 @@ def _facts(result: EDDegree) -> list[tuple[str, object]]:
         ("projective closure", _closure_text(result)),
         ("known", f"{_method_text(result)}, {result.counted.known}"),
         ("primes", ", ".join(map(str, result.primes))),
-    ]
-    if generic is not None:
-        facts.append(("known, generic", result.generic_known))
-    return [
-        *facts,
+        ("known, generic", None if generic is None else result.generic_known),
         *_point_facts(result),
         ("not finished", result.unfinished or None),
         ("computed by", computed_by(result.engine_version, result.seconds)),
