@@ -120,10 +120,10 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
             text = first_terms(text, MAX_POLYNOMIAL_CHARS)
         # After the terms that are shown, first_terms writes the number of all terms.
         shown_terms, _, number_of_terms = text.partition(" …  ")
-        end = "$"
-        if number_of_terms:
-            end = rf" + \cdots$ {latex(number_of_terms)}"
-        yield rf"$f_{{{number}}} = {polynomial_latex(shown_terms)}{end}\\"
+        formula = polynomial_latex(shown_terms) if shown_terms else ""
+        if number_of_terms:  # no term is shown where the first one is too long
+            formula = rf"{formula} + \cdots" if formula else r"\cdots"
+        yield rf"$f_{{{number}}} = {formula}$ {latex(number_of_terms)}".rstrip() + r"\\"
         written = number
     if block.number > written:
         yield rf"\ldots{{}} and {block.number - written} more\\"

@@ -303,11 +303,11 @@ class Set(AbstractSet[Any]):
         return len(self._table)
 
     def __hash__(self) -> int:
-        """Equal sets have equal hashes, among them a ``frozenset``, which is equal to this set if
-        it has the same elements.
-        """
+        """Equal sets have equal hashes, among them a ``frozenset`` with the same elements."""
+        # a set is equal to the frozenset of its elements, but has no hash itself
+        items = [frozenset(item) if isinstance(item, set) else item for item in self]
         try:
-            return self._hash()  # of AbstractSet, which is that of a frozenset of the elements
+            return hash(frozenset(items))
         except TypeError:  # an element, as a list, has no hash; so no frozenset is equal to this
             return hash(frozenset(self._table))
 

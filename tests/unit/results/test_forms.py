@@ -203,6 +203,14 @@ def _factors(shown: str) -> str:
     return re.sub(r"(^-?|[-+] )\*", r"\1", re.sub(r"(?<=\d) \*", "*", shown)).rstrip()
 
 
+def test_a_polynomial_whose_first_term_is_long_is_dots_in_latex() -> None:
+    long_terms = "*".join(f"x_{i}" for i in range(1000)) + " + y"
+    sheet = Sheet("title", [generators([long_terms, "x + y"])])
+    text = writers.paper(sheet)
+    assert r"$f_{1} = \cdots$ (2 terms)\\" in text
+    assert r"$f_{2} = x + y$\\" in text
+
+
 def test_latex_fits() -> None:
     long_number, long_term = "1" * 100, "*".join(["c_1_1_1_2"] * 20)
     for text in (long_number, long_term):

@@ -216,6 +216,10 @@ def test_a_set_has_the_hash_of_an_equal_frozenset() -> None:
         assert Set(items) == frozenset(items)
         assert hash(Set(items)) == hash(frozenset(items))
     assert hash(Set([[1], [2]])) == hash(Set([[2], [1]]))
+    # a set is equal to a frozenset, but has no hash
+    of_sets = frozenset([frozenset([1])])
+    assert Set([{1}]) == of_sets
+    assert hash(Set([{1}])) == hash(of_sets)
     # 1 and True are two elements here, and one of a frozenset
     assert len(Set([1, True])) == 2
 

@@ -157,11 +157,12 @@ def _polynomial_text(polynomial: Any) -> str:
 
 
 def tangents_exceed_dimension() -> bool:
-    """Whether the tangent space at rk A < α < d has (d − α)² > 0 dimensions more than the closure.
+    """Whether tangent vectors at rk A < α < d span (d − α)² > 0 dimensions more than the closure
+    has: an identity of polynomials.
 
-    This is an identity of polynomials. The curves φ(A + sB, V), rk B = 1, stay in the
-    neuromanifold; with all φ(A, V + sW) their tangents span a space of dimension d² + d d' − 1, if
-    the fibre is one reduced point (docs/mathematics.md#lemma-singular-source).
+    The curves φ(A + sB, V), rk B = 1, stay in the neuromanifold; with all φ(A, V + sW) their
+    tangents span a space of dimension d² + d d' − 1, if the fibre is one reduced point
+    (docs/mathematics.md#lemma-singular-source).
     """
     d, dp, alpha, _ = variables(*NAMES)
     tangents = d**2 + d * dp - 1

@@ -233,7 +233,7 @@ def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
     elif with_spaces < differential_rank or is_excluded_by_factors(kind, case):
         is_exposed = False  # Lemma 2, Lemma 4
     is_saddle = None
-    if is_exposed and has_descending_direction(chart, nu):
+    if is_exposed and is_descent_proved(chart, nu):
         is_saddle = True
     return {
         "type": list(kind),
@@ -284,8 +284,8 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
     return rank_on_a > largest_on_a or rank_on_w > largest_on_w
 
 
-def has_descending_direction(chart: "HeadChart", nu: Function) -> bool:
-    """Whether K and Q, or O and V, can move so that the loss decreases to second order.
+def is_descent_proved(chart: "HeadChart", nu: Function) -> bool:
+    """Whether it is proved that the loss decreases to second order as K and Q, or O and V, move.
 
     True if k = q = r < a and ν is not zero on some f(A', W), or if o = v = s < a and ν is not zero
     on some f(A, W'), for any matrices A', W' of the sizes of A and W.
@@ -294,7 +294,8 @@ def has_descending_direction(chart: "HeadChart", nu: Function) -> bool:
     there are e ⊥ col Q and e' ⊥ col K with e·e' ≠ 0, and K + εexᵀ with Q + εe'yᵀ changes A by
     ε²(e·e')xyᵀ only. The loss then changes by −ε²(e·e')ν(f(xyᵀ, W)) to second order. If this is not
     zero it is negative for x or for −x. The same holds for O and V (docs/training.md,
-    theorem-saddles). True is proved; False may come from an unlucky prime.
+    theorem-saddles). False proves nothing: other directions are not tried, and the prime may be
+    unlucky.
     """
     kind = chart.kind
     a = chart.case.a
