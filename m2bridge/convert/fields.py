@@ -95,7 +95,7 @@ def parse_field(text: str) -> CoefficientField:
     galois = _GALOIS.fullmatch(short)  # GF(9), also GF(7)
     if galois:
         field = _galois_field(galois["base"], galois["power"], galois["name"])
-        if field is not None:
+        if field is not None:  # None: no power of a prime, or too long, which is refused below
             return field
     if short == "ZZ":
         raise InvalidCaseError(
@@ -103,14 +103,10 @@ def parse_field(text: str) -> CoefficientField:
             "ZZ is not a field, and has dimensions or decompositions of ideals neither here nor in"
             " Macaulay2: take QQ; 'm2bridge ideal' has Gröbner bases over ZZ",
         )
-    try:
+    # A prime field may be one that cannot be used, and the error says why.
+    if short.upper() == "QQ" or re.fullmatch(_PRIME, short):
         return _prime_field(short)
-    except InvalidCaseError as reason:
-        if "is not a coefficient field" not in reason.message:
-            raise  # it is the name of a prime field that cannot be used, and the message says why
-        raise InvalidCaseError(
-            "field", f"'{text:.60}' is not a field of coefficients: write {_FORMS}"
-        ) from None
+    raise InvalidCaseError("field", f"'{text:.60}' is not a field of coefficients: write {_FORMS}")
 
 
 def parse_coefficients(text: str) -> CoefficientField:
