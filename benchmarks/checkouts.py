@@ -25,12 +25,12 @@ HERE = Path(__file__).parents[1]
 ENTRY = [sys.executable, "-c", "from m2bridge.cli.main import main; main()"]
 GRID = ("--d", "1..4", "--d-out", "1..4", "--a", "1..4", "--check", "all")
 Seconds = Callable[[Path, Path], float]
-REFUSED = 2
-"""The exit code where a checkout does not know the command."""
+NO_TIME = {2: "is not there", 3: "did not end within the limits"}
+"""Exit codes without a time of the other checkout, in words."""
 
 
-class NotThereError(Exception):
-    """A checkout does not have the command."""
+class NoTimeError(Exception):
+    """The other checkout does not have the command, or reached a limit of its own."""
 
 
 def command(*arguments: str) -> Seconds:
@@ -47,8 +47,8 @@ def command(*arguments: str) -> Seconds:
             cwd=folder,
             check=False,
         )
-        if done.returncode == REFUSED and checkout != HERE:
-            raise NotThereError
+        if done.returncode in NO_TIME and checkout != HERE:
+            raise NoTimeError(NO_TIME[done.returncode])
         # 1 says that a statement is refuted, which is a result
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{' '.join(line)} in {checkout}: exit code {done.returncode}")
@@ -117,8 +117,8 @@ def main() -> None:
                     found = times.setdefault(name, {}).setdefault(side, [])
                     try:
                         found.append(seconds(checkout, folder))
-                    except NotThereError:
-                        print(f"{name}, {side}: is not there", file=sys.stderr, flush=True)
+                    except NoTimeError as reason:
+                        print(f"{name}, {side}: {reason}", file=sys.stderr, flush=True)
                     else:
                         print(f"{name}, {side}: {found[-1]:.2f}", file=sys.stderr, flush=True)
     rows = []
