@@ -174,6 +174,15 @@ def mathml() -> ModuleType:
     return extension("mathml")
 
 
+def test_letters_in_other_fonts_are_in_braces() -> None:
+    """Without braces the site shows them as letters of the usual font."""
+    without = []
+    for page in (ROOT / "docs").rglob("*.md"):
+        letters = re.findall(r"\\math(?:bb|bf|cal|frak|rm|sf) \w", page.read_text(encoding="utf-8"))
+        without += [(page.name, letter) for letter in letters]
+    assert without == []
+
+
 @pytest.mark.parametrize(
     ("formula", "parts"),
     [
