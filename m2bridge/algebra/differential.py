@@ -185,7 +185,8 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
 
 MAX_BOUND_WORK = 1 << 20
 """The largest number of partial derivatives of monomials, and of steps of elimination, in the proof
-of an upper bound for the rank; this takes about a second."""
+of an upper bound for the rank; this takes about a second.
+"""
 
 
 def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:

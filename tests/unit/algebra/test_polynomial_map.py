@@ -441,6 +441,24 @@ def test_upper_bounds_of_a_rank_are_proved(parameters, images, rank):
     ]
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_upper_bounds_of_ranks_of_random_maps_are_those_of_sympy(seed):
+    """Four functions of one or two random polynomials, whose rank is less than the numbers say."""
+    random = Random(seed)
+    inner = []
+    for _ in range(1 + seed % 2):
+        coefficients = [random.randint(-3, 3) for _ in range(4)]
+        inner.append(sum(c * m for c, m in zip(coefficients, (a * b, b**2, c, a), strict=True)))
+    outer = [*inner, inner[0] * inner[-1], inner[0] ** 2 + inner[-1], 2 * inner[-1] - inner[0]][:4]
+    jacobian = Matrix(outer).jacobian(Matrix([a, b, c]))
+    rank = DomainMatrix.from_Matrix(jacobian).to_field().rank()
+    images = {f"f_{i}": image for i, image in enumerate(outer)}
+    polynomial_map = PolynomialMap.from_expressions([a, b, c], images)
+    assert [generic_rank_is_at_most(polynomial_map, n) for n in range(4)] == [
+        n >= rank for n in range(4)
+    ]
+
+
 def test_dimensions_below_all_bounds_that_need_no_computation_are_proved():
     """The coordinates are functions of s*t + u*v, of which no group of symmetries is known."""
     images = {"x": a * b + c * d, "y": (a * b + c * d) ** 2, "z": 3 * a * b + 3 * c * d}
