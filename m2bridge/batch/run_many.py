@@ -252,9 +252,9 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     """Return a job for each file, named by the file without its ending.
 
-    If two of the files have equal names, all jobs are named by paths, with - for /; where these are
-    equal, too, as of a/b and a-b, the number of the file is added. The digest of a job is that
-    of the code, its packages and the content of the file.
+    If two of the files have equal names, all jobs are named by paths, with - for /; if some of
+    these are equal, as of a/b and a-b, the numbers of the files are added to all. The digest of a
+    job is that of the code, its packages and the content of the file.
 
     Raises
     ------
@@ -264,17 +264,16 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     names = [path.stem for path in paths]
     if len(set(names)) < len(names):  # some are equal
         names = [str(path).strip("/.").replace("/", "-") for path in paths]
+    if len(set(names)) < len(names):
+        names = [f"{name}-{number}" for number, name in enumerate(names)]
     jobs = []
     for number, path in enumerate(paths):
         try:
             digest = _digest(work.code, *work.packages, read_bytes(path, MAX_ITEM_BYTES))
         except ConversionError as reason:
             raise InvalidCaseError("each", f"'{path}' cannot be read: {reason}") from None
-        name = names[number]
-        if names.count(name) > 1:
-            name += f"-{number}"
         item = pickle.dumps(ItemFile(path.absolute()))
-        jobs.append(Job(number=number, name=name, item=item, digest=digest))
+        jobs.append(Job(number=number, name=names[number], item=item, digest=digest))
     _check_folder(work, jobs, paths)
     return jobs
 

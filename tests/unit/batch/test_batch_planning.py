@@ -581,14 +581,15 @@ def test_an_outcome_of_no_kind_is_not_done(tmp_path: Path) -> None:
 def test_items_with_equal_paths_but_for_a_dash_have_names_of_their_own(tmp_path: Path) -> None:
     """The outcome of one would replace that of the other."""
     paths = []
-    for name in ("a/b.txt", "a-b.txt", "c/b.txt"):
+    for name in ("a/b.txt", "a-b.txt", "c/b.txt", "a-b.txt-1"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.touch()
         paths.append(path)
     place = str(tmp_path).strip("/").replace("/", "-")
     found = [job.name for job in file_jobs(ItemWork("item"), paths)]
-    assert found == [f"{place}-a-b.txt-0", f"{place}-a-b.txt-1", f"{place}-c-b.txt"]
+    ends = ("a-b.txt-0", "a-b.txt-1", "c-b.txt-2", "a-b.txt-1-3")
+    assert found == [f"{place}-{end}" for end in ends]
 
 
 class Adder:
