@@ -2,7 +2,8 @@
 
 Cells of a shell have a prompt, and not the word that Jupyter needs. Long sentences in outputs go on
 below where they began, as do those in the last column of a table. Blocks that are still wider than
-the page have smaller letters. Names of options in running text stay whole.
+the page have smaller letters. In running text and tables names of options, and numbers with their
+units, stay whole.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import textwrap
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from m2bridge.reports.forms import TEXT_LINE_CHARS
+
 MAGIC = "%%bash\n"
 WIDTH = 86
 """Characters that fit beside one another on the page."""
@@ -20,10 +23,12 @@ CODE = (
     "bash",
     "console",
     "docker",
+    "doctest",
     "ipython3",
     "json",
     "macaulay2",
     "py",
+    "pycon",
     "python",
     "sh",
     "toml",
@@ -44,6 +49,8 @@ SIZES = (100, 112, 128)
 RELATION = re.compile(r"(?<=\w) ([=≤]) (?=\S)")
 UNIT = re.compile(r"(?<=\d) (?=(s|MB|MiB|GB)\b)")
 UNBROKEN = "\N{NO-BREAK SPACE}"
+VERBATIM = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
+"""Elements whose text is shown letter by letter."""
 
 
 def shown(app: Sphinx, document: nodes.document) -> None:
@@ -61,6 +68,9 @@ def shown(app: Sphinx, document: nodes.document) -> None:
             block.replace_self(nodes.literal_block(folded, folded, **block.attributes))
     for block in document.findall(nodes.literal_block):
         block["classes"] += size_classes(block.astext())
+    for words in list(document.findall(nodes.Text)):
+        if not isinstance(words.parent, VERBATIM):
+            words.parent.replace(words, nodes.Text(UNIT.sub(UNBROKEN, words)))
     for name in document.findall(nodes.literal):
         if OPTION.fullmatch(name.astext()):
             name["classes"].append("unbroken")
@@ -77,13 +87,24 @@ def size_classes(text: str) -> list[str]:
 def joined(lines: list[str]) -> list[str]:
     """Return lines, where those of a paragraph that is wider than the page are one."""
     found: list[str] = []
-    for line in lines:
-        goes_on = bool(found) and len(found[-1]) > WIDTH and is_prose(found[-1])
-        if goes_on and is_prose(line):
+    for place, line in enumerate(lines):
+        if place > 0 and goes_on(lines[place - 1], line):
             found[-1] += f" {line}"
         else:
             found.append(line)
     return found
+
+
+def goes_on(line: str, following: str) -> bool:
+    """Whether two lines belong to a paragraph of a report that is wider than the page.
+
+    Such a line is filled: the first word of the following one did not fit. Lines that a program
+    printed one by one are not.
+    """
+    if not (is_prose(line) and is_prose(following)):
+        return False
+    with_next_word = f"{line} {following.partition(' ')[0]}"
+    return WIDTH < len(line) <= TEXT_LINE_CHARS < len(with_next_word)
 
 
 def is_prose(line: str) -> bool:

@@ -10,10 +10,10 @@ from sphinx.application import Sphinx
 TYPED = re.compile(
     r"(?<!\S)('[^']*[*^][^']*'|\w+ = \[[^]]*\]|(?<=Example: )m2bridge .*)"
     r"|--family [\w-]+ --widths [\d.,]*\d"
-    r"|(?<![\w-])(--[A-Za-z][\w-]*(?![\w=])|https://…)"
+    r"|(?<![\w-])(--[A-Za-z][\w-]*(?![\w=])|https://…|tcp://host:port)"
 )
 """Polynomials in quotation marks, lists as in TOML, examples, options (a family with its sizes, or
-the name alone), and how addresses begin.
+the name alone), and addresses that are no links.
 """
 REQUIRED = "**Required**"
 """How the extension begins the description of an option that is required."""

@@ -207,12 +207,17 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
     """
     if option.positional:
         return click.Argument([option.name])
-    more: dict[str, Any] = {"help": option.help, "default": None}
+    more: dict[str, Any] = {"help": _as_sentence(option.help), "default": None}
     if option.flag:  # the value true or false may also be given explicitly
         more |= {"is_flag": True, "flag_value": "true"}
     if not several:
         more |= {"default": option.default, "show_default": not option.flag}
     return click.Option([f"--{option.name.replace('_', '-')}"], **more)
+
+
+def _as_sentence(phrase: str) -> str:
+    """Return a phrase, in which messages name what is missing, as a sentence of a help text."""
+    return f"{phrase[:1].upper()}{phrase[1:]}."
 
 
 class MapFile(click.Path):

@@ -28,19 +28,30 @@ _FILE = (
     CaseOption(
         "heads",
         integer,
-        "heads of each layer; what config.json beside the file says, or 1",
+        "number of heads of each layer; when left out, that of config.json beside the file, or 1",
         required=False,
     ),
     CaseOption(
-        "normalization", str, "none, or softmax; what config.json says, or none", required=False
-    ),
-    CaseOption("biases", str, "count, or ignore for the layers without them", default="count"),
-    CaseOption("norm", str, "before each layer: layer, rms, rms1 or none", required=False),
-    CaseOption(
-        "sort", str, "heads by layer, or by distance to singular functions", default="layer"
+        "normalization",
+        str,
+        "normalization of the scores, none or softmax; when left out, that of config.json, or none",
+        required=False,
     ),
     CaseOption(
-        "worst", integer, "as many heads, those nearest to singular functions", required=False
+        "biases",
+        str,
+        "what becomes of biases: count, or ignore for the layers without them",
+        default="count",
+    ),
+    CaseOption("norm", str, "the norm before each layer: layer, rms, rms1 or none", required=False),
+    CaseOption(
+        "sort", str, "order of the heads: layer, or distance to singular functions", default="layer"
+    ),
+    CaseOption(
+        "worst",
+        integer,
+        "number of heads in the picture, those nearest to singular functions",
+        required=False,
     ),
 )
 

@@ -341,15 +341,40 @@ def test_sentences_go_on_below_and_commands_with_their_comments_stay_on_a_line()
     assert fold(f"{title}, over QQ").endswith("\nt = 2, over QQ")
     times = "computed by   exact ranks (FLINT), singular values (NumPy), and other things; less than 0.1 s"
     assert fold(times).endswith(" 0.1 s")
-    paragraph = ["Verdicts: " + 12 * "3 confirmed, " + "4 not", "applicable.", "", "  a  b"]
+    first = "Verdicts: " + 6 * "3 confirmed, " + "14 not"
+    assert len(first) == 94
+    paragraph = [first, "applicable; 12 cases.", "", "  a  b"]
     joined = extension("console").joined(paragraph)
-    assert joined == [f"{paragraph[0]} applicable.", "", "  a  b"]
+    assert joined == [f"{first} applicable; 12 cases.", "", "  a  b"]
+    for printed in ([first, "12 cases"], [f"{first} applicable, 12 cases", "REFUTED"]):
+        assert extension("console").joined(printed) == printed
     commands = [
         f"m2bridge certify --widths {'1..4,' * 15}1 --out networks/",
         "m2bridge verify networks/",
     ]
     assert extension("console").joined(commands) == commands
     assert [fold(command) for command in commands] == commands
+
+
+def shown(*elements: tuple[str, str, str]) -> str:
+    """The text of a page of these elements: name of docutils, text, and language if it has one."""
+    console = extension("console")
+    document = import_module("docutils.utils").new_document("page")
+    for name, text, language in elements:
+        document += getattr(console.nodes, name)(text, text, language=language)
+    console.shown(None, document)
+    return document.astext()
+
+
+@pytest.mark.parametrize("language", ["pycon", "python", "doctest"])
+def test_wide_blocks_of_python_keep_their_lines(language: str) -> None:
+    session = f">>> f({'1, ' * 30}2)\n>>> 1 + 1\n2"
+    assert shown(("literal_block", session, language)) == session
+
+
+def test_no_line_ends_between_a_number_and_its_unit() -> None:
+    elements = ("paragraph", "1.01 s, 81 MB", ""), ("literal_block", "sleep 2 s", "sh")
+    assert shown(*elements) == "1.01\xa0s, 81\xa0MB\n\nsleep 2 s"
 
 
 def test_the_last_column_of_a_table_is_folded_and_wide_blocks_are_named() -> None:

@@ -549,7 +549,10 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
         " singular curve"
     )
     assigned = CaseOption(
-        "coordinates", _read_assignments, "what is fixed: c_1_1_1_1=1,c_1_1_2_2=-w", default=""
+        "coordinates",
+        _read_assignments,
+        "values of coordinates, such as c_1_1_1_1=1,c_1_1_2_2=-w",
+        default="",
     )
     box = CaseOption("box", _read_interval, "the interval of all three variables", default="-1..1")
     last = CaseOption("degree", integer, "the last degree that is shown", default="8")

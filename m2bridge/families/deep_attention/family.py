@@ -90,7 +90,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         CaseOption(
             "normalization",
             str,
-            "none (lightning attention) or softmax",
+            "normalization of the scores: none (lightning attention) or softmax",
             default="none",
             several=_words,
         ),
