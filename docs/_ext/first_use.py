@@ -10,6 +10,8 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
+PROCESSORS = re.compile(r"\b(?:[Tt]wo|2|both|each|all|are|of one) cores?\b")
+"""Where a core is one of a processor, and not that of the glossary."""
 OUTSIDE = (
     nodes.literal,
     nodes.literal_block,
@@ -26,7 +28,18 @@ def terms(app: Sphinx) -> dict[str, re.Pattern[str]]:
     """Return the terms of the glossary, with the forms in which they occur."""
     text = (Path(app.srcdir) / "glossary.md").read_text(encoding="utf-8")
     names = re.findall(r"^(\w.*)$", text.partition("```{glossary}\n")[2], re.MULTILINE)
-    return {name: re.compile(rf"\b{re.escape(name)}(?:s|es)?\b") for name in names}
+    return {name: re.compile(rf"(?<![\w-]){re.escape(name)}(?:s|es)?\b") for name in names}
+
+
+def first_use(term: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return where a text uses a term of the glossary first; ``None`` if it does not."""
+    other = [found.span() for found in PROCESSORS.finditer(text)]
+    uses = (
+        use
+        for use in term.finditer(text)
+        if not any(start <= use.start() < end for start, end in other)
+    )
+    return next(uses, None)
 
 
 def link(app: Sphinx, document: nodes.document) -> None:
@@ -45,7 +58,7 @@ def link(app: Sphinx, document: nodes.document) -> None:
         found = [
             (match.start(), name, match)
             for name, term in left.items()
-            if (match := term.search(str(text)))
+            if (match := first_use(term, str(text)))
         ]
         pieces: list[nodes.Node] = []
         end = 0

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -364,6 +364,24 @@ def shown(*elements: tuple[str, str, str]) -> str:
         document += getattr(console.nodes, name)(text, text, language=language)
     console.shown(None, document)
     return document.astext()
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("on two cores, in the core", 21),
+        ("a batch runs on all cores", None),
+        ("the 16 cores", 7),
+        ("exposed-cores and cores", 18),
+    ],
+)
+def test_words_are_linked_to_the_glossary_where_they_have_its_meaning(
+    text: str, place: int | None
+) -> None:
+    module = extension("first_use")
+    app = SimpleNamespace(srcdir=ROOT / "docs")
+    found = module.first_use(module.terms(app)["core"], text)
+    assert (None if found is None else found.start()) == place
 
 
 @pytest.mark.parametrize("language", ["pycon", "python", "doctest"])
