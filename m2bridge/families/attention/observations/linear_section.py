@@ -86,22 +86,13 @@ def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
     weights = _weights_of_unknowns(lengths, longest)
     # a ring has at least one variable, even if there are no unknowns
     ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
-    unknowns = iter(ring.gens())
-    zero = ring.constant(0)
-    factors: list[SeriesFactor] = []
-    for number, length in enumerate(lengths):
-        # the coefficients of the longest factor are 0 until their equations are solved below
-        coefficients = [zero] * (length - 1)
-        if number != longest:
-            coefficients = list(islice(unknowns, length - 1))
-        factors.append([ring.constant(1), *coefficients])
+    factors = _factors_in_unknowns(lengths, longest, ring)
     indices_of_weight = _indices_by_weight(shape)
     relations = []
     for weight in range(1, _last_weight(lengths) + 1):
-        values = (
-            _coordinate_of_factors(index, shape, factors) for index in indices_of_weight[weight]
-        )
-        equation = sum(values, start=zero)
+        equation = ring.constant(0)
+        for index in indices_of_weight[weight]:
+            equation += _coordinate_of_factors(index, shape, factors)
         if weight < lengths[longest]:
             # The coefficient of this weight in the longest factor occurs in the equation once, with
             # the factor 1. It was 0 when ``equation`` was computed; the equation says that it is
@@ -111,6 +102,24 @@ def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
             terms = {monomial: int(c) for monomial, c in equation.to_dict().items()}
             relations.append((weight, terms))
     return WeightedAlgebra(weights, tuple(relations))
+
+
+def _factors_in_unknowns(
+    lengths: tuple[int, ...], longest: int, ring: flint.nmod_mpoly_ctx
+) -> list[SeriesFactor]:
+    """Return factors whose coefficients are the variables of the ring, each used once.
+
+    ``lengths`` are the numbers of coefficients. The first coefficient of each factor is 1; all
+    others of the factor at the position ``longest`` are 0, to be replaced.
+    """
+    unknowns = iter(ring.gens())
+    factors: list[SeriesFactor] = []
+    for number, length in enumerate(lengths):
+        coefficients = [ring.constant(0)] * (length - 1)
+        if number != longest:
+            coefficients = list(islice(unknowns, length - 1))
+        factors.append([ring.constant(1), *coefficients])
+    return factors
 
 
 def _factor_lengths(shape: LayerSizes) -> tuple[int, ...]:

@@ -52,6 +52,9 @@ from m2bridge.maps.model import WithoutRealWeights
 Bilinear = Counter[tuple[int, int, int]]
 """A bilinear form in A and one row of V: the coefficients of A_pi V_q by (p, i, q)."""
 
+FormCoefficients = dict[tuple[int, int], PolyElement]
+"""A quadratic form Σ c_pq y_p y_q: the coefficients c_pq by (p, q), p ≤ q, from 0 on."""
+
 MAX_SEPARATE_FORMS = 36
 """The largest number of forms l_i v_k that are constructed one by one in the program."""
 
@@ -421,18 +424,38 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
     ring = PolynomialRing(QQ, names).sympy_ring
     variable_of = dict(zip(names, ring.gens, strict=True))
     # the coefficients c_pq of the form of k and i, by (p, q)
-    forms: defaultdict[tuple[int, int], dict[tuple[int, int], PolyElement]] = defaultdict(dict)
+    forms: defaultdict[tuple[int, int], FormCoefficients] = defaultdict(dict)
     for index in indices(shape):
         k, i, p, q = index
         forms[k, i][p, q] = variable_of[coordinate_name_in(index, coordinates)]
-    minors = []
+    minors: list[PolyElement] = []
     for form, other in check_deadline_in(combinations(forms.values(), 2)):
-        # the minor of columns a and b, two of the (p, q), of the matrix with the coefficients of
-        # both forms as rows
-        for a, b in combinations(form, 2):
-            minors.append(form[a] * other[b] - form[b] * other[a])
+        minors += _minors_of_two_forms(form, other)
     positive = ring.zero
     for form in forms.values():
-        for p, q in combinations(range(shape.d), 2):
-            positive += 4 * form[p, p] * form[q, q] - form[p, q] ** 2
+        positive += _sum_of_principal_minors(form, shape.d)
     return WithoutRealWeights(zero=tuple(minors), positive=positive, reason=WHERE_NO_REAL_WEIGHTS)
+
+
+def _minors_of_two_forms(form: FormCoefficients, other: FormCoefficients) -> list[PolyElement]:
+    """Return the 2×2 minors of the matrix with the coefficients of two quadratic forms as rows.
+
+    They vanish exactly where the forms are linearly dependent.
+    """
+    minors = []
+    # two columns of the matrix, each of which is a pair (p, q)
+    for a, b in combinations(form, 2):
+        minors.append(form[a] * other[b] - form[b] * other[a])
+    return minors
+
+
+def _sum_of_principal_minors(form: FormCoefficients, d: int) -> PolyElement:
+    """Return the sum of 4 c_pp c_qq − c_pq² over all p < q, for a form Σ c_pq y_p y_q; d ≥ 1.
+
+    A summand is four times a principal 2×2 minor of the symmetric matrix of the form, and minus the
+    discriminant of the form in y_p and y_q alone.
+    """
+    total = form[0, 0].ring.zero
+    for p, q in combinations(range(d), 2):
+        total += 4 * form[p, p] * form[q, q] - form[p, q] ** 2
+    return total

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from fractions import Fraction
 from math import comb, factorial
+from typing import Any
 
 import pytest
-from sympy import Matrix, Poly, expand, symbols
+from sympy import Float, Matrix, Poly, expand, sqrt, symbols
 
 from m2bridge import SingularLocus
 from m2bridge.algebra.determinantal import determinantal_degree
@@ -28,7 +29,8 @@ from m2bridge.algebra.polynomial_map import (
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import tangents as bound_criterion
+from m2bridge.families.attention.orbits import singular_orbits as bound_criterion
+from m2bridge.families.attention.orbits.charts import quadratic_forms
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     flatten,
@@ -42,8 +44,8 @@ from m2bridge.families.attention.orbits.parametrization import (
     orbit_closure_map,
     sparse_matrix,
 )
+from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 from m2bridge.families.attention.orbits.tangents import (
-    by_bounds,
     orbit_dimension,
     tangent_lower_bound,
     tangent_upper_bounds,
@@ -531,3 +533,17 @@ def test_the_second_opinion_of_cross_checks_decides_these_cases_too() -> None:
         assert tangent_upper_bounds(model) == {
             s.orbit: s.tangent_dimension for s in by_bounds(model).statuses
         }
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (0.5, "is not exact"),
+        (Float("0.1"), "is not exact"),
+        (sqrt(2), "rational"),
+        ("x", "rational"),
+    ],
+)
+def test_a_function_has_rational_coordinates(value: Any, said: str) -> None:
+    with pytest.raises(InvalidCaseError, match=said):
+        quadratic_forms(SingleLayerAttention(2, 1), {"c_1_1_1_1": value})
