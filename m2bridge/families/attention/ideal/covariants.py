@@ -29,10 +29,8 @@ import numpy
 
 from m2bridge.algebra.schur import PartitionTuple, columns, signed_permutations
 from m2bridge.errors import TooLargeError
+from m2bridge.families.attention.ideal.sections import PartitionTriple
 from m2bridge.limits import check
-
-PartitionTriple = tuple[PartitionTuple, PartitionTuple, PartitionTuple]
-"""The partitions λ, μ, ν of n, n and 2n, for X, H and Y."""
 
 MAX_POINT_ENTRY = 3
 """The largest entry of a point, so small that values of high degree are machine integers."""
