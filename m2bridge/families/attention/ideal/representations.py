@@ -166,16 +166,18 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
     # the degree after the last one in which sections are missing; 0 while none are
     all_sections_from = 0
     # From the decisive degree on, equality in one degree is equality in all later ones. So degrees
-    # are computed up to this one, and further while sections are missing in the last one computed,
-    # len(rings) − 1. (Sections are missing there exactly if ``all_sections_from`` is len(rings).)
-    while len(rings) <= decisive_degree or all_sections_from == len(rings):
-        n = len(rings)
-        if n > decisive_degree + MAX_FURTHER_DEGREES:
+    # are computed up to this one, and further while sections are missing in the last one, n.
+    n = 0
+    are_sections_missing = False
+    while n < decisive_degree or are_sections_missing:
+        if n == decisive_degree + MAX_FURTHER_DEGREES:
             raise MethodUnavailableError(
-                f"the Hilbert function of {size} in degree {n - 1} decides nothing"
+                f"the Hilbert function of {size} in degree {n} decides nothing"
             )
+        n += 1
         rings.append(spaces.ring(n))
-        if rings[n] != section_multiplicities(size, n):
+        are_sections_missing = rings[n] != section_multiplicities(size, n)
+        if are_sections_missing:
             all_sections_from = n + 1
     return CoordinateRing(
         size=size, multiplicities=tuple(rings), all_sections_from=all_sections_from

@@ -487,12 +487,16 @@ def observe(
     # only complete observations are compared with further methods
     if observations.limit is None and observations.degree is not None:
         if _is_confirmed_by_elimination(model, observations.degree):
-            remark = WORDS.remarks["elimination"]
-            observations = replace(observations, remarks=(*observations.remarks, remark))
+            observations = _with_remark(observations, WORDS.remarks["elimination"])
         if polar:
             counted = _count_polar_degrees_within_limit(model, partial=partial)
             observations = replace(observations, polar_degrees=counted)
     return _with_engine_and_time(observations)
+
+
+def _with_remark(observations: Observations, remark: str) -> Observations:
+    """Return observations with one more remark, which comes last."""
+    return replace(observations, remarks=(*observations.remarks, remark))
 
 
 def _with_engine_and_time(observations: Observations) -> Observations:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from sympy.polys.rings import PolyElement
 
@@ -158,10 +158,9 @@ def _weights_from_first_row(
 ) -> WeightPair:
     """Return the only weights (A, V) with A_11 = 1 and this first row of V that can give c.
 
-    Let S_kiq be A_qi V_k1 + A_1i V_kq. It is the coefficient c_ki1q of y_1 y_q in l_i·v_k for
-    q > 1, and twice that of y_1² for q = 1. As V_11 = 1, A_1i is the coefficient of y_1² in
-    l_i·v_1, and k = 1 gives A_qi = S_1iq − V_1q A_1i. As A_11 = 1, V_k1 is that in l_1·v_k, and
-    i = 1 gives V_kq = S_k1q − A_q1 V_k1.
+    The sums S_kiq = A_qi V_k1 + A_1i V_kq are coefficients of l_i·v_k. As V_11 = 1, A_1i is the
+    coefficient of y_1² in l_i·v_1, and k = 1 gives A_qi = S_1iq − V_1q A_1i. As A_11 = 1, V_k1 is
+    that in l_1·v_k, and i = 1 gives V_kq = S_k1q − A_q1 V_k1.
 
     Parameters
     ----------
@@ -171,30 +170,54 @@ def _weights_from_first_row(
         The entries V_11, V_12, …, V_1d, of which the first is 1.
     shape : LayerSizes
     """
-    A = [[0] * shape.d for _ in range(shape.d)]
-    V = [[0] * shape.d for _ in range(shape.d_out)]
-    # first the sums A_qi V_k1 + A_1i V_kq with k = 1 or i = 1, most of which are zero
+    # the sums S_1iq and S_k1q, from which the products V_1q A_1i and A_q1 V_k1 are subtracted
+    A, V = _mixed_sums(c, shape)
+    for i in range(shape.d):
+        first_entry = c[0, i, 0, 0]  # A_1i
+        if first_entry:
+            for q, entry in enumerate(first_row):
+                A[q][i] -= first_entry * entry
+    for k in range(shape.d_out):
+        first_entry = c[k, 0, 0, 0]  # V_k1
+        if first_entry:
+            for q in range(shape.d):
+                V[k][q] -= first_entry * A[q][0]
+    return tuple(map(tuple, A)), tuple(map(tuple, V))
+
+
+class MixedSums(NamedTuple):
+    """The sums S_kiq = A_qi V_k1 + A_1i V_kq with k = 1 or i = 1, for weights (A, V).
+
+    Parameters
+    ----------
+    for_A : list of lists of int
+        S_1iq in row q and column i, a d×d matrix as A is.
+    for_V : list of lists of int
+        S_k1q in row k and column q, a d'×d matrix as V is.
+    """
+
+    for_A: list[list[int]]
+    for_V: list[list[int]]
+
+
+def _mixed_sums(c: FunctionCoordinates, shape: LayerSizes) -> MixedSums:
+    """Return the sums S_1iq and S_k1q of the weights of a function with these coordinates.
+
+    S_kiq is the coefficient of y_1 y_q in l_i·v_k for q > 1, and twice that of y_1² for q = 1.
+    """
+    for_A = [[0] * shape.d for _ in range(shape.d)]
+    for_V = [[0] * shape.d for _ in range(shape.d_out)]
+    # most coordinates are zero, and not listed; indices begin with 0 here
     for (k, i, p, q), coefficient in c.items():
         if p > 0:
             # not a coefficient of y_1 y_q
             continue
         mixed_sum = 2 * coefficient if q == 0 else coefficient
         if k == 0:
-            A[q][i] = mixed_sum
+            for_A[q][i] = mixed_sum
         if i == 0:
-            V[k][q] = mixed_sum
-    # then the products A_1i V_1q are subtracted, and the products V_k1 A_q1
-    for i in range(shape.d):
-        first_entry = c[0, i, 0, 0]
-        if first_entry:
-            for q, entry in enumerate(first_row):
-                A[q][i] -= first_entry * entry
-    for k in range(shape.d_out):
-        first_entry = c[k, 0, 0, 0]
-        if first_entry:
-            for q in range(shape.d):
-                V[k][q] -= first_entry * A[q][0]
-    return tuple(map(tuple, A)), tuple(map(tuple, V))
+            for_V[k][q] = mixed_sum
+    return MixedSums(for_A, for_V)
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,18 +113,17 @@ def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None)
     form_rank = critical.form_rank
     # None: not decided
     exposed: bool | None = None
+    saddle: bool | None = None
     if form_rank == rank:
         # Lemma 1: a rank modulo a prime is a lower bound for that of B, which is at most ``rank``
         exposed = True
+        # asked only here, where weights of the type are proved to be critical
+        saddle = critical.decide_saddle(kind)
     elif dimension_with_spaces < rank:
         # Lemma 2
         exposed = False
     elif _is_excluded_by_lemma_4(kind, shape, head_dim, random):
         exposed = False
-    saddle = None
-    if exposed:
-        # the question is asked only where weights of the type are proved to be critical
-        saddle = critical.decide_saddle(kind)
     return TypeFacts(
         kind=kind,
         functions=functions_dimension,
