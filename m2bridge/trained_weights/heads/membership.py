@@ -60,9 +60,9 @@ def membership(
     Raises
     ------
     InvalidCaseError
-        If it is not such a model, a name is not a coordinate of the model, the given weights do not
-        have this function or do not have the shapes of the model, or neither a function nor weights
-        are given.
+        If it is not such a model, a name is not a coordinate of the model, a value is not a
+        rational number, the given weights do not have this function or do not have the shapes of
+        the model, or neither a function nor weights are given.
     MethodUnavailableError
         If t = 1.
     ContradictionError

@@ -12,6 +12,7 @@ the sum of the coordinates of this weight is zero: that the product of the facto
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from math import prod
 from typing import Any
@@ -162,23 +163,26 @@ def _indices_by_weight(shape: LayerSizes) -> dict[int, list[Index]]:
 
 
 def _coordinate_of_factors(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
-    """Return the coordinate c_{k,i,p,q} of the weights with these factors.
+    """Return the coordinate c_{k,i,p,q} of the weights with these factors."""
+    *factors_of_A, factor_of_V = factors
+    entry_of_A = partial(_entry_of_A, factors_of_A, shape)
+    entry_of_V = partial(_entry_of_V, factor_of_V, shape)
+    return coordinate(index, entry_of_A, entry_of_V)
 
-    A_pi is the coefficient of T^(p + di) of the first factor, or for α = 1 the product of those of
-    T^p in k(T) and of T^i in q(T); V_kq is that of T^(q + dk) of the last.
+
+def _entry_of_A(factors: Sequence[SeriesFactor], shape: LayerSizes, p: int, i: int) -> Any:
+    """Return the entry A_pi: the coefficient of T^(p + di) of the only factor.
+
+    For α = 1 there are two factors, k(T) and q(T), and A_pi is the product of the coefficients of
+    T^p in the first and of T^i in the second.
     """
-    *of_A, of_V = factors
+    if shape.alpha == 1:
+        k_of_T, q_of_T = factors
+        return k_of_T[p] * q_of_T[i]
+    (A_of_T,) = factors
+    return A_of_T[p + shape.d * i]
 
-    def A(p: int, i: int) -> Any:
-        """Return the entry A_pi."""
-        if shape.alpha == 1:
-            k_of_T, q_of_T = of_A
-            return k_of_T[p] * q_of_T[i]
-        (A_of_T,) = of_A
-        return A_of_T[p + shape.d * i]
 
-    def V(k: int, q: int) -> Any:
-        """Return the entry V_kq."""
-        return of_V[q + shape.d * k]
-
-    return coordinate(index, A, V)
+def _entry_of_V(factor: SeriesFactor, shape: LayerSizes, k: int, q: int) -> Any:
+    """Return the entry V_kq: the coefficient of T^(q + dk) of the factor."""
+    return factor[q + shape.d * k]

@@ -32,6 +32,7 @@ from m2bridge.families.attention.orbits.parametrization import (
 )
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import check_deadline_in
+from m2bridge.system import any_length
 
 MAX_ROOT_BITS = 5000
 """The largest number of bits of numerator and denominator under an irrational square root."""
@@ -87,8 +88,9 @@ def _exact_value(name: str, value: object) -> Rational:
             "function", f"{value} is not exact: write Fraction('{value}') for '{name}'"
         )
     try:
-        return Rational(value)
-    except TypeError as error:
+        with any_length():
+            return Rational(value)
+    except (TypeError, ZeroDivisionError) as error:
         raise InvalidCaseError(
             "function", f"the value of '{name}' must be a rational number, not {value!r:.60}"
         ) from error

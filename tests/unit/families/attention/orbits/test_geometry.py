@@ -542,8 +542,14 @@ def test_the_second_opinion_of_cross_checks_decides_these_cases_too() -> None:
         (Float("0.1"), "is not exact"),
         (sqrt(2), "rational"),
         ("x", "rational"),
+        ("1/0", "rational"),
     ],
 )
 def test_a_function_has_rational_coordinates(value: Any, said: str) -> None:
     with pytest.raises(InvalidCaseError, match=said):
         quadratic_forms(SingleLayerAttention(2, 1), {"c_1_1_1_1": value})
+
+
+def test_coordinates_of_a_function_have_any_number_of_digits() -> None:
+    ((form, _), *_) = quadratic_forms(SingleLayerAttention(2, 1), {"c_1_1_1_2": "9" * 5000})
+    assert form == Matrix([[0, 10**5000 - 1], [10**5000 - 1, 0]])
