@@ -181,7 +181,7 @@ def highest_weight_vectors(
     Raises
     ------
     MethodUnavailableError
-        If fewer vectors were found, or none are proved.
+        If fewer vectors were found, or they are not proved.
     """
     random = Random(0)
     # this also computes spaces.boundaries[n]
@@ -215,6 +215,11 @@ def highest_weight_vectors(
             found.append(HighestWeightVector.of(relation, chosen))
         if len(found) == generator_count and are_functions_separated:
             return found
+    if len(found) == generator_count:
+        raise MethodUnavailableError(
+            f"the highest weight vectors of type {shapes} are not proved: the points do not"
+            " separate the functions of this type"
+        )
     raise MethodUnavailableError(
         f"{len(found)} of {generator_count} highest weight vectors of type {shapes} were found"
     )

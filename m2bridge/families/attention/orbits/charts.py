@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import isqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sympy import Expr, Float, Matrix, Rational, eye, sqrt
 
@@ -32,7 +32,6 @@ from m2bridge.families.attention.orbits.parametrization import (
 )
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import check_deadline_in
-from m2bridge.system import any_length
 
 MAX_ROOT_BITS = 5000
 """The largest number of bits of numerator and denominator under an irrational square root."""
@@ -51,7 +50,7 @@ def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -
     Raises
     ------
     InvalidCaseError
-        If a name is not a reduced coordinate of the model, or a value is a float or not rational.
+        If a name is not a reduced coordinate of the model, or a value is a float.
     TooLargeError
         If there are too many coordinates to be stored.
     """
@@ -75,25 +74,19 @@ def quadratic_forms(shape: LayerSizes, function: Mapping[str, Fraction | int]) -
     return forms
 
 
-def _exact_value(name: str, value: object) -> Rational:
-    """Return the value that a function has for the coordinate ``name``, as a SymPy number.
+def _exact_value(name: str, value: Any) -> Rational:
+    """Return the value that a function has for the coordinate ``name``, a rational number.
 
     Raises
     ------
     InvalidCaseError
-        If the value is a float, or not a rational number.
+        If the value is a float, of Python or SymPy.
     """
     if isinstance(value, float | Float):
         raise InvalidCaseError(
             "function", f"{value} is not exact: write Fraction('{value}') for '{name}'"
         )
-    try:
-        with any_length():
-            return Rational(value)
-    except (TypeError, ZeroDivisionError) as error:
-        raise InvalidCaseError(
-            "function", f"the value of '{name}' must be a rational number, not {value!r:.60}"
-        ) from error
+    return Rational(value)
 
 
 @dataclass(frozen=True, slots=True)

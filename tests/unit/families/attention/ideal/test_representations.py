@@ -640,7 +640,7 @@ def test_relations_at_points_that_do_not_separate_are_no_equations(
     assert len(highest_weights.highest_weight_vectors(spaces, 5, shapes)) == 1
     spaces._points[5] = spaces.points(5).first_points(1)
     monkeypatch.setattr(highest_weights, "MAX_RELATION_TRIES", 5)
-    with pytest.raises(MethodUnavailableError):
+    with pytest.raises(MethodUnavailableError, match="the points do not separate"):
         highest_weights.highest_weight_vectors(spaces, 5, shapes)
 
 

@@ -6,7 +6,7 @@ from math import comb, factorial
 from typing import Any
 
 import pytest
-from sympy import Float, Matrix, Poly, expand, sqrt, symbols
+from sympy import Float, Matrix, Poly, expand, symbols
 
 from m2bridge import SingularLocus
 from m2bridge.algebra.determinantal import determinantal_degree
@@ -56,6 +56,7 @@ from m2bridge.maps.locus import Component, LocusFindings, OrbitStatus, compare, 
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Bounds
 from m2bridge.system import decimal, integer
+from m2bridge.trained_weights.heads.membership import exact_coordinates
 from tests.tiers import few
 
 # Exact mathematics against SymPy, closed formulas and values printed elsewhere.
@@ -535,21 +536,13 @@ def test_the_second_opinion_of_cross_checks_decides_these_cases_too() -> None:
         }
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (0.5, "is not exact"),
-        (Float("0.1"), "is not exact"),
-        (sqrt(2), "rational"),
-        ("x", "rational"),
-        ("1/0", "rational"),
-    ],
-)
-def test_a_function_has_rational_coordinates(value: Any, said: str) -> None:
-    with pytest.raises(InvalidCaseError, match=said):
-        quadratic_forms(SingleLayerAttention(2, 1), {"c_1_1_1_1": value})
+@pytest.mark.parametrize("value", [0.1, Float("0.1")])
+def test_floats_are_no_exact_coordinates(value: Any) -> None:
+    with pytest.raises(InvalidCaseError, match=r"write Fraction\('0.1"):
+        quadratic_forms(SingleLayerAttention(2, 1), exact_coordinates({"c_1_1_1_1": value}))
 
 
-def test_coordinates_of_a_function_have_any_number_of_digits() -> None:
-    ((form, _), *_) = quadratic_forms(SingleLayerAttention(2, 1), {"c_1_1_1_2": "9" * 5000})
+def test_coordinates_have_any_number_of_digits() -> None:
+    function = exact_coordinates({"c_1_1_1_2": "9" * 5000})
+    ((form, _), *_) = quadratic_forms(SingleLayerAttention(2, 1), function)
     assert form == Matrix([[0, 10**5000 - 1], [10**5000 - 1, 0]])
