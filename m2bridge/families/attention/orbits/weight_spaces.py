@@ -237,10 +237,12 @@ class WeightSpaces:
         inputs = [(symbol, -1) for symbol in of_l] + [(u, 1) for u in symbols["free input"]]
         outputs = [(symbol, -1) for symbol in of_u] + [(v, 1) for v in symbols["free output"]]
         A = {(p, p): 1 for p in range(len(of_l))}
-        # row k of V is the unit vector e_k of L for k < m, then the unit vectors after those of L
+        # the rows of V are the unit vectors e_k of L for k < m, and then those after all of L
         m, r = classes.in_both, len(of_l)
-        V = {(k, k if k < m else r + k - m): 1 for k in range(len(of_u))}
+        ones_of_rows = [*range(m), *range(r, r + len(of_u) - m)]
+        V = dict.fromkeys(enumerate(ones_of_rows), 1)
         if m == 0:
+            # the row e_r of the symbol "twice" is e_0 + e_r
             V[0, 0] = 1
         variables = of_l + outside_l + symbols["neither"]
         return cls(tuple(variables), tuple(inputs), tuple(outputs), A, V)

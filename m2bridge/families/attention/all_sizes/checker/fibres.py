@@ -297,11 +297,7 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
 
     ContradictionError if an ideal is different, or a place, or pair, is like no base case.
     """
-    for base, kind in bases.items():
-        if not has_ideal_of_kind(base, kind):
-            raise ContradictionError(
-                f"the ideal of {label(base)} is not what the theorem about fibres needs"
-            )
+    _check_ideals(bases)
     # {base case: sets of orbits together with places that look like it}
     places_like = {base: _orbits_with_places_like(condition, base) for base in bases}
     like_any = [places for of_base in places_like.values() for places in of_base]
@@ -327,6 +323,15 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
         "patterns": len(like_any),
         "ideals": [label(base) for base in sorted(places_like) if places_like[base]],
     }
+
+
+def _check_ideals(bases: dict[BaseCase, str]) -> None:
+    """Raise ContradictionError unless the ideal of each base case is of the kind given with it."""
+    for base, kind in bases.items():
+        if not has_ideal_of_kind(base, kind):
+            raise ContradictionError(
+                f"the ideal of {label(base)} is not what the theorem about fibres needs"
+            )
 
 
 def _check_all_places_determined(condition: str, like_points: Iterable[isl.Set]) -> None:
