@@ -28,6 +28,7 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import (
     ContradictionError,
+    EngineError,
     MemoryLimitError,
     MethodUnavailableError,
     TimeLimitError,
@@ -157,10 +158,7 @@ def deduce_observations(
     if limit is None and len(facts) < orbit_count(model):
         # not all tangent spaces were computed
         limit = time_limit_after([fact.orbit for fact in facts], model)
-    remarks = _agreement_remarks(generic, tangents)
-    if limit is not None:
-        # the methods agree on the orbits that were observed
-        remarks = [f"{remark} ({limit.progress})" for remark in remarks]
+    remarks = _agreement_remarks(generic, tangents, limit)
     # None: not asked for, or not known
     degree_of_closure = None
     # the projection formula needs an empty base locus
@@ -213,12 +211,15 @@ def _facts_at_orbits(
     return facts
 
 
-def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
+def _agreement_remarks(
+    generic: Fibre, tangents: Mapping[Orbit, OrbitTangents], limit: EngineError | None
+) -> list[str]:
     """Return the remarks on methods that were compared and agree.
 
     Fibres, their points and ranks are always compared. Where ``generic``, the fibre over the dense
     orbit, is one point, fibres also decide which orbits are singular; then tangent vectors are a
-    second method for that, and equations a third one where they give upper bounds.
+    second method for that, and equations a third one where they give upper bounds. After a
+    ``limit`` the methods agree on the orbits that were observed until then, as the remarks say.
     """
     methods = ["fibres"]
     if generic.length == 1:
@@ -226,7 +227,10 @@ def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) 
         methods.append("tangents")
         if any(tangent.known.upper is not None for tangent in tangents.values()):
             methods.append("equations")
-    return [WORDS.remarks[method] for method in methods]
+    remarks = [WORDS.remarks[method] for method in methods]
+    if limit is None:
+        return remarks
+    return [f"{remark} ({limit.progress})" for remark in remarks]
 
 
 def _confirmed_degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
@@ -487,16 +491,12 @@ def observe(
     # only complete observations are compared with further methods
     if observations.limit is None and observations.degree is not None:
         if _is_confirmed_by_elimination(model, observations.degree):
-            observations = _with_remark(observations, WORDS.remarks["elimination"])
+            remark = WORDS.remarks["elimination"]
+            observations = replace(observations, remarks=(*observations.remarks, remark))
         if polar:
             counted = _count_polar_degrees_within_limit(model, partial=partial)
             observations = replace(observations, polar_degrees=counted)
     return _with_engine_and_time(observations)
-
-
-def _with_remark(observations: Observations, remark: str) -> Observations:
-    """Return observations with one more remark, which comes last."""
-    return replace(observations, remarks=(*observations.remarks, remark))
 
 
 def _with_engine_and_time(observations: Observations) -> Observations:

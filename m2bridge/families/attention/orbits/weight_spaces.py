@@ -224,7 +224,12 @@ class WeightSpaces:
 
     @classmethod
     def of(cls, classes: IndexClasses) -> "WeightSpaces":
-        """Return the characters where the classes have these numbers of symbols."""
+        """Return the characters where the classes have these numbers of symbols.
+
+        The indices p of rows of A and columns of V are in the order: those of L, with those of both
+        L and U first, those of U only, and those of neither. Columns of A and rows of V that are
+        zero come after all others.
+        """
         symbols = {}
         for name, size in classes.sizes().items():
             symbols[name] = [(name, number) for number in range(size)]
@@ -239,8 +244,8 @@ class WeightSpaces:
         A = {(p, p): 1 for p in range(len(of_l))}
         # the rows of V are the unit vectors e_k of L for k < m, and then those after all of L
         m, r = classes.in_both, len(of_l)
-        ones_of_rows = [*range(m), *range(r, r + len(of_u) - m)]
-        V = dict.fromkeys(enumerate(ones_of_rows), 1)
+        column_of_row = [*range(m), *range(r, r + len(of_u) - m)]
+        V = dict.fromkeys(enumerate(column_of_row), 1)  # the entry 1 at each (row, column)
         if m == 0:
             # the row e_r of the symbol "twice" is e_0 + e_r
             V[0, 0] = 1
