@@ -215,13 +215,24 @@ def highest_weight_vectors(
             found.append(HighestWeightVector.of(relation, chosen))
         if len(found) == generator_count and are_functions_separated:
             return found
-    if len(found) == generator_count:
-        raise MethodUnavailableError(
+    raise _error_without_vectors(len(found), generator_count, shapes)
+
+
+def _error_without_vectors(
+    found: int, needed: int, shapes: PartitionTriple
+) -> MethodUnavailableError:
+    """Return the error for a type of which too few highest weight vectors were found or proved.
+
+    ``found`` is their number, and ``needed`` is the number of generators. If these are equal, all
+    were found, but values at points do not prove that they are in the ideal.
+    """
+    if found == needed:
+        return MethodUnavailableError(
             f"the highest weight vectors of type {shapes} are not proved: the points do not"
             " separate the functions of this type"
         )
-    raise MethodUnavailableError(
-        f"{len(found)} of {generator_count} highest weight vectors of type {shapes} were found"
+    return MethodUnavailableError(
+        f"{found} of {needed} highest weight vectors of type {shapes} were found"
     )
 
 

@@ -12,6 +12,7 @@ are odd in the difference:
 
 This is the number of sections of O(n) over the closure; the coordinate ring consists of some of
 them, and of all in large degrees. For d = 3, α ≥ 2, d' ≥ 2 fewer were seen in the degrees 2 and 3.
+:func:`section_multiplicities` has the sections over a core as representations.
 
 The core is the products of min(a, d) and min(d', d) linear forms in as few variables as these need.
 The ideal of the products l_i·v_k depends on X, H, Y as a polynomial functor. What needs more than

@@ -374,6 +374,17 @@ class Compared:
     vacuous: isl.Set
     wrong: isl.Set | None
 
+    def verdict_on(self, where: isl.Set) -> str:
+        """REFUTED if it is false for a size of a set, else UNDECIDED if that is not known for one.
+
+        Else CONFIRMED.
+        """
+        if not where.intersect(self.false).is_empty():
+            return "REFUTED"
+        if not where.intersect(self.unknown).is_empty():
+            return "UNDECIDED"
+        return "CONFIRMED"
+
     def texts_of_parts(self, where: isl.Set) -> Json:
         """The texts of three parts of the set ``where``: true, false, and undecided sizes."""
         fails = where.intersect(self.false)
@@ -433,19 +444,15 @@ def _verdict(words: Words, stated: Stated) -> Json:
         not_applicable.append(reason | compared.texts_of_parts(size_set))
     refuted = applies.intersect(compared.false)
     undecided = applies.intersect(compared.unknown)
-    outcome = "CONFIRMED"
     counterexample = None
     if not refuted.is_empty():
-        outcome = "REFUTED"
         counterexample = _counterexample(refuted, compared.wrong, words.observable)
-    elif not undecided.is_empty():
-        outcome = "UNDECIDED"
     vacuous = applies.intersect(compared.vacuous).subtract(refuted).subtract(undecided)
     return {
         "part": words.part,
         "text": words.text,
         "source": words.source,
-        "verdict": outcome,
+        "verdict": compared.verdict_on(applies),
         "vacuous_for": text(vacuous),
         "counterexample": counterexample,
         "not_applicable": not_applicable,
