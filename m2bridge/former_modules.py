@@ -46,7 +46,6 @@ _MOVED = {
     "families.attention.layer_tensors": "trained_weights.checkpoints.tensors",
     "families.attention.layer_weights": "trained_weights.networks.layers",
     "families.attention.layers_in_a_row": "trained_weights.networks.network_with_norms",
-    "families.attention.membership": "families.attention.orbits.membership",
     "families.attention.near_weights": "trained_weights.heads.distances",
     "families.attention.numerical_weights": "trained_weights.heads.spectrum",
     "families.attention.observation": "families.attention.observations.observe",
@@ -55,7 +54,6 @@ _MOVED = {
     "families.attention.parametrization": "families.attention.orbits.parametrization",
     "families.attention.representations": "families.attention.ideal.representations",
     "families.attention.shape": "families.attention.sizes",
-    "families.attention.tangents": "families.attention.orbits.tangents",
     "families.attention.tokens": "trained_weights.heads.token_space",
     "families.attention.weight_names": "trained_weights.checkpoints.names",
     "families.attention.weights": "trained_weights.result",
@@ -80,6 +78,14 @@ DIVIDED_MODULES = {
         "m2bridge.cli.decide",
     ),
     "m2bridge.batch.many": ("m2bridge.batch.items", "m2bridge.batch.run_many"),
+    "m2bridge.families.attention.membership": (
+        "m2bridge.families.attention.orbits.charts",
+        "m2bridge.families.attention.orbits.membership",
+    ),
+    "m2bridge.families.attention.tangents": (
+        "m2bridge.families.attention.orbits.tangents",
+        "m2bridge.families.attention.orbits.singular_orbits",
+    ),
     "m2bridge.maps.polar": (
         "m2bridge.maps.degrees.counting_primes",
         "m2bridge.maps.degrees.polar_result",

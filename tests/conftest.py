@@ -215,7 +215,9 @@ def no_hurry() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("m2bridge.maps.completeness.MAX_PROOF_SECONDS", PATIENCE)
         patch.setattr("m2bridge.maps.dimension.MAX_ELIMINATION_SECONDS", PATIENCE)
-        patch.setattr("m2bridge.families.attention.orbits.tangents.MAX_BOUND_SECONDS", PATIENCE)
+        patch.setattr(
+            "m2bridge.families.attention.orbits.singular_orbits.MAX_BOUND_SECONDS", PATIENCE
+        )
         yield
 
 

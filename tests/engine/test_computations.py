@@ -30,7 +30,7 @@ from m2bridge.families.attention.checker import one_token
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.orbits.fibres import fibres_script, matrix_program
 from m2bridge.families.attention.orbits.orbits import orbits
-from m2bridge.families.attention.orbits.tangents import by_bounds, by_orbits, orbit_script
+from m2bridge.families.attention.orbits.singular_orbits import by_bounds, by_orbits, orbit_script
 from m2bridge.families.attention.sizes import degree_formula, dimension_formula
 from m2bridge.maps.locus import LocusFindings
 from m2bridge.maps.polynomial_map_model import as_model
@@ -429,7 +429,7 @@ def test_a_planted_contradiction_between_bounds_and_ideal(
         for s in found.statuses
     )
     monkeypatch.setattr(
-        "m2bridge.families.attention.orbits.tangents.by_bounds",
+        "m2bridge.families.attention.orbits.singular_orbits.by_bounds",
         lambda *_: replace(found, statuses=wrong),
     )
     with pytest.raises(ContradictionError, match="by tangent bounds"):

@@ -65,7 +65,7 @@ from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.all_sizes.closures import CORES
 from m2bridge.families.attention.all_sizes.generators import generators_of_all_sizes
 from m2bridge.families.attention.orbits.fibres import fibres_script
-from m2bridge.families.attention.orbits.tangents import orbit_script
+from m2bridge.families.attention.orbits.singular_orbits import orbit_script
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.gradient import WeightChart, weights_in
 from m2bridge.families.attention.training_loss.loss import gaussian, random_function

@@ -22,7 +22,7 @@ from m2bridge.engine.discovery import probed
 from m2bridge.engine.script import Script
 from m2bridge.families.attention.all_sizes.base_ideals import base_ideals_script
 from m2bridge.families.attention.orbits.fibres import fibres_script
-from m2bridge.families.attention.orbits.tangents import orbit_script
+from m2bridge.families.attention.orbits.singular_orbits import orbit_script
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.attention.training_loss.counting import count_script
 from m2bridge.families.attention.training_loss.gradient import (

@@ -35,9 +35,10 @@ from m2bridge.engine.script import Script
 from m2bridge.errors import EngineNotFoundError, InvalidCaseError, TimeLimitError, TooLargeError
 from m2bridge.families.attention.closure_answers import standalone
 from m2bridge.families.attention.observations.observe import observe
-from m2bridge.families.attention.orbits import tangents as bound_criterion, tangents as equations
+from m2bridge.families.attention.orbits import singular_orbits, tangents
+from m2bridge.families.attention.orbits.charts import Chart, quadratic_forms
 from m2bridge.families.attention.orbits.fibres import fibres_script
-from m2bridge.families.attention.orbits.membership import Chart, function_of, quadratic_forms
+from m2bridge.families.attention.orbits.membership import function_of
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     dense_first,
@@ -45,9 +46,9 @@ from m2bridge.families.attention.orbits.orbits import (
     orbit_count,
     orbits,
 )
+from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 from m2bridge.families.attention.orbits.tangents import (
     OrbitTangents,
-    by_bounds,
     orbit_tangents,
     tangent_upper_bounds,
 )
@@ -131,7 +132,7 @@ def test_closures_keep_the_dimension_and_the_degrees_that_are_complete() -> None
 @pytest.fixture
 def no_equations(monkeypatch: pytest.MonkeyPatch) -> None:
     """They take nearly all of the time."""
-    for module in (bound_criterion, equations):
+    for module in (singular_orbits, tangents):
         monkeypatch.setattr(module, "default_degree", lambda model: 0)
 
 
@@ -147,8 +148,8 @@ def test_equations_found_in_less_time_bound_less() -> None:
 
 def forget_ranks() -> None:
     """Ranks at orbits are computed once for each process, which then looks at the clock less."""
-    bound_criterion._ranks_of_action.cache_clear()
-    bound_criterion._ranks_of_differential.cache_clear()
+    tangents._ranks_of_action.cache_clear()
+    tangents._ranks_of_differential.cache_clear()
 
 
 def orbit_tangents_anew(model: SingleLayerAttention) -> dict[Orbit, OrbitTangents]:

@@ -40,7 +40,7 @@ from m2bridge.families.attention.observations.by_degree import degree_for
 from m2bridge.families.attention.orbits.fibres import fibres_script
 from m2bridge.families.attention.orbits.orbits import flatten, orbits, representative
 from m2bridge.families.attention.orbits.parametrization import multigraded_attention
-from m2bridge.families.attention.orbits.tangents import orbit_script
+from m2bridge.families.attention.orbits.singular_orbits import orbit_script
 from m2bridge.families.attention.polar.chern_integrals import MAX_POLAR_DIMENSION
 from m2bridge.families.attention.polar.theorem import are_loci_observed
 from m2bridge.families.attention.sizes import CoordinateSystem, dimension_formula

@@ -502,7 +502,7 @@ class SingleLayerAttention(LayerSizes, Model):
 
     def by_bounds(self) -> LocusFindings:
         """Return findings about the singular locus, by tangent vectors and low equations."""
-        from m2bridge.families.attention.orbits.tangents import by_bounds
+        from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 
         return by_bounds(self)
 
@@ -516,7 +516,7 @@ class SingleLayerAttention(LayerSizes, Model):
         dimension : int
             The affine dimension of the closure.
         """
-        from m2bridge.families.attention.orbits.tangents import by_orbits
+        from m2bridge.families.attention.orbits.singular_orbits import by_orbits
 
         return by_orbits(ideal, dimension, self, self.polynomial_map)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, Unpack
 
 import numpy
-from sympy import Matrix, Rational
+from sympy import Float, Matrix, Rational
 
 from m2bridge.algebra.linear_algebra import rank_of
 from m2bridge.engine import RunOptions, computation
@@ -19,6 +19,7 @@ from m2bridge.families.attention.orbits.membership import (
     membership_of,
 )
 from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.system import any_length
 from m2bridge.trained_weights.checkpoints.names import given_layer
 from m2bridge.trained_weights.heads.ranks import HeadShape, integers, words_on_excess_rank
 from m2bridge.trained_weights.heads.spectrum import Spectrum, precision, rounded
@@ -60,9 +61,9 @@ def membership(
     Raises
     ------
     InvalidCaseError
-        If it is not such a model, a name is not a coordinate of the model, the given weights do not
-        have this function or do not have the shapes of the model, or neither a function nor weights
-        are given.
+        If it is not such a model, a name is not a coordinate of the model, a value is not a
+        rational number, the given weights do not have this function or do not have the shapes of
+        the model, or neither a function nor weights are given.
     MethodUnavailableError
         If t = 1.
     ContradictionError
@@ -111,11 +112,13 @@ def exact_coordinates(function: Mapping[str, Any]) -> dict[str, Any]:
     """
     exact = {}
     for name, value in function.items():
-        if isinstance(value, float):
+        if isinstance(value, float | Float):
             exact[name] = value
             continue
         try:
-            number = None if isinstance(value, bool) else Rational(value)
+            # SymPy takes a text of many digits for no number where Python limits their number
+            with any_length():
+                number = None if isinstance(value, bool) else Rational(value)
         except (TypeError, ValueError, ZeroDivisionError):
             number = None
         # SymPy reads the text "nan" as a number

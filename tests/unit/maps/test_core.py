@@ -18,11 +18,11 @@ from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.ideal import multiplicity_spaces, representations
-from m2bridge.families.attention.ideal.covariants import PartitionTriple
 from m2bridge.families.attention.ideal.multiplicity_spaces import MultiplicitySpaces
 from m2bridge.families.attention.ideal.representations import coordinate_ring
 from m2bridge.families.attention.ideal.sections import (
     CoreSize,
+    PartitionTriple,
     largest_minor_degree,
     section_count,
     sections_of,

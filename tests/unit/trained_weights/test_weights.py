@@ -42,7 +42,7 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.attention.orbits.orbits import orbits
-from m2bridge.families.attention.orbits.tangents import by_bounds
+from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.results.sheet import Facts
 from m2bridge.results.terminal import written

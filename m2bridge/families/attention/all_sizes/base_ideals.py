@@ -103,19 +103,25 @@ COUNTED = tuple(
 def base_ideals_script() -> Script:
     """Return the Macaulay2 program that computes the fibre ideals of the base cases.
 
-    Its answers are a Gröbner basis under the name of each base case; ``base_locus_empty``; and
-    whether the family of functions near the boundary has no real weights
-    (``family_without_real_points``) and tends to the orbit (1, 1, 1)
-    (``family_tends_to_the_orbit``). The last three are decided for d = 2, which is enough.
+    Its answers are a Gröbner basis under the name of each base case, and three booleans, which are
+    decided for d = 2, as this is enough:
+
+    * ``base_locus_empty``: whether a product l v of two linear forms is zero only if l or v is;
+    * ``family_without_real_points``: whether the family of functions near the boundary has no real
+      weights (:class:`ComputedCases`);
+    * ``family_tends_to_the_orbit``: whether this family tends to the representative of (1, 1, 1).
     """
-    # Of the base locus two charts are enough, up to the names of the indices: a coefficient of l
-    # and one of v is 1, those of the same variable (1, 1) or of two (1, 2). The family uses all
-    # variables for d = 2, so there are no ``zeros``.
     values = {
+        # of the base locus and the family
         "d": 2,
+        # The (p, q) for which l v ≠ 0 is checked, where the coefficient of y_p in l and that of y_q
+        # in v are 1. Up to the names of the variables these are all pairs.
         "charts": "{(1,1), (1,2)}",
+        # the unknown of the fibre over a function of the family
         "unknowns": "z_2",
+        # the end of the diagonal of the forms of the family, which is empty for d = 2
         "zeros": "{}",
+        # the function to which the family tends
         "boundary": nonzero_part(BOUNDARY.orbit, BOUNDARY.model),
         "cases": [_program_values(base) for base in BASE_CASES],
     }
@@ -209,21 +215,12 @@ class SizeOrbitSets:
         ContradictionError
             If the three kinds of fibres are not all orbits, each once.
         """
-
-        def of_length(length: str, condition: str = "1 = 1") -> isl.Set:
-            """The orbits in the strata with fibres of this length that satisfy a condition.
-
-            The default condition holds for every orbit.
-            """
-            with_length = [stratum for stratum in strata if stratum.length == length]
-            conditions = [f"({stratum.orbits}) and {condition}" for stratum in with_length]
-            # without a stratum of this length: no orbit
-            return integer_sets.orbits(" or ".join(conditions) or "1 = 0")
-
-        # of length d is one point: it is reduced for d = 1 only
-        one_point = of_length("1").union(of_length("d", "d = 1"))
-        two_points = of_length("2")
-        critical = of_length("d", "d >= 2")
+        one_reduced_point = _orbits_with_length("1", strata)
+        two_points = _orbits_with_length("2", strata)
+        # a fibre of length d is one point, which is reduced for d = 1 only
+        reduced_for_d_1 = _orbits_with_length("d", strata, "d = 1")
+        one_point = one_reduced_point.union(reduced_for_d_1)
+        critical = _orbits_with_length("d", strata, "d >= 2")
         kinds = [one_point, two_points, critical]
         disjoint = all(a.intersect(b).is_empty() for a, b in combinations(kinds, 2))
         if not disjoint or not integer_sets.union(kinds).is_equal(EVERY_ORBIT):
@@ -306,6 +303,19 @@ class SizeOrbitSets:
         return more_than_one.intersect(over_birational).union(
             more_than_two.intersect(over_two_to_one)
         )
+
+
+def _orbits_with_length(
+    length: str, strata: Sequence[Stratum], condition: str = "1 = 1"
+) -> isl.Set:
+    """The orbits in the strata with fibres of this length, "1", "2" or "d", and with a condition.
+
+    The default condition holds for every orbit.
+    """
+    with_length = [stratum for stratum in strata if stratum.length == length]
+    conditions = [f"({stratum.orbits}) and {condition}" for stratum in with_length]
+    # without a stratum of this length: no orbit
+    return integer_sets.orbits(" or ".join(conditions) or "1 = 0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,6 @@ from m2bridge.errors import check_kind
 from m2bridge.families.all_sizes import AllSizesCase, complete_result
 from m2bridge.families.attention.hypotheses import WORDS
 from m2bridge.families.attention.ideal import highest_weights
-from m2bridge.families.attention.ideal.covariants import PartitionTriple
-from m2bridge.families.attention.ideal.multiplicity_spaces import total_dimension
 from m2bridge.families.attention.ideal.representations import (
     CoordinateRing,
     RepresentationType,
@@ -33,7 +31,7 @@ from m2bridge.families.attention.ideal.representations import (
     generators,
     representation,
 )
-from m2bridge.families.attention.ideal.sections import CoreSize
+from m2bridge.families.attention.ideal.sections import CoreSize, PartitionTriple, total_dimension
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.families.base import ComputedQuestion
 from m2bridge.limits import clock, limited, performed_within_limit

@@ -49,7 +49,7 @@ from m2bridge.families.attention.all_sizes.size_sets import (
     reasons,
 )
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits, representative
+from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit, orbits, representative
 from m2bridge.families.attention.orbits.tangents import orbit_dimension, orbit_tangents
 from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.base import AnswerRow, Question
@@ -268,6 +268,17 @@ def _verdict(
     ``counts`` has the numbers of ideals and of patterns, which the words for what was computed
     name.
     """
+    computed = integer_sets.WORDS.computed[prediction.observable]
+    return Verdict(
+        statement=statement,
+        extent=_sizes_by_answer(prediction, facts),
+        computed=tuple(text.format(**counts) for text in computed),
+        trusted=integer_sets.WORDS.trusted[prediction.observable],
+    )
+
+
+def _sizes_by_answer(prediction: Prediction, facts: SizeOrbitSets) -> SizeSets:
+    """The sizes for which a statement is true, false and so on, by its prediction and the facts."""
     conclusion = prediction.conclusion(facts)
     applies = ALL  # where no hypothesis so far fails
     outside = []
@@ -281,22 +292,13 @@ def _verdict(
     witness = None
     if not decided.false.is_empty():
         witness = _counterexample(prediction, conclusion, decided.false)
-    extent = SizeSets(
+    return SizeSets(
         holds_for=decided.true,
         fails_for=decided.false,
         undecided_for=decided.unknown,
         vacuous_for=conclusion.vacuous.intersect(decided.true),
         not_applicable=tuple(outside),
         witness=witness,
-    )
-    computed = (
-        text.format(**counts) for text in integer_sets.WORDS.computed[prediction.observable]
-    )
-    return Verdict(
-        statement=statement,
-        extent=extent,
-        computed=tuple(computed),
-        trusted=integer_sets.WORDS.trusted[prediction.observable],
     )
 
 
@@ -330,22 +332,34 @@ def _counterexample(prediction: Prediction, conclusion: Conclusion, false: isl.S
     found = {"d": d, "d_out": dp, "a": a}
     if conclusion.wrong is None:
         return {**found, "orbit": None, "A": [], "V": [], "numbers": {}}
-    failing = []
-    for candidate in orbits(model):
-        size_and_orbit = (d, dp, a, *candidate.cells)
-        if integer_sets.contains(conclusion.wrong, size_and_orbit):
-            failing.append(candidate)
-    # of those of the largest dimension the last in the order of orbits
-    _, orbit = max((orbit_dimension(candidate, model), candidate) for candidate in failing)
+    orbit = _largest_orbit_in(conclusion.wrong, model)
     A, V = [[list(row) for row in matrix] for matrix in representative(orbit, model)]
     numbers = {}
     if prediction.observable == "singular":
-        # what tangent vectors show at each orbit; the dense one has the dimension of the closure
-        tangents = orbit_tangents(model, equations=False)
-        dimension = tangents[generic_orbit(model)].dimension
-        lower = tangents[orbit].known.lower
-        numbers = {"dimension": dimension, "tangent_dimension_at_least": lower}
+        numbers = _numbers_at_singular_orbit(orbit, model)
     return {**found, "orbit": orbit.to_json(), "A": A, "V": V, "numbers": numbers}
+
+
+def _largest_orbit_in(orbit_set: isl.Set, model: SingleLayerAttention) -> Orbit:
+    """The orbit of the largest dimension among the orbits of a model in a set of orbits.
+
+    Of several orbits of this dimension it is the last one in the order of (r, s, m). The set has at
+    least one orbit of the model.
+    """
+    in_set = []
+    for orbit in orbits(model):
+        size_and_orbit = (model.d, model.d_out, model.a, *orbit.cells)
+        if integer_sets.contains(orbit_set, size_and_orbit):
+            in_set.append(orbit)
+    return max(in_set, key=lambda orbit: (orbit_dimension(orbit, model), orbit))
+
+
+def _numbers_at_singular_orbit(orbit: Orbit, model: SingleLayerAttention) -> dict[str, int | None]:
+    """The dimension of the closure, and a lower bound for the tangent dimension at the orbit."""
+    # what tangent vectors show at each orbit; the dense one has the dimension of the closure
+    tangents = orbit_tangents(model, equations=False)
+    dimension = tangents[generic_orbit(model)].dimension
+    return {"dimension": dimension, "tangent_dimension_at_least": tangents[orbit].known.lower}
 
 
 @computation
@@ -423,12 +437,7 @@ class AttentionOfAllSizes(AllSizesFamily):
         ``key`` is that of the statement. ``verdict`` has the decision as "verdict", and the sets
         "fails_for" and "undecided_for". Raises ValueError if it does not follow from the sets.
         """
-        # a set in a certificate is empty exactly if its phrase is NOWHERE
-        follows = "CONFIRMED"
-        if integer_sets.phrase(verdict["undecided_for"]) != NOWHERE:
-            follows = "UNDECIDED"
-        if integer_sets.phrase(verdict["fails_for"]) != NOWHERE:
-            follows = "REFUTED"
+        follows = _verdict_by_sets(verdict)
         if follows != verdict["verdict"]:
             raise ValueError(
                 f"the verdict {verdict['verdict']} does not follow from the sets of sizes"
@@ -452,6 +461,16 @@ class AttentionOfAllSizes(AllSizesFamily):
 
         exposed = ExposedOfAllSizes(key="exposed", family=self)
         return (*super().questions(), *QUESTIONS, exposed)
+
+
+def _verdict_by_sets(verdict: dict[str, Any]) -> str:
+    """The verdict that follows from the sets "fails_for" and "undecided_for" of a certificate."""
+    # a set in a certificate is empty exactly if its phrase is NOWHERE
+    if integer_sets.phrase(verdict["fails_for"]) != NOWHERE:
+        return "REFUTED"
+    if integer_sets.phrase(verdict["undecided_for"]) != NOWHERE:
+        return "UNDECIDED"
+    return "CONFIRMED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

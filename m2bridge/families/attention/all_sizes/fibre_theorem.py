@@ -146,13 +146,8 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
         If a pattern belongs to no base case, a base ideal is not what the theorem needs, or a place
         is left out.
     """
-    # An unknown z_x is determined where x is the last place of a selection.
     for condition, selections in DETERMINED.items():
-        all_places = isl.Set(
-            f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}"
-        )
-        determined = union([selection.last_places() for selection in selections])
-        _check_nothing_left_out(all_places.subtract(determined))
+        _check_every_place_is_last(condition, selections)
     # Over (1, 1, 0) the second point is that of a place q ≥ 2 with V_1q = 1: there has to be one.
     has_place = f"exists (q : 2 <= q and q <= d and ({entry_of_v('1', 'q')}))"
     _check_nothing_left_out(orbits(NOT_PROPORTIONAL).subtract(orbits(has_place)))
@@ -169,6 +164,16 @@ def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
     )
     strata.append(_stratum(NOT_PROPORTIONAL, bases, length="2", points=2))
     return tuple(strata)
+
+
+def _check_every_place_is_last(condition: str, selections: tuple[Selection, ...]) -> None:
+    """Raise ContradictionError unless each place of each orbit with a condition is a last place.
+
+    That is, x in 2, …, d is the last place of one of the selections. There z_x is determined.
+    """
+    all_places = isl.Set(f"{{ [{ORBIT}, x] : {IS_ORBIT} and {condition} and 2 <= x and x <= d }}")
+    determined = union([selection.last_places() for selection in selections])
+    _check_nothing_left_out(all_places.subtract(determined))
 
 
 def _check_nothing_left_out(missing: isl.Set) -> None:

@@ -5,7 +5,7 @@ A core (m; e, f) belongs to all sizes (d, d', a) with e = min(a, d), f = min(d, 
 + f); the numbers of minimal generators of their closures are polynomials in d and d'.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -119,14 +119,9 @@ class GeneratorsOfAllSizes(VerdictsResult):
             ("computed in", duration(self.seconds)),
             ("not finished", self.unfinished or None),
         ]
-        ranges = []
+        ranges: list[tuple[str, int | str, str]] = []
         for closure in self.closures.ranges:
-            # A line for each degree, as numbers are long polynomials in the sizes.
-            condition = closure.condition
-            # a closure that is the whole space has no generators
-            for degree, number in closure.numbers().items() or [("–", 0)]:
-                ranges.append((condition, degree, expression_text(number)))
-                condition = ""  # the condition stands only in the first of its rows
+            ranges += _rows_by_degree(closure)
         cases = [(str(case.model), case.verdicts[0].reason) for case in self.cases]
         tables = [
             Table(("sizes", "degree", "generators"), ranges),
@@ -144,6 +139,23 @@ class GeneratorsOfAllSizes(VerdictsResult):
             "not_stated": list(self.not_stated),
             "unfinished": self.unfinished or None,
         }
+
+
+def _rows_by_degree(closure: ClosureOfSizes) -> list[tuple[str, int | str, str]]:
+    """The rows (condition on the sizes, degree, number of generators) of a table, one a degree.
+
+    The numbers are polynomials in the sizes. A closure without generators has one row.
+    """
+    numbers = closure.numbers()
+    if not numbers:
+        # the closure is the whole space
+        return [(closure.condition, "–", "0")]
+    rows: list[tuple[str, int | str, str]] = []
+    condition = closure.condition
+    for degree, number in numbers.items():
+        rows.append((condition, degree, expression_text(number)))
+        condition = ""  # the condition stands only in the first of its rows
+    return rows
 
 
 def for_all_sizes(
@@ -184,8 +196,7 @@ def _extent(
     Otherwise the computation for the cores proves it for all of their sizes; but it is undecided
     where ``limit`` is not empty: it was reached before all cases were compared.
     """
-    compared = 0
-    confirmed = 0  # of the compared cases, those whose generators of all degrees were compared
+    decisions = []
     for case in cases:
         for verdict in case.verdicts:
             if verdict.statement.key != statement.key:
@@ -193,14 +204,15 @@ def _extent(
             if verdict.decision is Decision.REFUTED:
                 because = f"{case.model}: {verdict.reason}"
                 return AmongCores(decision=Decision.REFUTED, because=because)
-            compared += 1
-            if verdict.decision is Decision.CONFIRMED:
-                confirmed += 1
+            decisions.append(verdict.decision)
     if limit:
         return AmongCores(decision=Decision.UNDECIDED, because=limit)
     proved = f"proved for all sizes with these {len(cores)} cores; nothing is said of others"
+    # a case is confirmed if its generators of all degrees were compared
+    confirmed = decisions.count(Decision.CONFIRMED)
     agreeing = (
-        f"{compared} cases computed without the core agree, {confirmed} of them in all degrees"
+        f"{len(decisions)} cases computed without the core agree, {confirmed} of them in all"
+        " degrees"
     )
     return AmongCores(decision=Decision.CONFIRMED, because=f"{proved}; {agreeing}")
 
@@ -241,21 +253,13 @@ def generators_of_all_sizes(
     _, not_stated = split_by_all_sizes_form(statements, ABOUT_GENERATORS.__contains__)
     chosen = [statement for statement in ABOUT_GENERATORS if statement in statements]
     closures = closures_of_all_sizes(cores)
-    comparisons: list[tuple[str, Callable[[], CrossCheck]]] = []
-    for d, d_out, a in product(range(1, largest + 1), repeat=3):
-        model = SingleLayerAttention(d, d_out, a)
-        if model.a > model.d:  # the same functions as with a = d
-            continue
-        core = CoreSize.of(model)
-        # one closure, or none if the core is not in the list
-        with_core = [closure for closure in closures.ranges if closure.core == core]
-        comparisons += [
-            (str(model), partial(_compare_with_polynomials, model, closure, chosen))
-            for closure in with_core
-        ]
     cases: tuple[CrossCheck, ...] = ()
     limit = closures.unfinished
     if not limit:
+        comparisons: list[tuple[str, Callable[[], CrossCheck]]] = []
+        for model, closure in _cases_with_closures(closures, largest):
+            compare = partial(_compare_with_polynomials, model, closure, chosen)
+            comparisons.append((str(model), compare))
         cases, limit = performed_within_limit(comparisons)
     return GeneratorsOfAllSizes(
         closures=closures,
@@ -265,6 +269,24 @@ def generators_of_all_sizes(
         unfinished=limit,
         not_stated=not_stated,
     )
+
+
+def _cases_with_closures(
+    closures: AllClosures, largest: int
+) -> Iterator[tuple[SingleLayerAttention, ClosureOfSizes]]:
+    """Yield the cases with d, d' ≤ ``largest`` and a ≤ d, each with the closure for its sizes.
+
+    Cases whose core is not among those of the closures are left out.
+    """
+    for d, d_out, a in product(range(1, largest + 1), repeat=3):
+        if a > d:
+            # the same functions as with a = d
+            continue
+        model = SingleLayerAttention(d, d_out, a)
+        core = CoreSize.of(model)
+        for closure in closures.ranges:
+            if closure.core == core:
+                yield model, closure
 
 
 def _compare_with_polynomials(

@@ -180,13 +180,20 @@ class FormulaPrediction:
         statement, and α = a, or α = d. On it both numbers are polynomials.
         """
         d, dp, a, D = variables(*NAMES)
+        # min(a, d) is no polynomial, but it is one under each of these conditions
+        values_of_alpha = (("a <= d", a), ("a > d", d))
         # the sizes where both numbers are known to be equal, and to be different
         agree, differ = NONE, NONE
-        values_of_alpha = (("a <= d", a), ("a > d", d))  # min(a, d) is no polynomial
-        combinations = product(FORMULAS[self.observable](facts), self.cases, values_of_alpha)
-        for (where, observed), (condition, predicted), (alpha_condition, alpha) in combinations:
+        observed_formulas = FORMULAS[self.observable](facts)
+        for observed_case, stated_case, alpha_case in product(
+            observed_formulas, self.cases, values_of_alpha
+        ):
+            where, observed = observed_case
+            condition, predicted = stated_case
+            alpha_condition, alpha = alpha_case
             equal = zeros(predicted(d, dp, alpha, D) - observed(d, dp, alpha, D))
-            if equal is None:  # they are not known to be a set of isl, so these sizes stay open
+            if equal is None:
+                # the zeros are not known to be a set of isl, so these sizes stay open
                 continue
             size_set = where.intersect(sizes(condition)).intersect(sizes(alpha_condition))
             agree = agree.union(size_set.intersect(equal))

@@ -62,25 +62,40 @@ def exposed_types(facts: SizeOrbitSets) -> isl.Set:
     orbits_not_reduced = OBSERVABLES["critical"](facts).true
     # the types over these orbits: r, s, m are theirs, and the ranks k and q any
     not_reduced = orbits_not_reduced.insert_dims(isl.dim_type.set, 6, 2).intersect(types())
+    if not not_reduced.is_subset(types("r = 1 and s = 1 and m = 1")):
+        raise ContradictionError("a fibre has a kernel where the theorem about fibres has none")
     reduced = types().subtract(not_reduced)
+    return union([_exposed_if_reduced(reduced), _exposed_at_squares(not_reduced)])
+
+
+def _exposed_if_reduced(type_set: isl.Set) -> isl.Set:
+    """The exposed types of a set where fibres are reduced, so that the kernel of f' is a line.
+
+    Raises ContradictionError, as :func:`exposed_types` does.
+    """
     d, dp, r, s, m, k, q = variables("d", "dp", "r", "s", "m", "k", "q")
-    # where fibres are reduced: each term of the gap, with the condition for the term to be zero
+    rank = _dimension_of_images(d, dp, k, q) - 1
+    gap = rank - _dimension_with_spaces(d, dp, r, s, m, k, q)
+    # each term of the gap, with the condition for the term to be zero
     of_factors = (_half_of_squares(k - r, q - r), "k = r and q = r")
     of_values = ((d - s) * (dp - s), _vanishing("d - s", "dp - s"))
     of_intersection = (m * (m + d - r - s), _vanishing("m", "m + d - r - s"))
-    rank = _dimension_of_images(d, dp, k, q) - 1
-    gap = rank - _dimension_with_spaces(d, dp, r, s, m, k, q)
-    exposed = [_types_where_zero(gap, (of_factors, of_values, of_intersection), reduced)]
-    if not not_reduced.is_subset(types("r = 1 and s = 1 and m = 1")):
-        raise ContradictionError("a fibre has a kernel where the theorem about fibres has none")
-    # at (1, 1, 1), where they are not reduced, the kernel has dimension d
+    return _types_where_zero(gap, (of_factors, of_values, of_intersection), type_set)
+
+
+def _exposed_at_squares(type_set: isl.Set) -> isl.Set:
+    """The exposed types of a set over orbits (1, 1, 1), where the kernel of f' has dimension d.
+
+    Raises ContradictionError, as :func:`exposed_types` does.
+    """
+    d, dp, k, q = variables("d", "dp", "k", "q")
     one = d**0  # as a polynomial
     rank = _dimension_of_images(d, dp, k, q) - d
     gap = rank - _dimension_with_spaces(d, dp, r=one, s=one, m=one, k=k, q=q)
+    # each term of the gap, with the condition for the term to be zero
     of_factors = (_half_of_squares(k - 1, q - 1), "k = 1 and q = 1")
     of_values = ((d - 1) * (dp - 1), _vanishing("d - 1", "dp - 1"))
-    exposed.append(_types_where_zero(gap, (of_factors, of_values), not_reduced))
-    return union(exposed)
+    return _types_where_zero(gap, (of_factors, of_values), type_set)
 
 
 def _half_of_squares(x: Any, y: Any) -> Any:

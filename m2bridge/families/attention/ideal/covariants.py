@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice, product
 from math import prod
 from random import Random
@@ -29,10 +29,8 @@ import numpy
 
 from m2bridge.algebra.schur import PartitionTuple, columns, signed_permutations
 from m2bridge.errors import TooLargeError
+from m2bridge.families.attention.ideal.sections import PartitionTriple
 from m2bridge.limits import check
-
-PartitionTriple = tuple[PartitionTuple, PartitionTuple, PartitionTuple]
-"""The partitions λ, μ, ν of n, n and 2n, for X, H and Y."""
 
 MAX_POINT_ENTRY = 3
 """The largest entry of a point, so small that values of high degree are machine integers."""
@@ -115,23 +113,20 @@ class SourcePoints:
             The source of the seed, the only thing that is drawn from it.
         """
         generator = numpy.random.default_rng(random.getrandbits(64))
-
-        def integers(*shape: int) -> Any:
-            """Return an array of this shape of small random integers."""
-            return generator.integers(-MAX_POINT_ENTRY, MAX_POINT_ENTRY + 1, shape)
-
+        # arrays of small random integers, by the dimensions of the array
+        integers: Any = partial(generator.integers, -MAX_POINT_ENTRY, MAX_POINT_ENTRY + 1)
         x, h, y = sizes
         # The first l_i are arbitrary; all others, with the index i, are combinations of these, with
         # the index j, at each point p. Indices of vectors are vector, point, coordinate q.
-        free_l = integers(min(rank, x), count, y)
-        coefficients = integers(x - len(free_l), len(free_l), count)
+        free_l = integers((min(rank, x), count, y))
+        coefficients = integers((x - len(free_l), len(free_l), count))
         dependent_l = numpy.einsum("ijp,jpq->ipq", coefficients, free_l)
-        v = integers(h, count, y)
+        v = integers((h, count, y))
         # y and y' of the two elements of W
-        y_of_elements = integers(4, count, y)
+        y_of_elements = integers((4, count, y))
         vectors = numpy.concatenate([free_l, dependent_l, v, y_of_elements])
         # The products x_i h_k of both elements, with the indices element w, i, k, point p.
-        scalars = numpy.einsum("wip,wkp->wikp", integers(2, x, count), integers(2, h, count))
+        scalars = numpy.einsum("wip,wkp->wikp", integers((2, x, count)), integers((2, h, count)))
         return cls(x, h, y, vectors, scalars)
 
     @property

@@ -29,7 +29,7 @@ import numpy
 
 from m2bridge.algebra.linear_algebra import integer_kernel, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.schur import Representation, kostka_number, partitions
+from m2bridge.algebra.schur import PartitionTuple, Representation, kostka_number, partitions
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert.printing import sparse_text
 from m2bridge.errors import ContradictionError, MethodUnavailableError
@@ -38,7 +38,6 @@ from m2bridge.families.attention.ideal.covariants import (
     FIRST,
     GENERIC,
     Covariant,
-    PartitionTriple,
     SourcePoints,
     covariant_values,
     determinant_terms,
@@ -53,7 +52,7 @@ from m2bridge.families.attention.ideal.representations import (
     RepresentationType,
     representations_of_size,
 )
-from m2bridge.families.attention.ideal.sections import CoreSize
+from m2bridge.families.attention.ideal.sections import CoreSize, PartitionTriple
 from m2bridge.families.attention.orbits.parametrization import Index, reduced_name
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.limits import check, check_deadline_in
@@ -81,12 +80,7 @@ def covariant_polynomial(covariant: Covariant) -> IndexedPolynomial:
     It is the value on c^{⊗n} for the tensor c with the entries c_k_i_p_q for p ≠ q, and 2 c_k_i_p_p
     for p = q. The factors 2 that all terms have are left out, as :func:`.covariant_values` does.
     """
-    # For X, for H and for Y the terms of the product of determinants. A term is the list of the
-    # indices that it has in the factors of the space, and its sign.
-    expansions = []
-    for shape, places in zip(covariant.shapes, covariant.places, strict=True):
-        indices, signs = determinant_terms(shape, places)
-        expansions.append(list(zip(indices.T.tolist(), signs.tolist(), strict=True)))
+    expansions = map(_signed_terms, covariant.shapes, covariant.places)  # for X, H and Y
     # A factor with p and q in columns of length 1 has p = q = 0, and the factor 2, in every term.
     common_exponent = covariant.symmetric_factor_count
     total: Counter[tuple[Index, ...]] = Counter()
@@ -100,6 +94,17 @@ def covariant_polynomial(covariant: Covariant) -> IndexedPolynomial:
                 exponent += 1
         total[tuple(sorted(factors))] += x_sign * h_sign * y_sign * 2**exponent
     return {monomial: c for monomial, c in total.items() if c}
+
+
+def _signed_terms(shape: PartitionTuple, places: Sequence[int]) -> list[tuple[list[int], int]]:
+    """Return the terms of the product of the determinants of the columns of a shape.
+
+    A term is the list of the indices that it has in the factors of the space, and its sign.
+    ``places`` has the number of the factor for each box, column by column.
+    """
+    indices, signs = determinant_terms(shape, places)
+    # a column of ``indices`` for each term
+    return list(zip(indices.T.tolist(), signs.tolist(), strict=True))
 
 
 def _coordinate(k: int, i: int, p: int, q: int) -> Index:
@@ -120,6 +125,14 @@ class HighestWeightVector:
     """
 
     terms: tuple[tuple[int, Covariant], ...]
+
+    @classmethod
+    def of(
+        cls, coefficients: Sequence[int], covariants: Sequence[Covariant]
+    ) -> HighestWeightVector:
+        """Return the sum of the covariants with these coefficients, without those that are 0."""
+        pairs = zip(coefficients, covariants, strict=True)
+        return cls(tuple((c, T) for c, T in pairs if c))
 
     @cached_property
     def polynomial(self) -> IndexedPolynomial:
@@ -168,7 +181,7 @@ def highest_weight_vectors(
     Raises
     ------
     MethodUnavailableError
-        If fewer vectors were found, or none are proved.
+        If fewer vectors were found, or they are not proved.
     """
     random = Random(0)
     # this also computes spaces.boundaries[n]
@@ -184,13 +197,9 @@ def highest_weight_vectors(
     found: list[HighestWeightVector] = []
     are_functions_separated = False
     for _ in range(MAX_RELATION_TRIES):
-        chosen = []
         # One more than the multiplicity in the coordinate ring: they are dependent there, and a
         # relation is a polynomial of the ideal.
-        for _ in range(in_ring + 1):
-            covariant = Covariant.random(shapes, random)
-            if covariant is not None:
-                chosen.append(covariant)
+        chosen = _draw_nonzero_covariants(shapes, in_ring + 1, random)
         values = covariant_values(chosen, points)
         if chosen and len(independent_rows(list(values))) == in_ring:
             are_functions_separated = True
@@ -203,13 +212,36 @@ def highest_weight_vectors(
         is_new = len(independent_rows([*rows, polarization])) > len(rows)
         if is_new and len(found) < generator_count:
             rows.append(polarization)
-            terms = [(c, T) for c, T in zip(relation, chosen, strict=True) if c]
-            found.append(HighestWeightVector(tuple(terms)))
+            found.append(HighestWeightVector.of(relation, chosen))
         if len(found) == generator_count and are_functions_separated:
             return found
-    raise MethodUnavailableError(
-        f"{len(found)} of {generator_count} highest weight vectors of type {shapes} were found"
+    raise _error_without_vectors(len(found), generator_count, shapes)
+
+
+def _error_without_vectors(
+    found: int, needed: int, shapes: PartitionTriple
+) -> MethodUnavailableError:
+    """Return the error for a type of which too few highest weight vectors were found or proved.
+
+    ``found`` is their number, and ``needed`` is the number of generators. If these are equal, all
+    were found, but values at points do not prove that they are in the ideal.
+    """
+    if found == needed:
+        return MethodUnavailableError(
+            f"the highest weight vectors of type {shapes} are not proved: the points do not"
+            " separate the functions of this type"
+        )
+    return MethodUnavailableError(
+        f"{found} of {needed} highest weight vectors of type {shapes} were found"
     )
+
+
+def _draw_nonzero_covariants(
+    shapes: PartitionTriple, count: int, random: Random
+) -> list[Covariant]:
+    """Return ``count`` random covariants of a type; fewer where all that were tried are zero."""
+    drawn = [Covariant.random(shapes, random) for _ in range(count)]
+    return [covariant for covariant in drawn if covariant is not None]
 
 
 def _find_relation(rows: Any) -> list[int] | None:
@@ -323,13 +355,7 @@ class GeneratedRepresentation:
         basis = self._bases[dominant]
         if dominant == weight or not basis:
             return basis
-        # the index of this weight for each index of the dominant one
-        new_i, new_k, new_p = map(_sorting_permutation, weight)
-        # The new number of each coordinate is computed once, as it occurs in many monomials.
-        new_numbers = []
-        for k, i, p, q in self.coordinates:
-            image = _coordinate(new_k[k], new_i[i], new_p[p], new_p[q])
-            new_numbers.append(self.number_of[image])
+        new_numbers = self._numbers_from_dominant(weight)
         permuted_basis = []
         for polynomial in basis:
             permuted = {}
@@ -338,12 +364,25 @@ class GeneratedRepresentation:
             permuted_basis.append(permuted)
         return permuted_basis
 
+    def _numbers_from_dominant(self, weight: Weight) -> list[int]:
+        """Return for each coordinate the number of the one that takes its place for ``weight``.
+
+        The indices are permuted such that the dominant weight, which has the same entries in
+        decreasing order, becomes ``weight``.
+        """
+        # the index of this weight for each index of the dominant one
+        new_i, new_k, new_p = map(_sorting_permutation, weight)
+        new_numbers = []
+        for k, i, p, q in self.coordinates:
+            image = _coordinate(new_k[k], new_i[i], new_p[p], new_p[q])
+            new_numbers.append(self.number_of[image])
+        return new_numbers
+
     def _dominant_weight_basis(self, weight: Weight) -> list[NumberedPolynomial]:
         """Return a basis of the polynomials of a dominant weight; empty if it does not occur.
 
-        The weights above it have one index j more and one index j + 1 less. The polynomials of
-        ``weight`` are spanned by the images of those of the weights above under the operators that
-        replace j by j + 1.
+        They are spanned by the images of the polynomials of the weights above under the operators
+        that replace an index j by j + 1 (:func:`_weights_above`).
 
         Raises
         ------
@@ -355,26 +394,25 @@ class GeneratedRepresentation:
         if dimension == 0:
             return []
         if weight == self.highest_weight:
-            highest_vector = {}
-            for monomial, c in self.vector.items():
-                highest_vector[tuple(sorted([self.number_of[index] for index in monomial]))] = c
-            return [highest_vector]
+            return [self._numbered_vector()]
         found: list[NumberedPolynomial] = []
-        for space, part in enumerate(weight):
-            for j in range(len(part) - 1):
-                if not part[j + 1]:
-                    # the weight has no index j + 1 that could come from an index j
-                    continue
-                raised = (*part[:j], part[j] + 1, part[j + 1] - 1, *part[j + 2 :])
-                above = self.weight_basis((*weight[:space], raised, *weight[space + 1 :]))
-                images = [self.lower_polynomial(polynomial, space, j) for polynomial in above]
-                found = _independent_polynomials([*found, *images])
-                # All further operators give combinations of these polynomials.
-                if len(found) == dimension:
-                    return found
+        for space, j, weight_above in _weights_above(weight):
+            above = self.weight_basis(weight_above)
+            images = [self.lower_polynomial(polynomial, space, j) for polynomial in above]
+            found = _independent_polynomials([*found, *images])
+            # All further operators give combinations of these polynomials.
+            if len(found) == dimension:
+                return found
         raise ContradictionError(
             f"the weight {weight} has {len(found)} polynomials and not {dimension}"
         )
+
+    def _numbered_vector(self) -> NumberedPolynomial:
+        """Return the highest weight vector with the numbers of coordinates for their indices."""
+        numbered = {}
+        for monomial, c in self.vector.items():
+            numbered[tuple(sorted([self.number_of[index] for index in monomial]))] = c
+        return numbered
 
     def lower_polynomial(
         self, polynomial: NumberedPolynomial, space: int, j: int
@@ -391,6 +429,19 @@ class GeneratedRepresentation:
                     image = (*monomial[:s], self.number_of[new], *monomial[s + 1 :])
                     total[tuple(sorted(image))] += c * multiple
         return {monomial: c for monomial, c in total.items() if c}
+
+
+def _weights_above(weight: Weight) -> Iterator[tuple[int, int, Weight]]:
+    """Yield (space, j, weight above) for each operator that leads to ``weight``.
+
+    The operator replaces an index j of X, H or Y, for ``space`` 0, 1 or 2, by j + 1; so the weight
+    above has one index j more and one index j + 1 less. It has to have no negative entry.
+    """
+    for space, part in enumerate(weight):
+        for j in range(len(part) - 1):
+            if part[j + 1]:
+                raised = (*part[:j], part[j] + 1, part[j + 1] - 1, *part[j + 2 :])
+                yield space, j, (*weight[:space], raised, *weight[space + 1 :])
 
 
 def _sorting_permutation(part: Sequence[int]) -> list[int]:

@@ -17,39 +17,36 @@ of W of a point, or with another element w or w' of W in one or two of the argum
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import product
-from math import ceil, comb, prod
+from math import ceil, comb
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
-from m2bridge.algebra import schur
 from m2bridge.algebra.linear_algebra import rank, reduced_echelon
 from m2bridge.algebra.numbers import LARGE_PRIME
-from m2bridge.algebra.schur import (
-    Shapes as AnyShapes,
-    littlewood_richardson,
-    partitions,
-    strips_added,
-)
+from m2bridge.algebra.schur import Shapes as AnyShapes, littlewood_richardson, strips_added
 from m2bridge.errors import ContradictionError, MethodUnavailableError
 from m2bridge.families.attention.ideal.covariants import (
     FIRST,
     SECOND,
     Covariant,
-    PartitionTriple,
     SourcePoints,
     covariant_values,
 )
-from m2bridge.families.attention.ideal.sections import CoreSize, section_count
+from m2bridge.families.attention.ideal.sections import (
+    CoreSize,
+    PartitionTriple,
+    Sizes,
+    section_multiplicities,
+    total_dimension,
+)
 from m2bridge.limits import check_deadline_in
 
-Sizes = tuple[int, int, int]
-"""Dimensions of X, H, Y."""
 SCALARS: PartitionTriple = ((), (), ())
 """The type of C_0."""
 
@@ -76,50 +73,6 @@ EXTERIOR_SQUARE: tuple[PartitionTriple, ...] = (
 
 They follow from S²(S²Y) = S_4 Y + S_22 Y and Λ²(S²Y) = S_31 Y.
 """
-
-
-def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]:
-    """Return the multiplicity of each type in Γ_n, the sections of degree n over the closure.
-
-    Types with multiplicity 0 are left out. Source: docs/completeness.md, The sections of the
-    structure sheaf.
-
-    Raises
-    ------
-    ContradictionError
-        If a multiplicity would be negative, or the dimensions of the types do not add up to the
-        number of sections.
-    """
-    e, f, m = size.dimensions  # of X, H, Y
-    # The coordinate ring of the source has S_λX ⊗ S_λY ⊗ S_μH ⊗ S_μY (Cauchy's formula).
-    multiplicities: Counter[PartitionTriple] = Counter()
-    for of_X, of_H in product(partitions(n, e), partitions(n, f)):
-        for of_Y, number in littlewood_richardson(of_X, of_H, m).items():
-            multiplicities[of_X, of_H, of_Y] = number
-    # Two kinds of forms are not sections. The first kind has different values at two preimages with
-    # k and v exchanged: S_n X ⊗ S_n H ⊗ Λ²(S_n Y), where Λ²(S_n Y) is the sum of S_(2n−j, j) Y for
-    # odd j, and zero for m = 1.
-    if m > 1:
-        for j in range(1, n + 1, 2):
-            multiplicities[(n,), (n,), (2 * n - j, j)] -= 1
-    # The second kind is odd in k − v where both preimages come together: a product of hooks, which
-    # need more than i and j boxes.
-    for i, j in product(range(min(e, n)), range(min(f, n))):
-        if 1 <= i + j <= m - 2:
-            hook_of_Y = _hook_partition(2 * n, i + j + 1)
-            multiplicities[_hook_partition(n, i), _hook_partition(n, j), hook_of_Y] -= 1
-    sections = section_count(columns=e, rows=f, variables=m, rank=e, n=n)
-    dimension = total_dimension(multiplicities, size.dimensions)
-    if min(multiplicities.values()) < 0 or dimension != sections:
-        raise ContradictionError(
-            f"the representations of the sections of degree {n} of {size} do not add up"
-        )
-    return {shapes: number for shapes, number in multiplicities.items() if number}
-
-
-def _hook_partition(n: int, legs: int) -> tuple[int, ...]:
-    """Return the partition (n − legs, 1, …, 1) of n with ``legs`` ones."""
-    return (n - legs, *(1,) * legs)
 
 
 def multiply_by_exterior_square(
@@ -170,17 +123,6 @@ def _coordinate_count(sizes: Sizes) -> int:
     return x * h * comb(y + 1, 2)
 
 
-def total_dimension(types: Mapping[PartitionTriple, int], sizes: Sizes) -> int:
-    """Return the dimension of a sum of types, each with its multiplicity.
-
-    ``sizes`` are the dimensions of X, H, Y.
-    """
-    total = 0
-    for shapes, number in types.items():
-        total += number * prod(map(schur.dimension, shapes, sizes))
-    return total
-
-
 def _check_dimension(
     types: Mapping[PartitionTriple, int],
     factor_dimension: int,
@@ -202,6 +144,25 @@ def _sufficient_point_count(rank: int) -> int:
     """Return how many general points give ``rank`` independent functions independent values."""
     # one for each function is enough if no point is special; twice as many leave a margin
     return 2 * rank + SPARE_POINTS
+
+
+class RelationMultiplicities(NamedTuple):
+    """The multiplicities of a type that say what lower degrees generate of the ideal in degree n.
+
+    Parameters
+    ----------
+    space : int
+        The multiplicity in W ⊗ C_{n−1}.
+    kernel : int
+        That in the kernel of the map from there to C_n, which is the ideal in degree n, with the
+        boundaries as the part that lower degrees generate.
+    square : int
+        That in Λ²W ⊗ C_{n−2}, which is mapped onto the boundaries.
+    """
+
+    space: int
+    kernel: int
+    square: int
 
 
 @dataclass(eq=False)
@@ -274,20 +235,28 @@ class MultiplicitySpaces:
                 # the type itself, which is not yet in ``exact``, if there is no symmetry
                 if mirrored in exact:
                     exact[shapes] = exact[mirrored]
-                    continue
-                # at enough points for as many independent values as the type may have
-                evaluate = partial(self._evaluate_at_few_points, covariant_values, in_sections)
-                number = len(self._independent_covariants(shapes, evaluate, in_sections))
-                # The rank modulo the prime is a lower bound, the multiplicity in the sections an
-                # upper one: where they are equal, the multiplicity is proved.
-                if number < in_sections:
-                    number = self._exact_multiplicity(
+                else:
+                    exact[shapes] = self._multiplicity_in_ring(
                         shapes, in_tensor_product[shapes], in_sections
                     )
-                exact[shapes] = number
             present = {shapes: number for shapes, number in exact.items() if number}
             self.multiplicities.append(present)
         return self.multiplicities[n]
+
+    def _multiplicity_in_ring(self, shapes: PartitionTriple, space: int, in_sections: int) -> int:
+        """Return the exact multiplicity of a type in C_n, from the values of covariants.
+
+        ``space`` is the multiplicity in W ⊗ C_{n−1}, and ``in_sections`` is that in Γ_n, an upper
+        bound. Raises ContradictionError and MethodUnavailableError, as :meth:`_exact_multiplicity`.
+        """
+        # at enough points for as many independent values as the type may have
+        evaluate = partial(self._evaluate_at_few_points, covariant_values, in_sections)
+        number = len(self._independent_covariants(shapes, evaluate, in_sections))
+        # The rank modulo the prime is a lower bound: where it is equal to the upper one, the
+        # multiplicity is proved.
+        if number == in_sections:
+            return number
+        return self._exact_multiplicity(shapes, space, in_sections)
 
     def generators(self, n: int) -> dict[PartitionTriple, int]:
         """Return the types of minimal generators of degree n ≥ 1, with their multiplicities.
@@ -297,44 +266,56 @@ class MultiplicitySpaces:
         """
         if n in self._generators:
             return self._generators[n]
-        in_ring = self.ring(n)
-        in_previous_degree = self.ring(n - 1)
-        # the multiplicities in Λ²W ⊗ C_{n−2}
-        squares: Counter[PartitionTriple] = Counter()
-        if n > 1:
-            squares = multiply_by_exterior_square(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes)
         are_larger_spaces = self.sizes != self.size.dimensions
         boundaries: dict[PartitionTriple, Any] = {}
         generators: dict[PartitionTriple, int] = {}
-        in_tensor_product = pieri(in_previous_degree, self.sizes)
-        for shapes, number in check_deadline_in(sorted(in_tensor_product.items())):
-            # The multiplicity in the kernel of W ⊗ C_{n−1} → C_n, which is the ideal there; the
-            # boundaries in it are what lower degrees generate.
-            kernel = number - in_ring.get(shapes, 0)
-            if kernel == 0:
-                continue
+        for shapes, multiplicities in check_deadline_in(self._relation_multiplicities(n)):
             # types of the core are counted with the spaces of the core
             if are_larger_spaces and not self.size.lacks_rows(shapes):
                 continue
             # If the kernel of the mirrored type consists of boundaries, so does this one: there are
             # no generators. The mirrored type is this type, not yet seen, without the symmetry.
-            if len(boundaries.get(self._mirrored_type(shapes), ())) == kernel:
+            if len(boundaries.get(self._mirrored_type(shapes), ())) == multiplicities.kernel:
                 continue
-            evaluate = partial(self._evaluate_at_few_points, boundary_values, kernel)
-            basis = self._independent_covariants(shapes, evaluate, kernel)
-            if len(basis) < kernel:
-                # the rank modulo the prime is a lower bound only
-                basis = self._exact_boundaries(
-                    shapes, space=number, kernel=kernel, square=squares[shapes], basis=basis
-                )
+            basis = self._basis_of_boundaries(shapes, multiplicities)
             if basis:
                 boundaries[shapes] = [row for _, row in basis]
-            if len(basis) < kernel:
+            if len(basis) < multiplicities.kernel:
                 # what lower degrees do not generate
-                generators[shapes] = kernel - len(basis)
+                generators[shapes] = multiplicities.kernel - len(basis)
         self.boundaries[n] = boundaries
         self._generators[n] = generators
         return generators
+
+    def _relation_multiplicities(
+        self, n: int
+    ) -> Iterator[tuple[PartitionTriple, RelationMultiplicities]]:
+        """Yield in increasing order the types in the kernel of W ⊗ C_{n−1} → C_n, n ≥ 1."""
+        in_ring = self.ring(n)
+        in_tensor_product = pieri(self.ring(n - 1), self.sizes)
+        in_squares: Counter[PartitionTriple] = Counter()
+        if n > 1:
+            in_squares = multiply_by_exterior_square(EXTERIOR_SQUARE, self.ring(n - 2), self.sizes)
+        for shapes, number in sorted(in_tensor_product.items()):
+            # the map is surjective
+            kernel = number - in_ring.get(shapes, 0)
+            if kernel:
+                yield shapes, RelationMultiplicities(number, kernel, in_squares[shapes])
+
+    def _basis_of_boundaries(
+        self, shapes: PartitionTriple, multiplicities: RelationMultiplicities
+    ) -> list[EvaluatedCovariant]:
+        """Return covariants of a type whose boundaries are a basis of all, with their values.
+
+        Raises MethodUnavailableError, as :meth:`_exact_boundaries`.
+        """
+        kernel = multiplicities.kernel
+        evaluate = partial(self._evaluate_at_few_points, boundary_values, kernel)
+        basis = self._independent_covariants(shapes, evaluate, kernel)
+        if len(basis) == kernel:
+            return basis
+        # the rank modulo the prime is a lower bound only
+        return self._exact_boundaries(shapes, multiplicities, basis)
 
     def _mirrored_type(self, shapes: PartitionTriple) -> PartitionTriple:
         """Return the type with X and H exchanged, which has the same multiplicities.
@@ -405,9 +386,7 @@ class MultiplicitySpaces:
     def _exact_boundaries(
         self,
         shapes: PartitionTriple,
-        space: int,
-        kernel: int,
-        square: int,
+        multiplicities: RelationMultiplicities,
         basis: list[EvaluatedCovariant],
     ) -> list[EvaluatedCovariant]:
         """Return a basis of all boundaries of a type; that it spans them is proved over QQ.
@@ -418,9 +397,8 @@ class MultiplicitySpaces:
         Parameters
         ----------
         shapes : PartitionTriple
-        space, kernel, square : int
-            The multiplicities of the type in W ⊗ C_{n−1}, in the kernel of the map from there to
-            C_n, which contains the boundaries, and in Λ²W ⊗ C_{n−2}.
+        multiplicities : RelationMultiplicities
+            Those of the type.
         basis : list of EvaluatedCovariant
             Covariants with independent boundaries, with which the result begins.
 
@@ -429,6 +407,7 @@ class MultiplicitySpaces:
         MethodUnavailableError
             If too few covariants were found, or unlucky points do not separate them.
         """
+        space, kernel, square = multiplicities
         points = self._draw_points(max(square, space))
         # These covariants are not used. If as many as the functionals on W ⊗ C_{n−1} have
         # independent values, the points separate these functionals, boundaries among them.

@@ -26,16 +26,19 @@ from m2bridge.algebra import schur
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.schur import Representation, Shapes as AnyShapes
 from m2bridge.errors import MethodUnavailableError, TooLargeError
-from m2bridge.families.attention.ideal.covariants import PartitionTriple
 from m2bridge.families.attention.ideal.multiplicity_spaces import (
     SCALARS,
-    Sizes,
     multiplicity_spaces,
     pieri,
+)
+from m2bridge.families.attention.ideal.sections import (
+    CoreSize,
+    PartitionTriple,
+    Sizes,
     section_multiplicities,
+    sections_of,
     total_dimension,
 )
-from m2bridge.families.attention.ideal.sections import CoreSize, sections_of
 from m2bridge.families.attention.sizes import LayerSizes, dimension_formula
 
 SPACES = ("X", "H", "Y")
@@ -163,16 +166,18 @@ def coordinate_ring(size: CoreSize) -> CoordinateRing:
     # the degree after the last one in which sections are missing; 0 while none are
     all_sections_from = 0
     # From the decisive degree on, equality in one degree is equality in all later ones. So degrees
-    # are computed up to this one, and further while sections are missing in the last one computed,
-    # len(rings) − 1. (Sections are missing there exactly if ``all_sections_from`` is len(rings).)
-    while len(rings) <= decisive_degree or all_sections_from == len(rings):
-        n = len(rings)
-        if n > decisive_degree + MAX_FURTHER_DEGREES:
+    # are computed up to this one, and further while sections are missing in the last one, n.
+    n = 0
+    are_sections_missing = False
+    while n < decisive_degree or are_sections_missing:
+        if n == decisive_degree + MAX_FURTHER_DEGREES:
             raise MethodUnavailableError(
-                f"the Hilbert function of {size} in degree {n - 1} decides nothing"
+                f"the Hilbert function of {size} in degree {n} decides nothing"
             )
+        n += 1
         rings.append(spaces.ring(n))
-        if rings[n] != section_multiplicities(size, n):
+        are_sections_missing = rings[n] != section_multiplicities(size, n)
+        if are_sections_missing:
             all_sections_from = n + 1
     return CoordinateRing(
         size=size, multiplicities=tuple(rings), all_sections_from=all_sections_from
@@ -352,24 +357,30 @@ def from_multidegrees(
     ContradictionError
         If a multiplicity would be negative.
     """
-    d, d_out = shape.d, shape.d_out
-    sizes = d, d_out, d
     # for each degree the dimensions of weight spaces, by weight
     dimensions: defaultdict[int, dict[AnyShapes, int]] = defaultdict(dict)
     for (n, multidegree), number in counts.items():
-        # how often each index k of H, each i of X, and each p or q of Y occurs
-        h = multidegree[:d_out]
-        x = multidegree[d_out : d_out + d]
-        y = multidegree[d_out + d :]
-        # Characters are symmetric, so a weight is named by three partitions: (0, 2, 1) by (2, 1).
-        weight = []
-        for part in (x, h, y):
-            positive_entries = [entry for entry in part if entry]
-            weight.append(tuple(sorted(positive_entries, reverse=True)))
-        dimensions[n][tuple(weight)] = number
+        dimensions[n][_partitions_of_multidegree(multidegree, shape)] = number
+    sizes = shape.d, shape.d_out, shape.d
     found = []
     for n, dimension_of_weight in sorted(dimensions.items()):
         multiplicities = schur.from_weights(dimension_of_weight, sizes)
         for shapes, multiplicity in sorted(multiplicities.items()):
             found.append(representation(sizes, n, shapes, multiplicity))
     return tuple(found)
+
+
+def _partitions_of_multidegree(multidegree: tuple[int, ...], shape: LayerSizes) -> AnyShapes:
+    """Return a multidegree up to permutations of the indices: partitions for X, H and Y.
+
+    The multidegree says how often each index k of H, then each i of X, and then each p or q of Y
+    occurs. For one of them (0, 2, 1) becomes (2, 1).
+    """
+    h = multidegree[: shape.d_out]
+    x = multidegree[shape.d_out : shape.d_out + shape.d]
+    y = multidegree[shape.d_out + shape.d :]
+    partitions = []
+    for part in (x, h, y):
+        positive_entries = [entry for entry in part if entry]
+        partitions.append(tuple(sorted(positive_entries, reverse=True)))
+    return tuple(partitions)

@@ -12,6 +12,7 @@ are odd in the difference:
 
 This is the number of sections of O(n) over the closure; the coordinate ring consists of some of
 them, and of all in large degrees. For d = 3, α ≥ 2, d' ≥ 2 fewer were seen in the degrees 2 and 3.
+:func:`section_multiplicities` has the sections over a core as representations.
 
 The core is the products of min(a, d) and min(d', d) linear forms in as few variables as these need.
 The ideal of the products l_i·v_k depends on X, H, Y as a polynomial functor. What needs more than
@@ -23,12 +24,17 @@ follows from the sections. Proofs are in docs/completeness.md.
 from __future__ import annotations
 
 import operator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
-from math import comb
+from itertools import chain, product
+from math import comb, prod
 
+from m2bridge.algebra import schur
 from m2bridge.algebra.determinantal import determinantal_hilbert_function, monomial_count
 from m2bridge.algebra.hilbert_series import HilbertSeries
+from m2bridge.algebra.schur import PartitionTuple
+from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.sizes import LayerSizes
 from m2bridge.results.sheet import plural
 
@@ -138,6 +144,23 @@ def _hook_dimension(size: int, n: int, legs: int) -> int:
     return comb(size + arm, arm + legs + 1) * comb(arm + legs, legs)
 
 
+PartitionTriple = tuple[PartitionTuple, PartitionTuple, PartitionTuple]
+"""A type (λ, μ, ν), that of S_λ X ⊗ S_μ H ⊗ S_ν Y: partitions of n, n and 2n in degree n."""
+Sizes = tuple[int, int, int]
+"""Dimensions of X, H, Y."""
+
+
+def total_dimension(types: Mapping[PartitionTriple, int], sizes: Sizes) -> int:
+    """Return the dimension of a sum of types, each with its multiplicity.
+
+    ``sizes`` are the dimensions of X, H, Y.
+    """
+    total = 0
+    for shapes, number in types.items():
+        total += number * prod(map(schur.dimension, shapes, sizes))
+    return total
+
+
 @dataclass(frozen=True, slots=True)
 class CoreSize:
     """The size of a core: products of linear forms l_i and v_k, which can be any linear forms.
@@ -212,3 +235,71 @@ def largest_minor_degree(shape: LayerSizes) -> int:
     if size.variables < shape.d:
         degree = max(degree, size.columns + size.rows + 1)
     return degree
+
+
+def section_multiplicities(size: CoreSize, n: int) -> dict[PartitionTriple, int]:
+    """Return the multiplicity of each type in Γ_n, the sections of degree n over a core.
+
+    Types with multiplicity 0 are left out. Source: docs/completeness.md, The sections of the
+    structure sheaf.
+
+    Raises
+    ------
+    ContradictionError
+        If a multiplicity would be negative, or the dimensions of the types do not add up to the
+        number of sections.
+    """
+    multiplicities = _source_multiplicities(size, n)
+    for shapes in chain(_types_with_two_values(size, n), _types_odd_in_difference(size, n)):
+        multiplicities[shapes] -= 1
+    e, f, m = size.dimensions
+    sections = section_count(columns=e, rows=f, variables=m, rank=e, n=n)
+    dimension = total_dimension(multiplicities, size.dimensions)
+    if min(multiplicities.values()) < 0 or dimension != sections:
+        raise ContradictionError(
+            f"the representations of the sections of degree {n} of {size} do not add up"
+        )
+    return {shapes: number for shapes, number in multiplicities.items() if number}
+
+
+def _source_multiplicities(size: CoreSize, n: int) -> Counter[PartitionTriple]:
+    """Return the multiplicity of each type in degree n of the coordinate ring of the source.
+
+    The source has the matrices (A, V); by Cauchy's formula the forms of degree n in A and n in V
+    are the sum of all S_λ X ⊗ S_λ Y ⊗ S_μ H ⊗ S_μ Y.
+    """
+    e, f, m = size.dimensions
+    multiplicities: Counter[PartitionTriple] = Counter()
+    for of_X, of_H in product(schur.partitions(n, e), schur.partitions(n, f)):
+        for of_Y, number in schur.littlewood_richardson(of_X, of_H, m).items():
+            multiplicities[of_X, of_H, of_Y] = number
+    return multiplicities
+
+
+def _types_with_two_values(size: CoreSize, n: int) -> Iterator[PartitionTriple]:
+    """Yield the types of forms that differ at the two preimages of q ⊗ h ⊗ k·v: no sections.
+
+    The preimages are exchanged with k and v, so these forms are S_n X ⊗ S_n H ⊗ Λ²(S_n Y), where
+    Λ²(S_n Y) is the sum of S_(2n−j, j) Y for odd j ≤ n, and zero if Y has dimension 1.
+    """
+    if size.variables > 1:
+        for j in range(1, n + 1, 2):
+            yield (n,), (n,), (2 * n - j, j)
+
+
+def _types_odd_in_difference(size: CoreSize, n: int) -> Iterator[PartitionTriple]:
+    """Yield the types of forms that are odd in k − v where both preimages come together.
+
+    They are no sections. Each is a product of hooks with i, j and i + j + 1 legs; a hook of n boxes
+    has fewer than n legs.
+    """
+    e, f, m = size.dimensions
+    for i, j in product(range(min(e, n)), range(min(f, n))):
+        if 1 <= i + j <= m - 2:
+            hook_of_Y = _hook_partition(2 * n, i + j + 1)
+            yield _hook_partition(n, i), _hook_partition(n, j), hook_of_Y
+
+
+def _hook_partition(n: int, legs: int) -> PartitionTuple:
+    """Return the partition (n − legs, 1, …, 1) of n with ``legs`` ones."""
+    return (n - legs, *(1,) * legs)

@@ -321,13 +321,7 @@ def observe_generators(model: Any) -> ObservedGenerators:
     """
     if why_not_several_tokens(model):  # the reason why this hypothesis fails; empty if it holds
         return ObservedGenerators(model=model)
-    in_reduced_coordinates = as_model(model, "reduced")
-    if model.independent_count <= MAX_ELIMINATED_COORDINATES:
-        variety = closure(in_reduced_coordinates, strategy="elimination")
-    else:
-        variety = closure(
-            in_reduced_coordinates, strategy="multigraded", max_degree=degree_for(model)
-        )
+    variety = _closure_without_core(model)
     completeness = variety.completeness
     return ObservedGenerators(
         model=model,
@@ -339,3 +333,14 @@ def observe_generators(model: Any) -> ObservedGenerators:
         engine_version=variety.engine_version,
         seconds=variety.seconds,
     )
+
+
+def _closure_without_core(model: Any) -> Closure:
+    """Return the closure of a model of attention, by elimination or up to a degree, t ≥ 2.
+
+    Neither method knows the core of the model.
+    """
+    in_reduced_coordinates = as_model(model, "reduced")
+    if model.independent_count <= MAX_ELIMINATED_COORDINATES:
+        return closure(in_reduced_coordinates, strategy="elimination")
+    return closure(in_reduced_coordinates, strategy="multigraded", max_degree=degree_for(model))

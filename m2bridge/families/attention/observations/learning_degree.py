@@ -85,10 +85,16 @@ class ObservedLearningDegree(Observed):
         return [("counted modulo", " and ".join(map(str, self.counts.primes)))]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the number or ``None``, the primes modulo which it was counted, and the target."""
-        counted = None if self.counts is None else self.counts.count.dense
-        primes = [] if self.counts is None else list(self.counts.primes)
-        return {"learning_degree": counted, "primes": primes, "target": list(self.target)}
+        """Return the number, the primes modulo which it was counted, and the target's coordinates.
+
+        The number is ``None`` if nothing was counted, or the points are not isolated. If nothing
+        was counted, there are no primes and no coordinates.
+        """
+        number = self.value("learning_degree")
+        primes: list[int] = []
+        if self.counts is not None:
+            primes = list(self.counts.primes)
+        return {"learning_degree": number, "primes": primes, "target": list(self.target)}
 
     def evidence(self) -> dict[str, Any]:
         """Return what :meth:`to_json` returns, as evidence of a certificate."""
@@ -133,10 +139,12 @@ def observe_learning_degree(
         remarks = _compare_with_elimination(loss, counts)
     except TimeLimitError as limit:
         return ObservedLearningDegree(model=model, limit=str(limit), seconds=clock().seconds)
+    # the target of this loss
+    target = random_function(loss.shape, SEED)
     return ObservedLearningDegree(
         model=model,
         counts=counts,
-        target=tuple(map(int, random_function(loss.shape, SEED))),
+        target=tuple(map(int, target)),
         remarks=remarks,
         engine_version=current().version,
         seconds=clock().seconds,

@@ -12,6 +12,7 @@ the sum of the coordinates of this weight is zero: that the product of the facto
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from math import prod
 from typing import Any
@@ -86,22 +87,13 @@ def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
     weights = _weights_of_unknowns(lengths, longest)
     # a ring has at least one variable, even if there are no unknowns
     ring = flint.nmod_mpoly_ctx.get(("x", max(len(weights), 1)), LARGE_PRIME, flint.Ordering.lex)
-    unknowns = iter(ring.gens())
-    zero = ring.constant(0)
-    factors: list[SeriesFactor] = []
-    for number, length in enumerate(lengths):
-        # the coefficients of the longest factor are 0 until their equations are solved below
-        coefficients = [zero] * (length - 1)
-        if number != longest:
-            coefficients = list(islice(unknowns, length - 1))
-        factors.append([ring.constant(1), *coefficients])
+    factors = _factors_in_unknowns(lengths, longest, ring)
     indices_of_weight = _indices_by_weight(shape)
     relations = []
     for weight in range(1, _last_weight(lengths) + 1):
-        values = (
-            _coordinate_of_factors(index, shape, factors) for index in indices_of_weight[weight]
-        )
-        equation = sum(values, start=zero)
+        equation = ring.constant(0)
+        for index in indices_of_weight[weight]:
+            equation += _coordinate_of_factors(index, shape, factors)
         if weight < lengths[longest]:
             # The coefficient of this weight in the longest factor occurs in the equation once, with
             # the factor 1. It was 0 when ``equation`` was computed; the equation says that it is
@@ -111,6 +103,24 @@ def section_algebra(shape: LayerSizes) -> WeightedAlgebra:
             terms = {monomial: int(c) for monomial, c in equation.to_dict().items()}
             relations.append((weight, terms))
     return WeightedAlgebra(weights, tuple(relations))
+
+
+def _factors_in_unknowns(
+    lengths: tuple[int, ...], longest: int, ring: flint.nmod_mpoly_ctx
+) -> list[SeriesFactor]:
+    """Return factors whose coefficients are the variables of the ring, each used once.
+
+    ``lengths`` are the numbers of coefficients. The first coefficient of each factor is 1; all
+    others of the factor at the position ``longest`` are 0, to be replaced.
+    """
+    unknowns = iter(ring.gens())
+    factors: list[SeriesFactor] = []
+    for number, length in enumerate(lengths):
+        coefficients = [ring.constant(0)] * (length - 1)
+        if number != longest:
+            coefficients = list(islice(unknowns, length - 1))
+        factors.append([ring.constant(1), *coefficients])
+    return factors
 
 
 def _factor_lengths(shape: LayerSizes) -> tuple[int, ...]:
@@ -153,23 +163,26 @@ def _indices_by_weight(shape: LayerSizes) -> dict[int, list[Index]]:
 
 
 def _coordinate_of_factors(index: Index, shape: LayerSizes, factors: Sequence[SeriesFactor]) -> Any:
-    """Return the coordinate c_{k,i,p,q} of the weights with these factors.
+    """Return the coordinate c_{k,i,p,q} of the weights with these factors."""
+    *factors_of_A, factor_of_V = factors
+    entry_of_A = partial(_entry_of_A, factors_of_A, shape)
+    entry_of_V = partial(_entry_of_V, factor_of_V, shape)
+    return coordinate(index, entry_of_A, entry_of_V)
 
-    A_pi is the coefficient of T^(p + di) of the first factor, or for α = 1 the product of those of
-    T^p in k(T) and of T^i in q(T); V_kq is that of T^(q + dk) of the last.
+
+def _entry_of_A(factors: Sequence[SeriesFactor], shape: LayerSizes, p: int, i: int) -> Any:
+    """Return the entry A_pi: the coefficient of T^(p + di) of the only factor.
+
+    For α = 1 there are two factors, k(T) and q(T), and A_pi is the product of the coefficients of
+    T^p in the first and of T^i in the second.
     """
-    *of_A, of_V = factors
+    if shape.alpha == 1:
+        k_of_T, q_of_T = factors
+        return k_of_T[p] * q_of_T[i]
+    (A_of_T,) = factors
+    return A_of_T[p + shape.d * i]
 
-    def A(p: int, i: int) -> Any:
-        """Return the entry A_pi."""
-        if shape.alpha == 1:
-            k_of_T, q_of_T = of_A
-            return k_of_T[p] * q_of_T[i]
-        (A_of_T,) = of_A
-        return A_of_T[p + shape.d * i]
 
-    def V(k: int, q: int) -> Any:
-        """Return the entry V_kq."""
-        return of_V[q + shape.d * k]
-
-    return coordinate(index, A, V)
+def _entry_of_V(factor: SeriesFactor, shape: LayerSizes, k: int, q: int) -> Any:
+    """Return the entry V_kq: the coefficient of T^(q + dk) of the factor."""
+    return factor[q + shape.d * k]

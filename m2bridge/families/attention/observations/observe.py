@@ -28,6 +28,7 @@ from m2bridge.convert.answers import answer_to
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import (
     ContradictionError,
+    EngineError,
     MemoryLimitError,
     MethodUnavailableError,
     TimeLimitError,
@@ -45,6 +46,7 @@ from m2bridge.families.attention.orbits.fibres import (
 )
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
+    WeightPair,
     generic_orbit,
     orbit_count,
     orbit_findings,
@@ -150,28 +152,13 @@ def deduce_observations(
     dense = generic_orbit(model)
     generic = fibre_schemes.at[dense]
     dimension = tangents[dense].dimension
-    # a limit may have been reached on the way to all fibres, or to all tangent spaces
-    with_both = fibre_schemes.at.keys() & tangents.keys()
-    done = [orbit for orbit in orbits(model) if orbit in with_both]
-    facts = []
-    for orbit in done:
-        fact = _facts_at_orbit(
-            orbit,
-            model,
-            fibre=fibre_schemes.at[orbit],
-            tangent=tangents[orbit],
-            generic=generic,
-            dimension=dimension,
-        )
-        facts.append(fact)
+    facts = _facts_at_orbits(model, fibre_schemes, tangents)
     check_agreement(facts, dimension, model)
     limit = fibre_schemes.limit
-    if limit is None and len(done) < orbit_count(model):
-        limit = time_limit_after(done, model)
-    remarks = _agreement_remarks(generic, tangents)
-    if limit is not None:
-        # the methods agree on the orbits that were observed
-        remarks = [f"{remark} ({limit.progress})" for remark in remarks]
+    if limit is None and len(facts) < orbit_count(model):
+        # not all tangent spaces were computed
+        limit = time_limit_after([fact.orbit for fact in facts], model)
+    remarks = _agreement_remarks(generic, tangents, limit)
     # None: not asked for, or not known
     degree_of_closure = None
     # the projection formula needs an empty base locus
@@ -194,12 +181,45 @@ def deduce_observations(
     )
 
 
-def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) -> list[str]:
+def _facts_at_orbits(
+    model: LayerSizes, fibre_schemes: Fibres, tangents: Mapping[Orbit, OrbitTangents]
+) -> list[OrbitFacts]:
+    """Return the facts at all orbits whose fibre and tangent space are known, in increasing order.
+
+    The dense orbit has to be among them. The others may be some only, if a limit was reached on the
+    way to all fibres, or to all tangent spaces.
+
+    Raises
+    ------
+    ContradictionError
+        If at an orbit the fibre, the differential and the preimages contradict each other.
+    """
+    dense = generic_orbit(model)
+    with_both = fibre_schemes.at.keys() & tangents.keys()
+    facts = []
+    for orbit in orbits(model):
+        if orbit in with_both:
+            fact = _facts_at_orbit(
+                orbit,
+                model,
+                fibre=fibre_schemes.at[orbit],
+                tangent=tangents[orbit],
+                generic=fibre_schemes.at[dense],
+                dimension=tangents[dense].dimension,
+            )
+            facts.append(fact)
+    return facts
+
+
+def _agreement_remarks(
+    generic: Fibre, tangents: Mapping[Orbit, OrbitTangents], limit: EngineError | None
+) -> list[str]:
     """Return the remarks on methods that were compared and agree.
 
     Fibres, their points and ranks are always compared. Where ``generic``, the fibre over the dense
     orbit, is one point, fibres also decide which orbits are singular; then tangent vectors are a
-    second method for that, and equations a third one where they give upper bounds.
+    second method for that, and equations a third one where they give upper bounds. After a
+    ``limit`` the methods agree on the orbits that were observed until then, as the remarks say.
     """
     methods = ["fibres"]
     if generic.length == 1:
@@ -207,7 +227,10 @@ def _agreement_remarks(generic: Fibre, tangents: Mapping[Orbit, OrbitTangents]) 
         methods.append("tangents")
         if any(tangent.known.upper is not None for tangent in tangents.values()):
             methods.append("equations")
-    return [WORDS.remarks[method] for method in methods]
+    remarks = [WORDS.remarks[method] for method in methods]
+    if limit is None:
+        return remarks
+    return [f"{remark} ({limit.progress})" for remark in remarks]
 
 
 def _confirmed_degree(model: LayerSizes, dimension: int, generic: Fibre, points: int | None) -> int:
@@ -264,23 +287,14 @@ def _facts_at_orbit(
         If fibre, differential and preimages contradict each other.
     """
     preimages = fibre_points(orbit, model)
-    critical = tangent.critical
-    # exactly one of "critical" and "reduced" has to hold
-    if critical == fibre.reduced or len(preimages) != fibre.points:
-        rank = "too small" if critical else "not too small"
-        raise ContradictionError(
-            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is {rank},"
-            f" and {len(preimages)} points solve the equations"
-        )
+    _check_fibre(fibre, preimages, orbit, critical=tangent.critical)
     smooth = source_is_smooth(orbit, model)
-    singular: bool | None
+    known = tangent.known
     if generic.length > 1:
         # not birational, so the lemma does not apply; but the dense orbit is smooth in any case
-        known = tangent.known
         if tangent.dimension == dimension:
             known = intersect_bounds(known, Bounds.at_most(dimension, "the dense orbit is smooth"))
         singular = singular_by_bounds(known, dimension)
-        tangent = replace(tangent, known=known)
     elif fibre.length > 1 or smooth:
         # the lemma: a longer fibre is over a singular point; one reduced point that is smooth in
         # the source is over a smooth point
@@ -288,7 +302,7 @@ def _facts_at_orbit(
     else:
         # One reduced point, singular in the source: more tangent vectors than the dimension prove
         # the orbit singular; without them it is undecided, None.
-        singular = tangent.known.least > dimension or None
+        singular = known.least > dimension or None
     return OrbitFacts(
         orbit=orbit,
         dimension=tangent.dimension,
@@ -296,11 +310,34 @@ def _facts_at_orbit(
         preimages=preimages,
         source_smooth=smooth,
         singular=singular,
-        critical=critical,
-        boundary=critical,  # the fibre is not reduced
-        tangent=tangent.known,
+        critical=tangent.critical,
+        boundary=tangent.critical,  # the fibre is not reduced
+        tangent=known,
         tangent_witness=tangent.witness,
     )
+
+
+def _check_fibre(
+    fibre: Fibre, preimages: Collection[WeightPair], orbit: Orbit, *, critical: bool
+) -> None:
+    """Check that the fibre over an orbit agrees with the differential and with the preimages.
+
+    The fibre is reduced exactly if the orbit is not ``critical``: if the differential is injective
+    on the projective source. Its points are as many as the ``preimages``, the weights that solve
+    the equations of the fibre.
+
+    Raises
+    ------
+    ContradictionError
+        If they do not agree.
+    """
+    # exactly one of "critical" and "reduced" has to hold
+    if critical == fibre.reduced or len(preimages) != fibre.points:
+        rank = "too small" if critical else "not too small"
+        raise ContradictionError(
+            f"at orbit {orbit} the fibre is {fibre}, but the rank of the differential is {rank},"
+            f" and {len(preimages)} points solve the equations"
+        )
 
 
 def source_is_smooth(orbit: Orbit, model: LayerSizes) -> bool:
@@ -442,35 +479,29 @@ def observe(
         if not partial:
             raise
         dimension = tangents[generic_orbit(model)].dimension
-        # without facts only the dimension is compared, with that of the source
-        check_agreement(facts=(), dimension=dimension, model=model)
+        _check_dimension(dimension, model)
         limit.progress = f"0 of {count} orbits were done"
-        return Observations(
-            model=model,
-            dimension=dimension,
-            products=products,
-            engine_version=current().version,
-            seconds=clock().seconds,
-            limit=limit,
+        without_orbits = Observations(
+            model=model, dimension=dimension, products=products, limit=limit
         )
+        return _with_engine_and_time(without_orbits)
     if fibre_schemes.limit is not None and not partial:
         raise fibre_schemes.limit
     observations = deduce_observations(model, fibre_schemes, tangents, degree=degree)
-    remarks = observations.remarks
-    polar_degrees = None
     # only complete observations are compared with further methods
     if observations.limit is None and observations.degree is not None:
         if _is_confirmed_by_elimination(model, observations.degree):
-            remarks += (WORDS.remarks["elimination"],)
+            remark = WORDS.remarks["elimination"]
+            observations = replace(observations, remarks=(*observations.remarks, remark))
         if polar:
-            polar_degrees = _count_polar_degrees_within_limit(model, partial=partial)
-    return replace(
-        observations,
-        remarks=remarks,
-        polar_degrees=polar_degrees,
-        engine_version=current().version,
-        seconds=clock().seconds,
-    )
+            counted = _count_polar_degrees_within_limit(model, partial=partial)
+            observations = replace(observations, polar_degrees=counted)
+    return _with_engine_and_time(observations)
+
+
+def _with_engine_and_time(observations: Observations) -> Observations:
+    """Return observations with the version of the present Macaulay2 and the seconds until now."""
+    return replace(observations, engine_version=current().version, seconds=clock().seconds)
 
 
 def _count_polar_degrees_within_limit(model: LayerSizes, *, partial: bool) -> Numbers | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
-from typing import Unpack
+from typing import NamedTuple, Unpack
 
 from sympy.polys.rings import PolyElement
 
@@ -51,6 +51,9 @@ from m2bridge.maps.model import WithoutRealWeights
 
 Bilinear = Counter[tuple[int, int, int]]
 """A bilinear form in A and one row of V: the coefficients of A_pi V_q by (p, i, q)."""
+
+FormCoefficients = dict[tuple[int, int], PolyElement]
+"""A quadratic form Σ c_pq y_p y_q: the coefficients c_pq by (p, q), p ≤ q, from 0 on."""
 
 MAX_SEPARATE_FORMS = 36
 """The largest number of forms l_i v_k that are constructed one by one in the program."""
@@ -155,10 +158,9 @@ def _weights_from_first_row(
 ) -> WeightPair:
     """Return the only weights (A, V) with A_11 = 1 and this first row of V that can give c.
 
-    Let S_kiq be A_qi V_k1 + A_1i V_kq. It is the coefficient c_ki1q of y_1 y_q in l_i·v_k for
-    q > 1, and twice that of y_1² for q = 1. As V_11 = 1, A_1i is the coefficient of y_1² in
-    l_i·v_1, and k = 1 gives A_qi = S_1iq − V_1q A_1i. As A_11 = 1, V_k1 is that in l_1·v_k, and
-    i = 1 gives V_kq = S_k1q − A_q1 V_k1.
+    The sums S_kiq = A_qi V_k1 + A_1i V_kq are coefficients of l_i·v_k. As V_11 = 1, A_1i is the
+    coefficient of y_1² in l_i·v_1, and k = 1 gives A_qi = S_1iq − V_1q A_1i. As A_11 = 1, V_k1 is
+    that in l_1·v_k, and i = 1 gives V_kq = S_k1q − A_q1 V_k1.
 
     Parameters
     ----------
@@ -168,30 +170,54 @@ def _weights_from_first_row(
         The entries V_11, V_12, …, V_1d, of which the first is 1.
     shape : LayerSizes
     """
-    A = [[0] * shape.d for _ in range(shape.d)]
-    V = [[0] * shape.d for _ in range(shape.d_out)]
-    # first the sums A_qi V_k1 + A_1i V_kq with k = 1 or i = 1, most of which are zero
+    # the sums S_1iq and S_k1q, from which the products V_1q A_1i and A_q1 V_k1 are subtracted
+    A, V = _mixed_sums(c, shape)
+    for i in range(shape.d):
+        first_entry = c[0, i, 0, 0]  # A_1i
+        if first_entry:
+            for q, entry in enumerate(first_row):
+                A[q][i] -= first_entry * entry
+    for k in range(shape.d_out):
+        first_entry = c[k, 0, 0, 0]  # V_k1
+        if first_entry:
+            for q in range(shape.d):
+                V[k][q] -= first_entry * A[q][0]
+    return tuple(map(tuple, A)), tuple(map(tuple, V))
+
+
+class MixedSums(NamedTuple):
+    """The sums S_kiq = A_qi V_k1 + A_1i V_kq with k = 1 or i = 1, for weights (A, V).
+
+    Parameters
+    ----------
+    for_A : list of lists of int
+        S_1iq in row q and column i, a d×d matrix as A is.
+    for_V : list of lists of int
+        S_k1q in row k and column q, a d'×d matrix as V is.
+    """
+
+    for_A: list[list[int]]
+    for_V: list[list[int]]
+
+
+def _mixed_sums(c: FunctionCoordinates, shape: LayerSizes) -> MixedSums:
+    """Return the sums S_1iq and S_k1q of the weights of a function with these coordinates.
+
+    S_kiq is the coefficient of y_1 y_q in l_i·v_k for q > 1, and twice that of y_1² for q = 1.
+    """
+    for_A = [[0] * shape.d for _ in range(shape.d)]
+    for_V = [[0] * shape.d for _ in range(shape.d_out)]
+    # most coordinates are zero, and not listed; indices begin with 0 here
     for (k, i, p, q), coefficient in c.items():
         if p > 0:
             # not a coefficient of y_1 y_q
             continue
         mixed_sum = 2 * coefficient if q == 0 else coefficient
         if k == 0:
-            A[q][i] = mixed_sum
+            for_A[q][i] = mixed_sum
         if i == 0:
-            V[k][q] = mixed_sum
-    # then the products A_1i V_1q are subtracted, and the products V_k1 A_q1
-    for i in range(shape.d):
-        first_entry = c[0, i, 0, 0]
-        if first_entry:
-            for q, entry in enumerate(first_row):
-                A[q][i] -= first_entry * entry
-    for k in range(shape.d_out):
-        first_entry = c[k, 0, 0, 0]
-        if first_entry:
-            for q in range(shape.d):
-                V[k][q] -= first_entry * A[q][0]
-    return tuple(map(tuple, A)), tuple(map(tuple, V))
+            for_V[k][q] = mixed_sum
+    return MixedSums(for_A, for_V)
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,18 +447,38 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
     ring = PolynomialRing(QQ, names).sympy_ring
     variable_of = dict(zip(names, ring.gens, strict=True))
     # the coefficients c_pq of the form of k and i, by (p, q)
-    forms: defaultdict[tuple[int, int], dict[tuple[int, int], PolyElement]] = defaultdict(dict)
+    forms: defaultdict[tuple[int, int], FormCoefficients] = defaultdict(dict)
     for index in indices(shape):
         k, i, p, q = index
         forms[k, i][p, q] = variable_of[coordinate_name_in(index, coordinates)]
-    minors = []
+    minors: list[PolyElement] = []
     for form, other in check_deadline_in(combinations(forms.values(), 2)):
-        # the minor of columns a and b, two of the (p, q), of the matrix with the coefficients of
-        # both forms as rows
-        for a, b in combinations(form, 2):
-            minors.append(form[a] * other[b] - form[b] * other[a])
+        minors += _minors_of_two_forms(form, other)
     positive = ring.zero
     for form in forms.values():
-        for p, q in combinations(range(shape.d), 2):
-            positive += 4 * form[p, p] * form[q, q] - form[p, q] ** 2
+        positive += _sum_of_principal_minors(form, shape.d)
     return WithoutRealWeights(zero=tuple(minors), positive=positive, reason=WHERE_NO_REAL_WEIGHTS)
+
+
+def _minors_of_two_forms(form: FormCoefficients, other: FormCoefficients) -> list[PolyElement]:
+    """Return the 2×2 minors of the matrix with the coefficients of two quadratic forms as rows.
+
+    They vanish exactly where the forms are linearly dependent.
+    """
+    minors = []
+    # two columns of the matrix, each of which is a pair (p, q)
+    for a, b in combinations(form, 2):
+        minors.append(form[a] * other[b] - form[b] * other[a])
+    return minors
+
+
+def _sum_of_principal_minors(form: FormCoefficients, d: int) -> PolyElement:
+    """Return the sum of 4 c_pp c_qq − c_pq² over all p < q, for a form Σ c_pq y_p y_q; d ≥ 1.
+
+    A summand is four times a principal 2×2 minor of the symmetric matrix of the form, and minus the
+    discriminant of the form in y_p and y_q alone.
+    """
+    total = form[0, 0].ring.zero
+    for p, q in combinations(range(d), 2):
+        total += 4 * form[p, p] * form[q, q] - form[p, q] ** 2
+    return total

@@ -157,12 +157,13 @@ def maximal_orbits(candidates: tuple[Orbit, ...]) -> tuple[Orbit, ...]:
 
     Their closures are the irreducible components of the union of the closures of all candidates.
     """
+    orbits_in_turn = check_deadline_in(candidates)
+    return tuple(orbit for orbit in orbits_in_turn if _is_maximal(orbit, candidates))
 
-    def is_maximal(orbit: Orbit) -> bool:
-        """Return whether the orbit is in the closure of no other candidate."""
-        return not any(orbit != other and orbit.in_closure_of(other) for other in candidates)
 
-    return tuple(filter(is_maximal, check_deadline_in(candidates)))
+def _is_maximal(orbit: Orbit, candidates: tuple[Orbit, ...]) -> bool:
+    """Return whether an orbit is in the closure of none of the candidates, itself left out."""
+    return not any(orbit != other and orbit.in_closure_of(other) for other in candidates)
 
 
 def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
@@ -177,25 +178,28 @@ def representative(orbit: Orbit, shape: LayerSizes) -> WeightPair:
     V : d'×d matrix of int
     """
     d = shape.d
-
-    def unit(*positions: int) -> tuple[int, ...]:
-        """Return the sum of the unit vectors with these positions, from 0 on; zero without any."""
-        vector = [0] * d
-        for position in positions:
-            vector[position] = 1
-        return tuple(vector)
-
     # L is spanned by the first r unit vectors, of which U has the first m
-    rows_of_A = [unit(p) for p in range(orbit.r)]
-    rows_of_V = [unit(k) for k in range(orbit.m)]
-    rows_of_V += [unit(orbit.r + k) for k in range(orbit.s - orbit.m)]
+    rows_of_A = [_sum_of_unit_vectors(d, p) for p in range(orbit.r)]
+    rows_of_V = [_sum_of_unit_vectors(d, k) for k in range(orbit.m)]
+    rows_of_V += [_sum_of_unit_vectors(d, orbit.r + k) for k in range(orbit.s - orbit.m)]
     if orbit.m == 0:
         # e_{r+1} + e_1 gives V_11 = 1, and is not in L either, so that dim L ∩ U = 0 is kept
-        rows_of_V[0] = unit(orbit.r, 0)
-    zero_row = [unit()]
+        rows_of_V[0] = _sum_of_unit_vectors(d, orbit.r, 0)
+    zero_row = [(0,) * d]
     A = tuple(rows_of_A + zero_row * (d - orbit.r))
     V = tuple(rows_of_V + zero_row * (shape.d_out - orbit.s))
     return A, V
+
+
+def _sum_of_unit_vectors(d: int, *positions: int) -> tuple[int, ...]:
+    """Return the sum of the unit vectors of length d with the entry 1 at different positions.
+
+    Positions begin with 0.
+    """
+    vector = [0] * d
+    for position in positions:
+        vector[position] = 1
+    return tuple(vector)
 
 
 def flatten(A: IntegerMatrix, V: IntegerMatrix) -> tuple[int, ...]:
@@ -269,12 +273,13 @@ def _singular_components(
         if field == QQ:
             # the formula divides by the number of preimages, which is that of characteristic 0
             degree = orbit_closure_degree(orbit, shape)
-        name = f"closure of the orbit {orbit}"
-        components.append(
-            Component(
-                description=name, orbit=orbit, dimension=singular_dimensions[orbit], degree=degree
-            )
+        component = Component(
+            description=f"closure of the orbit {orbit}",
+            orbit=orbit,
+            dimension=singular_dimensions[orbit],
+            degree=degree,
         )
+        components.append(component)
     # by decreasing dimension, and by name among those of one dimension
     components.sort(key=lambda component: (-component.dimension, component.description))
     return tuple(components)

@@ -135,22 +135,10 @@ def parametrization(
         If there are too many coordinates, weights or minors to be stored.
     """
     check_coordinates(shape, coordinates)
-    # the number of rows of each matrix by its name; all have d columns
-    row_counts = {"Q": shape.a, "K": shape.a, "V": shape.d_out}
-    minor_count = 0
+    row_counts = _row_counts(shape, weights)
+    _check_weight_count(shape.d * sum(row_counts.values()))
     if weights == "attention":
-        row_counts = {"A": shape.d, "V": shape.d_out}
-        # zero for a ≥ d
-        minor_count = comb(shape.d, shape.a + 1) ** 2
-    weight_count = shape.d * sum(row_counts.values())
-    if weight_count > MAX_STORED_PARAMETERS:
-        raise _too_large(
-            f"has {weight_count} weights", MAX_STORED_PARAMETERS, "take smaller numbers"
-        )
-    if minor_count > MAX_RELATION_MINORS:
-        raise _too_large(
-            f"needs {minor_count} minors of A", MAX_RELATION_MINORS, "take the weights Q, K and V"
-        )
+        _check_minor_count(shape)
     names: list[str] = []
     for name, row_count in row_counts.items():
         names += entry_names(name, row_count, shape.d)
@@ -166,6 +154,28 @@ def parametrization(
     values = images(shape, A, matrix["V"], coordinates)
     # minors of a matrix of variables, or no relations, generate a prime ideal
     return PolynomialMap(source, tuple(values), tuple(values.values()), relations, prime=True)
+
+
+def _row_counts(shape: LayerSizes, weights: Parametrization) -> dict[str, int]:
+    """Return the number of rows of each matrix of weights by its name; all have d columns."""
+    if weights == "attention":
+        return {"A": shape.d, "V": shape.d_out}
+    return {"Q": shape.a, "K": shape.a, "V": shape.d_out}
+
+
+def _check_weight_count(count: int) -> None:
+    """Raise TooLargeError if a case with this number of weights cannot be stored."""
+    if count > MAX_STORED_PARAMETERS:
+        raise _too_large(f"has {count} weights", MAX_STORED_PARAMETERS, "take smaller numbers")
+
+
+def _check_minor_count(shape: LayerSizes) -> None:
+    """Raise TooLargeError if A has too many (a+1)-minors; it has none for a ≥ d."""
+    count = comb(shape.d, shape.a + 1) ** 2
+    if count > MAX_RELATION_MINORS:
+        raise _too_large(
+            f"needs {count} minors of A", MAX_RELATION_MINORS, "take the weights Q, K and V"
+        )
 
 
 def images(
@@ -191,23 +201,23 @@ def orbit_closure_map(
 
     For an orbit (r, s, m) its parameters are the entries of vectors b_1, …, b_{r+s−m} that span
     L + U, of q_1, …, q_r and of h_1, …, h_s. The first r of the b span L, and A = Σ_p b_p q_pᵀ.
-    U is spanned by s of the b, the first m, which are in L too, and all after the first r; with
-    these as u_1, …, u_s, V = Σ_k h_k u_kᵀ. The coordinates are the default ones of the case when
+    U is spanned by s of the b: the first m, which are in L too, and all after the first r. With
+    these as u_1, …, u_s, V = Σ_k h_k u_kᵀ. ``coordinates`` are the default ones of the case when
     left out.
     """
-    d, span = shape.d, orbit.span
-    names = (
-        entry_names("b", span, d)
-        + entry_names("q", orbit.r, d)
-        + entry_names("h", orbit.s, shape.d_out)
-    )
-    source = PolynomialRing(QQ, names)
-    sizes = [(span, d), (orbit.r, d), (orbit.s, shape.d_out)]
-    b, q, h = _matrices_of_variables(source, sizes)
-    of_L = b[: orbit.r]
-    of_U = b[: orbit.m] + b[orbit.r :]
-    A = _transposed_product(of_L, q)
-    V = _transposed_product(h, of_U)
+    d = shape.d
+    # the numbers of rows and columns of the matrices whose rows are the b, the q and the h
+    sizes = {"b": (orbit.span, d), "q": (orbit.r, d), "h": (orbit.s, shape.d_out)}
+    names: list[str] = []
+    for name, (rows, columns) in sizes.items():
+        names += entry_names(name, rows, columns)
+    source = PolynomialRing(QQ, tuple(names))
+    b, q, h = _matrices_of_variables(source, sizes.values())
+    spanning_L = b[: orbit.r]
+    spanning_U = b[: orbit.m] + b[orbit.r :]
+    # Σ_p b_p q_pᵀ and Σ_k h_k u_kᵀ, with the vectors as rows of the factors
+    A = _transposed_product(spanning_L, q)
+    V = _transposed_product(h, spanning_U)
     values = images(shape, A, V, coordinates or shape.default_coordinates)
     return PolynomialMap(source, tuple(values), tuple(values.values()))
 
@@ -227,10 +237,8 @@ def _matrices_of_variables(
     return matrices
 
 
-def _transposed_product(
-    left: MatrixOfPolynomials, right: MatrixOfPolynomials
-) -> MatrixOfPolynomials:
-    """Return leftᵀ · right, for matrices with equally many rows, at least one."""
+def _transposed_product(left: list[list[Any]], right: list[list[Any]]) -> list[list[Any]]:
+    """Return leftᵀ · right, for matrices over any ring with equally many rows, at least one."""
     right_columns = list(zip(*right, strict=True))
     # the columns of left are the rows of its transpose
     left_columns = check_deadline_in(zip(*left, strict=True))
@@ -472,12 +480,7 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
     field = CoefficientField(characteristic) if characteristic else QQ
     block = LayerSizes(min(shape.d, 2), 1, t=min(shape.t, 2))
     rank = min(shape.alpha, block.d)
-    # The kernel always contains the rescaling (C, −m), and for one token the alternating matrices,
-    # whose quadratic form is zero.
-    least_kernel = 1
-    if block.t == 1:
-        least_kernel += comb(block.d, 2)
-    largest_rank = block.d**2 + block.d - least_kernel  # C and m have d² + d entries
+    largest_rank = _largest_rank_of_block(block)
     source = parametrization(block, block.default_coordinates, "attention")
     # entries are all residues modulo a prime, and integers up to a bound over QQ
     bound_of_entries = characteristic or _MAX_RANDOM_INTEGER
@@ -493,6 +496,20 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
             return
 
 
+def _largest_rank_of_block(block: LayerSizes) -> int:
+    """Return the largest rank that the differential of a case with one output can have.
+
+    It is the number of entries of A and of the one row m of V, d² + d, less the dimension of a
+    kernel that the differential has at all weights (A, m).
+    """
+    # the kernel contains the rescaling (A, −m)
+    least_kernel = 1
+    if block.t == 1:
+        # and all alternating matrices, whose quadratic form, all that one token sees of A, is zero
+        least_kernel += comb(block.d, 2)
+    return block.d**2 + block.d - least_kernel
+
+
 def _random_block_weights(
     size: int, rank: int, bound: int
 ) -> Iterator[tuple[IntegerMatrix, tuple[int, ...]]]:
@@ -502,18 +519,17 @@ def _random_block_weights(
     at each call.
     """
     random = Random(_POINT_SEED)
-
-    def row() -> tuple[int, ...]:
-        """Return a random row of this size."""
-        return tuple(random.randrange(bound) for _ in range(size))
-
     for _ in range(MAX_RANDOM_POINTS):
         # The rank of C = KᵀQ is at most the number of rows of K and Q.
-        K = [row() for _ in range(rank)]
-        Q = [row() for _ in range(rank)]
-        Q_columns = list(zip(*Q, strict=True))
-        C = [tuple(sum(map(mul, k, q)) for q in Q_columns) for k in zip(*K, strict=True)]
-        yield tuple(C), row()
+        K = [_random_row(size, bound, random) for _ in range(rank)]
+        Q = [_random_row(size, bound, random) for _ in range(rank)]
+        C = tuple(map(tuple, _transposed_product(K, Q)))
+        yield C, tuple(_random_row(size, bound, random))
+
+
+def _random_row(size: int, bound: int, random: Random) -> list[int]:
+    """Return a random row of ``size`` integers from 0 to ``bound`` − 1."""
+    return [random.randrange(bound) for _ in range(size)]
 
 
 def _has_nonzero_form(C: IntegerMatrix, characteristic: int) -> bool:

@@ -1,5 +1,5 @@
-"""Tangent spaces at a representative of an orbit, from within by vectors, from outside by
-equations; singular orbits.
+"""Tangent spaces at a representative of an orbit: from within by vectors, from outside by
+equations.
 
 Weights and function coordinates are sparse: mappings from index to integer. All is exact and over
 QQ, for t ≥ 2.
@@ -8,11 +8,11 @@ Notation. The sizes d, d' (``d_out``), a and t of a model are in a LayerSizes, m
 α = min(a, d). Weights are a d×d matrix A of rank at most α and a d'×d matrix V. l_i = Σ_p A_pi y_p,
 from column i of A, and v_k = Σ_q V_kq y_q, from row k of V, are linear forms; they span L and U. A
 function is given, for t ≥ 2, by its reduced coordinates c_{k,i,p,q}, p ≤ q: the coefficient of
-y_p y_q in l_i v_k. The
-parametrization f, which is bilinear, takes (A, V) to these. The orbit (r, s, m) has the functions
-with rk A = r, rk V = s, dim L ∩ U = m; its representative is f of the weights of
-``representative``. The closure is that of the image of f; the tangent dimension at an orbit is that
-of the Zariski tangent space of the closure at the representative. Dimensions are those of cones.
+y_p y_q in l_i v_k. The parametrization f, which is bilinear, takes (A, V) to these. The orbit
+(r, s, m) has the functions with rk A = r, rk V = s, dim L ∩ U = m; its representative is f of the
+weights that :func:`.representative` returns. The closure is that of the image of f; the tangent
+dimension at an orbit is that of the Zariski tangent space of the closure at the representative.
+Dimensions are those of cones.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,22 +23,10 @@ from itertools import product
 from types import MappingProxyType
 
 from m2bridge.algebra.determinantal import matrices_of_rank
-from m2bridge.algebra.differential import tangent_dimension
-from m2bridge.algebra.field import CoefficientField
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.algebra.polynomial_map import PolynomialMap, reduce_linearly
-from m2bridge.algebra.ring import GeneratingSet
-from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, MethodUnavailableError, TimeLimitError
+from m2bridge.errors import MethodUnavailableError, TimeLimitError
 from m2bridge.families.attention.orbits.fibres import fibre_points
-from m2bridge.families.attention.orbits.orbits import (
-    Orbit,
-    dense_first,
-    flatten,
-    orbit_findings,
-    orbits,
-    representative,
-)
+from m2bridge.families.attention.orbits.orbits import Orbit, dense_first, orbits, representative
 from m2bridge.families.attention.orbits.parametrization import (
     FunctionCoordinates,
     Sparse,
@@ -55,17 +43,12 @@ from m2bridge.families.attention.orbits.weight_spaces import (
 )
 from m2bridge.families.attention.sizes import LayerSizes, coordinate_count
 from m2bridge.implicitization.differentials import EquationsAtPoints, Gradient
-from m2bridge.limits import check_deadline_in, clock, share
-from m2bridge.maps.completeness import elimination_values
-from m2bridge.maps.equations import MAX_SEARCHED_DEGREE, default_max_degree
-from m2bridge.maps.locus import LocusFindings, OrbitStatus, singular_by_bounds
-from m2bridge.maps.model import Model
-from m2bridge.results.known import Bounds, intersect_bounds
+from m2bridge.limits import check_deadline_in, share
+from m2bridge.maps.equations import default_max_degree
+from m2bridge.results.known import Bounds
 
 MAX_BOUND_MONOMIALS = 125_000
 """The largest number of monomials of the last degree of equations, which then take seconds."""
-MAX_BOUND_SECONDS = 60.0
-"""The seconds for equations of higher degree when the caller sets no limit on time."""
 
 
 def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
@@ -279,6 +262,8 @@ def tangent_upper_bounds(
     ------
     MethodUnavailableError
         For t = 1, where orbits classify no functions.
+    TimeLimitError
+        If the limit was reached before the first equations.
 
     Source: Eisenbud, *Commutative Algebra*, Theorem 16.19.
 
@@ -295,16 +280,8 @@ def tangent_upper_bounds(
     if degree < 1:
         # no degree has few enough monomials
         return {}
-    source = shape
-    if degree <= shape.alpha:
-        # Equations of degree ≤ α are those of all matrices
-        # (docs/completeness.md#proposition-low-degree).
-        source = replace(shape, a=shape.d)
-    points = {}
-    # an orbit comes after those in its closure, which have smaller ranks
-    for orbit in check_deadline_in(sorted(orbits(shape), key=_sum_of_ranks)):
-        points[orbit] = _representative_coordinates(orbit, shape)
-    equations = EquationsAtPoints.of(multigraded_attention(source), degree)
+    points = _coordinates_by_orbit(shape)
+    equations = _equations_at_points(shape, degree)
     gradients: dict[Orbit, list[Gradient]] = {orbit: [] for orbit in points}
     bounds: dict[Orbit, int] = {}
     # bounds that were found before the limit are kept
@@ -320,6 +297,28 @@ def tangent_upper_bounds(
             gradients[orbit] += equations.gradients(point, n)
             bounds[orbit] = len(point) - sparse_rank(gradients[orbit])
     return bounds
+
+
+def _equations_at_points(shape: LayerSizes, degree: int) -> EquationsAtPoints:
+    """Return the equations of the closure of degree at most ``degree``, to be used at points."""
+    source = shape
+    if degree <= shape.alpha:
+        # Equations of degree ≤ α are those of all matrices
+        # (docs/completeness.md#proposition-low-degree).
+        source = replace(shape, a=shape.d)
+    return EquationsAtPoints.of(multigraded_attention(source), degree)
+
+
+def _coordinates_by_orbit(shape: LayerSizes) -> dict[Orbit, tuple[int, ...]]:
+    """Return the reduced coordinates of the representative of each orbit.
+
+    An orbit comes after those in its closure.
+    """
+    # orbits in the closure have smaller ranks
+    in_order = sorted(orbits(shape), key=_sum_of_ranks)
+    return {
+        orbit: _representative_coordinates(orbit, shape) for orbit in check_deadline_in(in_order)
+    }
 
 
 def _sum_of_ranks(orbit: Orbit) -> int:
@@ -402,22 +401,34 @@ def orbit_tangents(shape: LayerSizes, *, equations: bool = True) -> dict[Orbit, 
             # 0, a bound for any dimension, stands for ``None``, which does not occur here
             lower = {orbit: found.known.lower or 0 for orbit, found in own_tangents.items()}
             upper = tangent_upper_bounds(shape, lower=lower)
+    tangents = {}
+    for orbit, witness in _witnesses(own_tangents).items():
+        because = f"tangent vectors and equations at {orbit}"
+        # the upper bound is None where equations were not evaluated
+        known = Bounds(own_tangents[witness].known.lower, upper.get(orbit), because)
+        tangents[orbit] = replace(own_tangents[orbit], known=known, witness=witness)
+    return tangents
+
+
+def _witnesses(own_tangents: Mapping[Orbit, OrbitTangents]) -> dict[Orbit, Orbit]:
+    """Return for each orbit the one with the most tangent vectors whose closure contains it.
+
+    Where several have this number of vectors it is the orbit itself if it is one of them, and else
+    the last of them in the order of (r, s, m). ``own_tangents`` has the tangent spaces at some
+    orbits, with the numbers of tangent vectors at each as lower bounds.
+    """
     # the orbit with the most tangent vectors first, and of several with this number the last one
     by_vectors = sorted(
         own_tangents, key=lambda orbit: (own_tangents[orbit].known.value, orbit), reverse=True
     )
-    tangents = {}
+    witnesses = {}
     for orbit, own in check_deadline_in(own_tangents.items()):
-        # The first orbit whose closure contains this one, as that of the orbit itself does. Where
-        # it has no more vectors than the orbit itself, this is its own witness.
+        # the closure of the orbit itself contains it, so there is such an orbit
         witness = next(other for other in by_vectors if orbit.in_closure_of(other))
         if own_tangents[witness].known.value == own.known.value:
             witness = orbit
-        because = f"tangent vectors and equations at {orbit}"
-        # the upper bound is None where equations were not evaluated
-        known = Bounds(own_tangents[witness].known.lower, upper.get(orbit), because)
-        tangents[orbit] = replace(own, known=known, witness=witness)
-    return tangents
+        witnesses[orbit] = witness
+    return witnesses
 
 
 def _tangents_by_own_vectors(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
@@ -438,163 +449,3 @@ def _tangents_by_own_vectors(orbit: Orbit, shape: LayerSizes) -> OrbitTangents:
         known=Bounds.at_least(bound),
         witness=orbit,
     )
-
-
-def by_orbits(
-    ideal: GeneratingSet, dimension: int, shape: LayerSizes, parametrization: PolynomialMap
-) -> LocusFindings:
-    """Return findings from all generators of the ideal of the closure, at a point of each orbit.
-
-    The ideal is radical, so its differentials cut out the tangent spaces. A point is singular
-    exactly when its tangent dimension exceeds the dimension, and all points of an orbit are alike.
-    Hypothesis: t ≥ 2.
-
-    Parameters
-    ----------
-    ideal : GeneratingSet
-        In the coordinates of the parametrization.
-    dimension : int
-        The affine dimension of the closure.
-    shape : LayerSizes
-    parametrization : PolynomialMap
-        From weights A and V.
-
-    Raises
-    ------
-    ContradictionError
-        If a tangent space is smaller than the closure.
-    """
-    statuses = []
-    for orbit in orbits(shape):
-        # the function of the representative, in the coordinates of the ideal
-        point = parametrization.evaluate(flatten(*representative(orbit, shape)))
-        tangent = tangent_dimension(ideal.generators, point, field=ideal.ring.field)
-        if tangent < dimension:
-            raise ContradictionError(
-                f"tangent dimension {tangent} below the dimension {dimension} at orbit {orbit}"
-            )
-        statuses.append(
-            OrbitStatus(
-                orbit=orbit,
-                dimension=orbit_dimension(orbit, shape),
-                tangent=Bounds.exactly(tangent),
-                singular=tangent > dimension,
-            )
-        )
-    return orbit_findings(
-        method="orbits",
-        dimension=dimension,
-        statuses=tuple(statuses),
-        shape=shape,
-        field=ideal.ring.field,
-    )
-
-
-def orbit_script(model: Model, *, field: CoefficientField) -> Script:
-    """Return a Macaulay2 program that finds the tangent dimension at a point of each orbit.
-
-    It is for people who run it by hand. The program computes the ideal of the closure by
-    elimination, and then the rank of the Jacobian matrix of its generators at each point,
-    independently of :func:`by_orbits`. Its answers are "dimension", that of the closure, and for
-    each orbit "tangent_dimension r s m". The model is one of attention, t ≥ 2.
-    """
-    assert isinstance(model, LayerSizes)
-    # only linearly independent coordinates: the others are combinations of them
-    independent = reduce_linearly(model.polynomial_map).reduced
-    points = []  # (name of the orbit, coordinates of the representative)
-    for orbit in orbits(model):
-        point = independent.evaluate(flatten(*representative(orbit, model)))
-        points.append((f"{orbit.r} {orbit.s} {orbit.m}", point))
-    values = elimination_values(independent, field=field) | {"title": model.title, "points": points}
-    return render("orbit_criterion", values=values)
-
-
-def by_bounds(shape: LayerSizes) -> LocusFindings:
-    """Return findings about singular orbits by tangent vectors and low equations, over QQ.
-
-    More independent tangent vectors than the dimension prove an orbit singular; equations whose
-    differentials leave no more than the dimension prove it smooth, and the dense orbit is always
-    smooth. The degree of the equations begins with the largest one that has few enough monomials
-    (:func:`default_degree`), and rises to 4 while orbits are undecided. If some are undecided in
-    the end, ``unfinished`` names them.
-    Hypothesis: t ≥ 2.
-
-    Raises
-    ------
-    ContradictionError
-        If the bounds contradict each other or the dimension.
-    """
-    try:
-        tangents = orbit_tangents(shape, equations=False)
-    except TimeLimitError as limit:
-        return LocusFindings(
-            method="tangent bounds", dimension=None, unfinished=str(limit), uses_engine=False
-        )
-    # at first without equations
-    findings = _findings_by_bounds("tangent bounds", tangents, upper={}, shape=shape)
-    first = default_degree(shape)
-    if first == 0:
-        # even quadrics have too many monomials, so there are findings from tangent vectors only
-        return findings
-    # equations have all of the time that is left, or MAX_BOUND_SECONDS if there is no limit
-    with share(1.0, otherwise=MAX_BOUND_SECONDS):
-        for degree in range(first, MAX_SEARCHED_DEGREE + 1):
-            try:
-                upper = tangent_upper_bounds(shape, degree)
-                findings = _findings_by_bounds(
-                    f"tangent bounds (degree ≤ {degree})", tangents, upper, shape
-                )
-                if not findings.unfinished:
-                    break
-                # equations of the next degree take many times as long
-                clock().check()
-            except TimeLimitError:
-                # ``more`` is advice on how to give more time
-                unfinished = f"{findings.unfinished} (more equations: {clock().more})"
-                return replace(findings, unfinished=unfinished)
-    return findings
-
-
-def _findings_by_bounds(
-    method: str,
-    tangents: Mapping[Orbit, OrbitTangents],
-    upper: Mapping[Orbit, int],
-    shape: LayerSizes,
-) -> LocusFindings:
-    """Return the findings from tangent vectors and from upper bounds, by orbit.
-
-    Parameters
-    ----------
-    method : str
-        The name of the method.
-    tangents : mapping from Orbit to OrbitTangents
-        Tangent spaces at some orbits, the dense one among them.
-    upper : mapping from Orbit to int
-        Upper bounds for tangent dimensions, where they are known.
-    shape : LayerSizes
-
-    Raises
-    ------
-    ContradictionError
-        If the bounds contradict each other or the dimension.
-    """
-    # the dense orbit is always among them, and has the dimension of the closure
-    dimension = max(tangent.dimension for tangent in tangents.values())
-    statuses = []
-    for orbit, tangent in sorted(tangents.items()):
-        reason = f"the tangent space at {orbit} on a variety of dimension {dimension}"
-        # a tangent space is at least as large as the variety; and without an upper bound, None,
-        # the second entry says nothing
-        bounds = [Bounds.at_least(dimension, reason), Bounds.at_most(upper.get(orbit), reason)]
-        if tangent.dimension == dimension:
-            # this is the dense orbit, as all others have smaller dimensions
-            bounds.append(Bounds.at_most(dimension, "the dense orbit is smooth"))
-        known = intersect_bounds(*bounds, replace(tangent.known, because=reason))
-        status = OrbitStatus(
-            orbit=orbit,
-            dimension=tangent.dimension,
-            tangent=known,
-            singular=singular_by_bounds(known, dimension),
-        )
-        statuses.append(status)
-    return orbit_findings(method, dimension, tuple(statuses), shape, uses_engine=False)

@@ -146,6 +146,10 @@ class Direction(NamedTuple):
     weight: TorusWeight
 
 
+ImageOfDirection = Callable[[Direction], FunctionCoordinates]
+"""A linear map from directions to functions."""
+
+
 def _sum_of_symbols(*multiples: tuple[TorusSymbol, int]) -> TorusWeight:
     """Return the weight that is the sum of these multiples, pairs of a symbol and its factor."""
     total: Counter[TorusSymbol] = Counter()
@@ -220,7 +224,12 @@ class WeightSpaces:
 
     @classmethod
     def of(cls, classes: IndexClasses) -> "WeightSpaces":
-        """Return the characters where the classes have these numbers of symbols."""
+        """Return the characters where the classes have these numbers of symbols.
+
+        The indices p of rows of A and columns of V are in the order: those of L, with those of both
+        L and U first, those of U only, and those of neither. Columns of A and rows of V that are
+        zero come after all others.
+        """
         symbols = {}
         for name, size in classes.sizes().items():
             symbols[name] = [(name, number) for number in range(size)]
@@ -233,10 +242,12 @@ class WeightSpaces:
         inputs = [(symbol, -1) for symbol in of_l] + [(u, 1) for u in symbols["free input"]]
         outputs = [(symbol, -1) for symbol in of_u] + [(v, 1) for v in symbols["free output"]]
         A = {(p, p): 1 for p in range(len(of_l))}
-        # row k of V is the unit vector e_k of L for k < m, then the unit vectors after those of L
+        # the rows of V are the unit vectors e_k of L for k < m, and then those after all of L
         m, r = classes.in_both, len(of_l)
-        V = {(k, k if k < m else r + k - m): 1 for k in range(len(of_u))}
+        column_of_row = [*range(m), *range(r, r + len(of_u) - m)]
+        V = dict.fromkeys(enumerate(column_of_row), 1)  # the entry 1 at each (row, column)
         if m == 0:
+            # the row e_r of the symbol "twice" is e_0 + e_r
             V[0, 0] = 1
         variables = of_l + outside_l + symbols["neither"]
         return cls(tuple(variables), tuple(inputs), tuple(outputs), A, V)
@@ -284,9 +295,7 @@ class WeightSpaces:
             weight = _sum_of_symbols(self.outputs[k], (self.variables[q], 1))
             yield Direction("V", (k, q), symbols[k], weight)
 
-    def ranks(
-        self, directions: Iterable[Direction], image_of: Callable[[Direction], FunctionCoordinates]
-    ) -> RanksByWeight:
+    def ranks(self, directions: Iterable[Direction], image_of: ImageOfDirection) -> RanksByWeight:
         """Return the ranks of the images of directions, as the module's docstring explains.
 
         Parameters
@@ -297,36 +306,80 @@ class WeightSpaces:
         image_of : callable
             The image of a direction; it is linear, and commutes with the permutations.
         """
-        weight_of_kind: dict[WeightKind, TorusWeight] = {}
-        images: defaultdict[TorusWeight, list[FunctionCoordinates]] = defaultdict(list)
-        # directions of weight zero that are permuted as the symbols of a class are, by the class
-        # and what else they have in common
-        permuted: defaultdict[tuple[str, str, IndexPair | None], list[FunctionCoordinates]] = (
-            defaultdict(list)
-        )
-        for direction in directions:
-            weight = direction.weight
-            # the classes of the symbols, with their coefficients; () for the weight zero
-            kind = tuple(sorted((name, c) for (name, _), c in weight))
-            if not weight:
-                name, _ = direction.symbol
-                # The symbol "twice" has two indices, and so four pairs of them; none is moved.
-                pair = direction.place if name == "twice" else None
-                permuted[name, direction.space, pair].append(image_of(direction))
-            # The first weight of a kind stands for all weights of the kind.
-            elif weight_of_kind.setdefault(kind, weight) == weight:
-                images[weight].append(image_of(direction))
-        differences: defaultdict[str, list[FunctionCoordinates]] = defaultdict(list)
-        for (name, _, _), of_symbols in permuted.items():
-            if len(of_symbols) > 1:
-                differences[name].append(_difference_of_functions(of_symbols[0], of_symbols[1]))
+        listed = list(directions)
+        invariant = [direction for direction in listed if not direction.weight]
+        permuted = _images_by_permuted_set(invariant, image_of)
+        sums = [_sum_of_functions(images) for images in permuted.values()]
         return RanksByWeight(
-            of_kinds={kind: sparse_rank(images[w]) for kind, w in weight_of_kind.items()},
-            on_sums=sparse_rank(
-                [_sum_of_functions(of_symbols) for of_symbols in permuted.values()]
-            ),
-            on_differences={name: sparse_rank(rows) for name, rows in differences.items()},
+            of_kinds=_ranks_of_kinds([d for d in listed if d.weight], image_of),
+            on_sums=sparse_rank(sums),
+            on_differences=_ranks_on_differences(permuted),
         )
+
+
+def _ranks_of_kinds(
+    directions: Iterable[Direction], image_of: ImageOfDirection
+) -> dict[WeightKind, int]:
+    """Return, for each kind of the weights of directions, the rank on the directions of one weight.
+
+    Weights are not zero. The first weight of a kind stands for all weights of the kind.
+    """
+    weight_of_kind: dict[WeightKind, TorusWeight] = {}
+    images: defaultdict[WeightKind, list[FunctionCoordinates]] = defaultdict(list)
+    for direction in directions:
+        # the classes of the symbols, with their coefficients
+        kind = tuple(sorted((name, coefficient) for (name, _), coefficient in direction.weight))
+        if weight_of_kind.setdefault(kind, direction.weight) == direction.weight:
+            images[kind].append(image_of(direction))
+    return {kind: sparse_rank(of_one_weight) for kind, of_one_weight in images.items()}
+
+
+class PermutedSet(NamedTuple):
+    """A set of directions of weight zero, one for each symbol of a class, permuted as these are.
+
+    Parameters
+    ----------
+    class_name : str
+        The class of the symbols.
+    space : str
+        The space of the directions (:class:`Direction`).
+    place : pair of int or None
+        The place of the only direction of the class "twice", whose symbol has two indices and so
+        four places; ``None`` in other classes.
+    """
+
+    class_name: str
+    space: str
+    place: IndexPair | None
+
+
+def _images_by_permuted_set(
+    directions: Iterable[Direction], image_of: ImageOfDirection
+) -> dict[PermutedSet, list[FunctionCoordinates]]:
+    """Return the images of directions of weight zero, by the set of directions that has them.
+
+    Permutations of symbols within their classes map each of these sets to itself.
+    """
+    images: defaultdict[PermutedSet, list[FunctionCoordinates]] = defaultdict(list)
+    for direction in directions:
+        class_name, _ = direction.symbol
+        place = direction.place if class_name == "twice" else None
+        images[PermutedSet(class_name, direction.space, place)].append(image_of(direction))
+    return images
+
+
+def _ranks_on_differences(images: dict[PermutedSet, list[FunctionCoordinates]]) -> dict[str, int]:
+    """Return, by the name of a class, the rank on differences of directions of weight zero.
+
+    They are the differences of the first two directions of each set, which belong to two symbols of
+    the class; classes with only one symbol are left out.
+    """
+    differences: defaultdict[str, list[FunctionCoordinates]] = defaultdict(list)
+    for permuted_set, of_symbols in images.items():
+        if len(of_symbols) > 1:
+            difference = _difference_of_functions(of_symbols[0], of_symbols[1])
+            differences[permuted_set.class_name].append(difference)
+    return {name: sparse_rank(rows) for name, rows in differences.items()}
 
 
 def _pairs_of_chosen_symbols(

@@ -165,18 +165,18 @@ def observe_types(
     if reason:
         raise NotApplicableError(f"types of weights: {reason}")
     types = weight_types(model, head_dim)
-    found: list[TypeFacts] = []
+    facts_by_type: list[TypeFacts] = []
     limit = ""
     try:
         # facts that were yielded before a limit stay in the list
-        found.extend(facts_of(types, model, head_dim))
+        facts_by_type.extend(facts_of(types, model, head_dim))
     except TimeLimitError as limit_error:
         if not partial:
             raise
         limit = str(limit_error)
     return ObservedTypes(
         model=model,
-        facts_by_type=tuple(found),
+        facts_by_type=tuple(facts_by_type),
         types=types,
         head_dim=head_dim,
         limit=limit,

@@ -286,16 +286,16 @@ class ExposedTypes(PartialValue):
         open.
         """
         # the sets are of types, each the tuple of its ranks
-        not_exposed_but_stated = predicted.exposed - self.exposed - self.undecided
         exposed_but_not_stated = self.exposed - predicted.exposed
-        if not_exposed_but_stated or exposed_but_not_stated:
-            differences = []
-            if exposed_but_not_stated:
-                words = _types_in_words(exposed_but_not_stated)
-                differences.append(f"exposed, stated not: {words}")
-            if not_exposed_but_stated:
-                words = _types_in_words(not_exposed_but_stated)
-                differences.append(f"not exposed, stated exposed: {words}")
+        not_exposed_but_stated = predicted.exposed - self.exposed - self.undecided
+        differences = []
+        if exposed_but_not_stated:
+            words = _types_in_words(exposed_but_not_stated)
+            differences.append(f"exposed, stated not: {words}")
+        if not_exposed_but_stated:
+            words = _types_in_words(not_exposed_but_stated)
+            differences.append(f"not exposed, stated exposed: {words}")
+        if differences:
             return Decision.REFUTED, "; ".join(differences)
         if self.undecided:
             words = _types_in_words(self.undecided)

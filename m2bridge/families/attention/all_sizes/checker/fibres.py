@@ -297,37 +297,23 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
 
     ContradictionError if an ideal is different, or a place, or pair, is like no base case.
     """
-    for base, kind in bases.items():
-        if not has_ideal_of_kind(base, kind):
-            raise ContradictionError(
-                f"the ideal of {label(base)} is not what the theorem about fibres needs"
-            )
+    _check_ideals(bases)
     # {base case: sets of orbits together with places that look like it}
     places_like = {base: _orbits_with_places_like(condition, base) for base in bases}
     like_any = [places for of_base in places_like.values() for places in of_base]
-    at_one_place = orbits(f"{condition} and 0 < x < d", ", x")
-    at_two_places = orbits(f"{condition} and 0 < x < y < d", ", x, y")
-    length, points = "1", 1
-    if set(bases.values()) == {POINT}:
-        # The first kind: the pairs of an orbit and a place whose unknown is determined.
-        determined: list[isl.Set] = []
-        for places in like_any:
-            indices = range(_place_count(places))
-            determined.extend(_keep_one_place(places, index) for index in indices)
-        _check_covered(at_one_place, determined)
-    else:
+    kinds = set(bases.values())
+    if kinds == {POINT}:
+        # the first kind
+        _check_all_places_determined(condition, like_any)
+        length, points = "1", 1
+    elif TWO_POINTS not in kinds:
         # the second kind
-        single_places = [places for places in like_any if _place_count(places) == 1]
-        pairs_of_places = [places for places in like_any if _place_count(places) == 2]
-        _check_covered(at_one_place, single_places)
-        _check_covered(at_two_places, pairs_of_places)
+        _check_places_and_pairs(condition, like_any)
         length, points = "d", 1
-    if TWO_POINTS in bases.values():
+    else:
         # The third kind: ((1, 1, 0), 2) is the base case with z² = z at its only place.
-        with_equation = [
-            forget_numbers(places, ORBIT_LENGTH, 1) for places in places_like[(1, 1, 0), 2]
-        ]
-        _check_covered(orbits(condition), with_equation)
+        _check_places_and_pairs(condition, like_any)
+        _check_covered(orbits(condition), map(_forget_place, places_like[(1, 1, 0), 2]))
         _check_exchange()
         length, points = "2", 2
     return {
@@ -337,6 +323,50 @@ def _stratum(condition: str, bases: dict[BaseCase, str]) -> Json:
         "patterns": len(like_any),
         "ideals": [label(base) for base in sorted(places_like) if places_like[base]],
     }
+
+
+def _check_ideals(bases: dict[BaseCase, str]) -> None:
+    """Raise ContradictionError unless the ideal of each base case is of the kind given with it."""
+    for base, kind in bases.items():
+        if not has_ideal_of_kind(base, kind):
+            raise ContradictionError(
+                f"the ideal of {label(base)} is not what the theorem about fibres needs"
+            )
+
+
+def _check_all_places_determined(condition: str, like_points: Iterable[isl.Set]) -> None:
+    """Raise ContradictionError unless each place of each orbit of a stratum is determined.
+
+    ``condition`` is that of the stratum. ``like_points`` are sets of orbits together with places
+    that look like a base case with one point, which determines the unknowns of all these places.
+    """
+    determined: list[isl.Set] = []
+    for places in like_points:
+        indices = range(_place_count(places))
+        determined.extend(_keep_one_place(places, index) for index in indices)
+    _check_covered(orbits(f"{condition} and 0 < x < d", ", x"), determined)
+
+
+def _check_places_and_pairs(condition: str, like_bases: Iterable[isl.Set]) -> None:
+    """Raise ContradictionError unless all single places and pairs of places look like a base case.
+
+    The places are those of the orbits of a stratum with this condition. ``like_bases`` are sets of
+    orbits together with one or two places that look like a base case.
+    """
+    single_places = []
+    pairs_of_places = []
+    for places in like_bases:
+        if _place_count(places) == 1:
+            single_places.append(places)
+        elif _place_count(places) == 2:
+            pairs_of_places.append(places)
+    _check_covered(orbits(f"{condition} and 0 < x < d", ", x"), single_places)
+    _check_covered(orbits(f"{condition} and 0 < x < y < d", ", x, y"), pairs_of_places)
+
+
+def _forget_place(places: isl.Set) -> isl.Set:
+    """The orbits of a set of orbits together with one place."""
+    return forget_numbers(places, ORBIT_LENGTH, 1)
 
 
 def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
@@ -350,28 +380,17 @@ def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
     fibre: the fibre ideal contains its ideal (docs/all-sizes.md#theorem-fibres, by machine). There
     is a set for each order of the places that makes a difference, if it is not empty.
     """
-    (r, s, m), d = base
-    A, V = cases.representative((r, s, m))
+    (r, s, _), d = base
     places = [f"x{j}" for j in range(1, d)]
     bounds = ["0", *places, "d"]
     increasing = " and ".join(f"{before} < {after}" for before, after in pairwise(bounds))
-    # for each order of the places of the base case a condition: that the entries are the same
-    conditions_on_entries = set()
-    for order in permutations(range(1, d)):
-        entries = []
-        # place 1, which is 0 here, is its own counterpart
-        for place, place_in_base in zip(("0", *places), (0, *order), strict=True):
-            # A and V of the base case have only their nonzero entries
-            for i in range(r):
-                value = A.get((place_in_base, i), 0)
-                entries.append(_entry_condition("A", place, str(i), value))
-            for k in range(s):
-                value = V.get((k, place_in_base), 0)
-                entries.append(_entry_condition("V", str(k), place, value))
-        conditions_on_entries.add(" and ".join(entries))
+    # a condition for each order of the places of the base case, each condition once
+    on_entries_of_orders = {
+        _condition_on_entries(base, places, order) for order in permutations(range(1, d))
+    }
     names_of_places = "".join(f", {place}" for place in places)
     found = []
-    for on_entries in sorted(conditions_on_entries):
+    for on_entries in sorted(on_entries_of_orders):
         looking_alike = orbits(
             f"{condition} and {r} <= r and {s} <= s and {increasing} and {on_entries}",
             names_of_places,
@@ -379,6 +398,28 @@ def _orbits_with_places_like(condition: str, base: BaseCase) -> list[isl.Set]:
         if not looking_alike.is_empty():
             found.append(looking_alike)
     return found
+
+
+def _condition_on_entries(base: BaseCase, places: Iterable[str], order: Iterable[int]) -> str:
+    """The condition for the entries at some places to be those of a base case.
+
+    ``places`` are the names of the places, and ``order`` has for each the place of the base case
+    that it looks like. They are compared in the first r columns of A and s rows of V, for the base
+    case (r, s, m); place 1 looks like place 1.
+    """
+    (r, s, m), _ = base
+    A, V = cases.representative((r, s, m))
+    conditions = []
+    # place 1 is 0 here
+    for place, place_in_base in zip(("0", *places), (0, *order), strict=True):
+        # A and V of the base case have only their nonzero entries
+        for i in range(r):
+            value = A.get((place_in_base, i), 0)
+            conditions.append(_entry_condition("A", place, str(i), value))
+        for k in range(s):
+            value = V.get((k, place_in_base), 0)
+            conditions.append(_entry_condition("V", str(k), place, value))
+    return " and ".join(conditions)
 
 
 def _entry_condition(matrix: str, row: str, column: str, value: int) -> str:

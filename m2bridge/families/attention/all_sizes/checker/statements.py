@@ -5,7 +5,7 @@ or on the boundary, and the degree.
 Proved in: docs/all-sizes.md (proposition-consequences), docs/mathematics.md (theorem-smooth,
 lemma-singular-source, proposition-boundary, theorem-degree), docs/polar-degrees.md (theorem-polar).
 Computed here: the sets of orbits and sizes where something is true, the symmetric difference with
-what is stated, and its projection to the sizes (isl); identities of polynomials (FLINT).
+what is stated, and its projection to the sizes (isl); identities of polynomials (identities.py).
 On trust: the lemmas that words.toml lists for each observable; isl.
 
 Notation. d, d' (``dp`` in conditions), a, α = min(a, d), weights (A, V), orbits (r, s, m), the map,
@@ -22,18 +22,16 @@ Kohn.
   orbit that it is about. It applies where its hypotheses hold, the first few of HYPOTHESES.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import islpy as isl
 
 from m2bridge.certificates.form import Certificate, Content
 from m2bridge.certificates.wording import Words, wording
-from m2bridge.checker.algebra import ring
-from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.all_sizes.checker.fibres import (
     ALL,
     EVERY,
@@ -44,6 +42,7 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     SIZE,
     SIZE_LENGTH,
     SQUARE,
+    Fibres,
     Json,
     evidence,
     fibres,
@@ -53,6 +52,10 @@ from m2bridge.families.attention.all_sizes.checker.fibres import (
     orbits_over,
     sizes,
     sizes_of,
+)
+from m2bridge.families.attention.all_sizes.checker.identities import (
+    check_identities,
+    where_kernels_are_small,
 )
 from m2bridge.families.attention.all_sizes.checker.weight_types import sizes_with_wrong_types
 from m2bridge.families.attention.checker import case as cases
@@ -113,24 +116,20 @@ def observed_by_fibres() -> Mapping[str, Seen]:
     is not known for the sizes outside ``known``, where this is given.
 
     * "critical" and "boundary" are true where the fibre is not reduced.
-    * "singular": where the map is birational a point is singular if its fibre is not one reduced
-      point, or if rk A < α < d. For α = d' = 1 < d the map is two-to-one, and functions are
-      symmetric matrices of rank at most two: for d ≥ 3 those of rank one are singular
-      (docs/mathematics.md#proposition-singular-symmetric).
+    * "singular" is known where the map is birational (:func:`_singular_orbits_if_birational`), and
+      for α = d' = 1 < d, where it is two-to-one (:func:`_singular_orbits_if_symmetric`).
     * "special_fibre_points" is about fibres with more points than the generic one: with two points
       where the generic one has one. Where it has two no fibre has more.
     * "degree" is true where the degree of the closure is that of the source, by the projection
       formula. Where the map is two-to-one it is half of that.
     """
-    _check_identities()
+    check_identities()
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
     two_to_one = sizes_of(dense_orbits().intersect(found.two))
-    singular_if_birational = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
-    singular = singular_if_birational.intersect(orbits_over(birational))
     symmetric = two_to_one.intersect(sizes("a = 1 and dp = 1"))
-    over_large_symmetric = orbits_over(symmetric.intersect(sizes("d >= 3")))
-    singular_of_rank_one = orbits(SQUARE).intersect(over_large_symmetric)
+    singular = _singular_orbits_if_birational(found, birational)
+    singular_of_rank_one = _singular_orbits_if_symmetric(symmetric)
     return {
         # at (1, 1, 1) both weights of Theorem 3.2 are the same
         "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
@@ -154,6 +153,26 @@ def observed_by_fibres() -> Mapping[str, Seen]:
     }
 
 
+def _singular_orbits_if_birational(found: Fibres, birational: isl.Set) -> isl.Set:
+    """The singular orbits over sizes for which the map is birational, those of ``birational``.
+
+    A point is singular if its fibre is not one reduced point, or if rk A < α < d, where the source
+    is singular (docs/mathematics.md#theorem-smooth).
+    """
+    singular = EVERY_ORBIT.subtract(found.one).union(orbits("r < a < d"))
+    return singular.intersect(orbits_over(birational))
+
+
+def _singular_orbits_if_symmetric(symmetric: isl.Set) -> isl.Set:
+    """The singular orbits over the sizes ``symmetric``, those with α = d' = 1 < d.
+
+    There functions are symmetric matrices of rank at most two: for d ≥ 3 those of rank one are
+    singular, for d = 2 none (docs/mathematics.md#proposition-singular-symmetric).
+    """
+    over_large_symmetric = orbits_over(symmetric.intersect(sizes("d >= 3")))
+    return orbits(SQUARE).intersect(over_large_symmetric)
+
+
 COMPARED = (
     *((2, 1, 1), (2, 1, 2), (2, 2, 1), (2, 2, 2)),
     *((3, 1, 1), (3, 1, 2), (3, 2, 1), (3, 2, 2), (4, 2, 2)),
@@ -175,21 +194,26 @@ def polar_degrees() -> Seen:
     """
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
-    large_kernels = sizes_of(found.many.subtract(orbits(_where_kernels_are_small())))
+    large_kernels = sizes_of(found.many.subtract(orbits(where_kernels_are_small())))
     symmetric = sizes_of(dense_orbits().intersect(found.two)).intersect(sizes("a = 1 and dp = 1"))
     known = birational.subtract(large_kernels).union(symmetric)
     equal = known
     for d, d_out, alpha in COMPARED:
         case = cases.Case(d=d, d_out=d_out, a=alpha, t=2)
-        stated = stated_polar_degrees(case)
-        localized = localized_polar_degrees(case)
-        counted = count_polar_degrees(case) if is_counted_always(case) else None
-        counted_differs = counted is not None and counted != stated
-        if localized != stated or counted_differs:
+        if not _has_stated_polar_degrees(case):
             # any a ≥ d gives α = d
             values_of_a = f"a = {alpha}" if alpha < d else f"a >= {d}"
             equal = equal.subtract(sizes(f"d = {d} and dp = {d_out} and {values_of_a}"))
     return Seen(equal, known=known)
+
+
+def _has_stated_polar_degrees(case: cases.Case) -> bool:
+    """Whether the polar degrees of a case are the stated ones, by all methods that are cheap."""
+    stated = stated_polar_degrees(case)
+    if localized_polar_degrees(case) != stated:
+        return False
+    # points in general slices
+    return not is_counted_always(case) or count_polar_degrees(case) in (None, stated)
 
 
 def dense_orbits() -> isl.Set:
@@ -205,91 +229,6 @@ def dense_orbits() -> isl.Set:
     pairs = orbits(f"{is_other_orbit} and {is_larger}", ", R, S, M")
     orbits_with_larger = forget_numbers(pairs, ORBIT_LENGTH, 3)  # without R, S and M
     return EVERY_ORBIT.subtract(orbits_with_larger)
-
-
-def _check_identities() -> None:
-    """Raise ContradictionError unless the identities behind the consequences for all sizes hold.
-
-    Those of functions are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
-    of real ones without real weights, and products determine functions. Four more are identities of
-    polynomials in d, d' and α:
-
-    * D_α has codimension (d − α)², so the closure has dimension d² − (d − α)² + d d' − 1; that is
-      the stated number, in another form.
-    * Where rk A < α < d tangent vectors span d² + d d' − 1 dimensions. These are (d − α)² more than
-      the dimension, so the closure is singular there.
-    * For α = d' = 1, at symmetric matrices of rank one, they span d(d + 1)/2 + d − 1 dimensions.
-      These are (d − 1)(d − 2)/2 more than the dimension 3d − 2.
-    * There are more coordinates than the dimension for d ≥ 2, as for d = 2 + u and d' = 1 + w the
-      difference has positive coefficients only, and a constant term; for d = 1 there are as many.
-      So the cone is a linear space only for d = 1.
-    """
-    d, dp, alpha = ring(3).gens()
-    dimension = d**2 - (d - alpha) ** 2 + d * dp - 1
-    is_as_stated = dimension == alpha * (2 * d - alpha) + d * dp - 1
-    more_tangents = d**2 + d * dp - 1 - dimension
-    twice_tangents_at_rank_one = d * (d + 1) + 2 * (d - 1)
-    twice_more_at_rank_one = twice_tangents_at_rank_one - 2 * (3 * d - 2)
-    # here the variables d and d' stand for u and w
-    twice_more_coordinates = _twice_codimension(d + 2, dp + 1)
-    one = 0 * d + 1  # as a polynomial
-    all_hold = (
-        cases.base_locus_is_empty()
-        and cases.real_family_has_no_real_weights()
-        and cases.products_determine_functions()
-        and is_as_stated
-        and more_tangents == (d - alpha) ** 2
-        and twice_more_at_rank_one == (d - 1) * (d - 2)
-        and min(twice_more_coordinates.coeffs()) > 0
-        and twice_more_coordinates(0, 0, 0) > 0  # the constant term
-        and _twice_codimension(one, dp) == 0
-    )
-    if not all_hold:
-        raise ContradictionError("an identity behind the theorems for all sizes does not hold")
-
-
-def _twice_codimension(d: Any, dp: Any) -> Any:
-    """Twice the codimension of the closure for α = d, where the closure is largest.
-
-    That is twice the number d' d · d(d + 1)/2 of coordinates less twice the dimension.
-    """
-    return dp * d**2 * (d + 1) - 2 * (d**2 + d * dp - 1)
-
-
-def _where_kernels_are_small() -> str:
-    """The condition for an orbit whose fibre is not reduced to have a kernel below the codimension.
-
-    The kernel is that of the differential of the map on the desingularization Y, the set of all
-    (W, A, V) with the columns of A in W, of dimension α. The codimension is that of the preimage of
-    the orbit in Y. Over A of rank r the W are a Grassmannian of dimension (α − r)(d − α); so the
-    preimage has this much larger dimension than the orbit, and the kernel contains the tangent
-    vectors of the Grassmannian. The codimension, less the dimension of the Grassmannian, is (α −
-    r)² + (d − s)(d' − s) + m(m + d − r − s), where no term is negative.
-
-    * Where the fibre is reduced the kernel has no other vectors. For r = α it is zero; for r < α
-      the square is positive, and the kernel smaller than the codimension.
-    * At (1, 1, 1), where the fibre is not reduced, the kernel has d − 1 dimensions more. So the
-      difference is (α − 1)² + (d − 1)(d' − 1), which is positive unless α = d' = 1
-      (docs/all-sizes.md#proposition-consequences, 10).
-
-    The condition is a text that isl reads. ContradictionError if the polynomials are not equal, or
-    a factor is negative at some orbit.
-    """
-    d, dp, alpha, r, s, m = ring(6).gens()
-    # Dimensions of weights, both for the orbit and for the closure; those of functions are one
-    # less, so that the differences are the same.
-    orbit = r * d + s * dp + m * (d - m) + (r - m) * (d - r) + (s - m) * (d - s)
-    closure = d**2 - (d - alpha) ** 2 + d * dp
-    grassmannian = (alpha - r) * (d - alpha)
-    codimension = closure - (orbit + grassmannian)
-    codimension_less_kernel = codimension - grassmannian
-    codimension_of_span = m + d - r - s  # of L + U
-    stated_difference = (alpha - r) ** 2 + (d - s) * (dp - s) + m * codimension_of_span
-    is_as_stated = codimension_less_kernel == stated_difference
-    can_be_negative = orbits("s > dp or s > d or r + s > d + m")
-    if not is_as_stated or not can_be_negative.is_empty():
-        raise ContradictionError("the codimensions of orbits are not those of the formula")
-    return f"{SQUARE} and not (a = 1 and dp = 1)"
 
 
 # Statements and verdicts.
@@ -367,7 +306,7 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
     the observables with a verdict other than UNDECIDED, each once.
     """
     # raises unless the base locus is empty and the family of boundary points is as it should be
-    _check_identities()
+    check_identities()
     evidence_of_all = {
         "fibres": fibres().evidence,
         "ideals": evidence(),
@@ -377,17 +316,26 @@ def content(listed: tuple[Words, ...], *, symmetric: bool) -> Content:
     verdicts = []
     lemmas: list[str] = []
     for words in listed:
-        key = (words.key, words.part)
-        stated = FORMER.get((*key, words.version), STATED.get(key))
+        stated = _prediction(words, symmetric=symmetric)
         if stated is None:
-            continue  # this statement has no form for all sizes
-        if stated.observable == "singular" and not symmetric:
-            stated = replace(stated, observable="singular_birational")
+            continue
         verdict = _verdict(words, stated)
         verdicts.append(verdict)
         if verdict["verdict"] != "UNDECIDED":
             lemmas += WORDS.trusted[stated.observable]
     return Content({"verdicts": verdicts}, evidence_of_all, tuple(dict.fromkeys(lemmas)))
+
+
+def _prediction(words: Words, *, symmetric: bool) -> Stated | None:
+    """The prediction for all sizes of the statement with these words; None if it has none.
+
+    ``symmetric`` says whether singular points are decided for α = d' = 1, too.
+    """
+    key = (words.key, words.part)
+    stated = FORMER.get((*key, words.version), STATED.get(key))
+    if stated is not None and stated.observable == "singular" and not symmetric:
+        return replace(stated, observable="singular_birational")
+    return stated
 
 
 def statement(certificate: Certificate) -> Content:
@@ -425,6 +373,17 @@ class Compared:
     unknown: isl.Set
     vacuous: isl.Set
     wrong: isl.Set | None
+
+    def verdict_on(self, where: isl.Set) -> str:
+        """REFUTED if it is false for a size of a set, else UNDECIDED if that is not known for one.
+
+        Else CONFIRMED.
+        """
+        if not where.intersect(self.false).is_empty():
+            return "REFUTED"
+        if not where.intersect(self.unknown).is_empty():
+            return "UNDECIDED"
+        return "CONFIRMED"
 
     def texts_of_parts(self, where: isl.Set) -> Json:
         """The texts of three parts of the set ``where``: true, false, and undecided sizes."""
@@ -474,38 +433,56 @@ def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
 def _verdict(words: Words, stated: Stated) -> Json:
     """The verdict on a statement: refuted if it is false for a size with all its hypotheses.
 
-    The sizes are split by the hypotheses, one after the other. For the sizes where a hypothesis is
-    the first to fail, ``not_applicable`` says where the conclusion is true nevertheless. The sizes
-    that are left at the end, where all hypotheses hold, decide the verdict.
+    These sizes decide the verdict. For those where a hypothesis is the first to fail,
+    ``not_applicable`` says where the conclusion is true nevertheless.
     """
     compared = _compare(stated)
-    applies = ALL  # where no hypothesis so far fails
+    applies, fails_first = _split_by_hypotheses(stated.hypotheses)
     not_applicable = []
-    for name in stated.hypotheses:
-        satisfied = sizes(HYPOTHESES[name])
-        fails_first = applies.subtract(satisfied)
-        applies = applies.intersect(satisfied)
-        reason = {"sizes": text(fails_first), "hypothesis": WORDS.hypotheses[name]}
-        not_applicable.append(reason | compared.texts_of_parts(fails_first))
+    for name, size_set in fails_first.items():
+        reason = {"sizes": text(size_set), "hypothesis": WORDS.hypotheses[name]}
+        not_applicable.append(reason | compared.texts_of_parts(size_set))
     refuted = applies.intersect(compared.false)
     undecided = applies.intersect(compared.unknown)
-    outcome = "CONFIRMED"
     counterexample = None
     if not refuted.is_empty():
-        outcome = "REFUTED"
         counterexample = _counterexample(refuted, compared.wrong, words.observable)
-    elif not undecided.is_empty():
-        outcome = "UNDECIDED"
     vacuous = applies.intersect(compared.vacuous).subtract(refuted).subtract(undecided)
     return {
         "part": words.part,
         "text": words.text,
         "source": words.source,
-        "verdict": outcome,
+        "verdict": compared.verdict_on(applies),
         "vacuous_for": text(vacuous),
         "counterexample": counterexample,
         "not_applicable": not_applicable,
     } | compared.texts_of_parts(applies)
+
+
+class SplitSizes(NamedTuple):
+    """All sizes, split by the hypotheses of a statement.
+
+    Parameters
+    ----------
+    applies : isl.Set
+        The sizes where all hypotheses hold.
+    fails_first : dict of str to isl.Set
+        For each hypothesis, by its name, the sizes where it is the first to fail.
+    """
+
+    applies: isl.Set
+    fails_first: dict[str, isl.Set]
+
+
+def _split_by_hypotheses(names: Iterable[str]) -> SplitSizes:
+    """All sizes, split by hypotheses with these names, one after the other."""
+    applies = ALL  # where no hypothesis so far fails
+    fails_first = {}
+    for name in names:
+        satisfied = sizes(HYPOTHESES[name])
+        fails_first[name] = applies.subtract(satisfied)
+        applies = applies.intersect(satisfied)
+    return SplitSizes(applies=applies, fails_first=fails_first)
 
 
 # The sets of sizes that have a phrase in words.toml, with their conditions. The empty condition is
@@ -540,16 +517,11 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
     found: Json = {"d": d, "d_out": dp, "a": a, "orbit": None, "A": [], "V": [], "numbers": {}}
     if wrong is None:
         return found
+    case = cases.Case(d=d, d_out=dp, a=a, t=2)
     evidence_of_case, _ = observe(d, dp, min(a, d))  # without the points of the fibres
-    failing = []
-    for facts in evidence_of_case["orbits"]:
-        numbers = ", ".join(map(str, (d, dp, a, *facts["orbit"])))
-        if isl.Set(f"{{ [{numbers}] }}").is_subset(wrong):
-            failing.append(facts)
-    largest = max(failing, key=lambda facts: (facts["dimension"], facts["orbit"]))
+    largest = _largest_orbit_in(wrong, case, evidence_of_case["orbits"])
     r, s, m = largest["orbit"]
     found["orbit"] = {"r": r, "s": s, "m": m}
-    case = cases.Case(d=d, d_out=dp, a=a, t=2)
     found |= cases.matrices(cases.representative((r, s, m)), case)
     if observable == "singular":
         found["numbers"] = {
@@ -557,3 +529,17 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
             "tangent_dimension_at_least": largest["tangent_lower_bound"],
         }
     return found
+
+
+def _largest_orbit_in(orbit_set: isl.Set, case: cases.Case, facts_at_orbits: list[Json]) -> Json:
+    """The facts at the orbit of the largest dimension among those of a case in a set.
+
+    They are of ``facts_at_orbits``, where each has an "orbit" and its "dimension". Of several
+    orbits of this dimension it is the last (r, s, m). The set has at least one of them.
+    """
+    in_set = []
+    for facts in facts_at_orbits:
+        numbers = ", ".join(map(str, (case.d, case.d_out, case.a, *facts["orbit"])))
+        if isl.Set(f"{{ [{numbers}] }}").is_subset(orbit_set):
+            in_set.append(facts)
+    return max(in_set, key=lambda facts: (facts["dimension"], facts["orbit"]))

@@ -48,11 +48,32 @@ def sizes_with_wrong_types(stated: str) -> isl.Set:
 def exposed_types() -> isl.Set:
     """The types that are exposed: those where a difference of two dimensions is zero.
 
-    The rank of the differential, less the dimension of the functions with the row spaces of K and
-    Q, is κ² + λ² − κλ + δε + mn where fibres are reduced. No term is negative: four times the first
-    three are (2κ − λ)² + 3λ². At (1, 1, 1) the rank is smaller by d − 1 where the fibre is not
-    reduced, and mn = d − 1 is left out of the sum. ContradictionError if the polynomial is
-    different, or a fibre is not reduced elsewhere.
+    It is the difference of the rank of the differential and the dimension of the functions with the
+    row spaces of K and Q. Where fibres are reduced it is κ² + λ² − κλ + δε + mn, a sum of terms
+    that are not negative. At (1, 1, 1) the rank is smaller by d − 1 where the fibre is not reduced,
+    and mn = d − 1 is left out of the sum. ContradictionError if the polynomial is different, or a
+    fibre is not reduced elsewhere.
+    """
+    _check_difference_of_dimensions()
+    # the types over the orbits whose fibre is not reduced, with any ranks k and q: these are the
+    # coordinates of a type after the six of an orbit with its size
+    not_reduced = fibres().many.insert_dims(isl.dim_type.set, 6, 2).intersect(types("0 = 0"))
+    square = types("r = 1 and s = 1 and m = 1")
+    if not not_reduced.is_subset(square):
+        raise ContradictionError("a fibre is not reduced outside (1, 1, 1)")
+    # κ = λ = 0 and δε = 0
+    balanced = types("k = r and q = r and (d = s or dp = s)")
+    # mn = 0: the spaces L and U meet in the smallest dimension
+    general = types("m = 0 or m + d = r + s")
+    # where fibres are not reduced there is no condition on mn
+    return balanced.intersect(general.union(not_reduced))
+
+
+def _check_difference_of_dimensions() -> None:
+    """Raise ContradictionError unless the difference of dimensions is κ² + λ² − κλ + δε + mn.
+
+    The first three terms together are not negative: four times them are (2κ − λ)² + 3λ². The
+    difference is that where fibres are reduced.
     """
     kappa, lambda_, delta, epsilon, m, n, s = ring(7).gens()
     # the sizes and the ranks in these variables
@@ -67,18 +88,6 @@ def exposed_types() -> isl.Set:
     four_times_of_factors = (2 * kappa - lambda_) ** 2 + 3 * lambda_**2
     if 4 * difference != four_times_of_factors + 4 * delta * epsilon + 4 * m * n:
         raise ContradictionError("the dimensions of types differ by another polynomial")
-    # the types over the orbits whose fibre is not reduced, with any ranks k and q: these are the
-    # coordinates of a type after the six of an orbit with its size
-    not_reduced = fibres().many.insert_dims(isl.dim_type.set, 6, 2).intersect(types("0 = 0"))
-    square = types("r = 1 and s = 1 and m = 1")
-    if not not_reduced.is_subset(square):
-        raise ContradictionError("a fibre is not reduced outside (1, 1, 1)")
-    # κ = λ = 0 and δε = 0
-    balanced = types("k = r and q = r and (d = s or dp = s)")
-    # mn = 0: the spaces L and U meet in the smallest dimension
-    general = types("m = 0 or m + d = r + s")
-    # where fibres are not reduced there is no condition on mn
-    return balanced.intersect(general.union(not_reduced))
 
 
 def dimension_of_images(d: Any, dp: Any, k: Any, q: Any) -> Any:

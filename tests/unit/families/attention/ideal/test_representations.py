@@ -20,6 +20,7 @@ from hypothesis import given, settings, strategies as st
 from sympy import Matrix, Symbol, cancel, symbols, sympify
 from sympy.polys.rings import PolyElement
 
+from m2bridge.algebra import schur
 from m2bridge.algebra.linear_algebra import sparse_rank
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.algebra.polynomial_map import vanishes_on_image
@@ -66,6 +67,7 @@ from m2bridge.families.attention.ideal import (
     highest_weights,
     multiplicity_spaces as spaces_module,
     representations as module,
+    sections as sections_module,
 )
 from m2bridge.families.attention.ideal.covariants import (
     FIRST,
@@ -394,7 +396,7 @@ def test_a_wrong_multiplicity_of_sections_is_an_error(monkeypatch: pytest.Monkey
 
 
 def test_a_missing_hook_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spaces_module, "_hook_partition", lambda n, legs: (n,))
+    monkeypatch.setattr(sections_module, "_hook_partition", lambda n, legs: (n,))
     with pytest.raises(ContradictionError):
         degrees(CoreSize(3, 2, 2))
 
@@ -418,14 +420,18 @@ def test_too_few_covariants_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_wrong_product_of_representations_is_an_error(
     rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = {"pieri": "strips_added", "times": "littlewood_richardson"}[rule]
-    right = getattr(spaces_module, name)
+    # the module with the rule that is used first, and the name there
+    module_of_rule, name = {
+        "pieri": (spaces_module, "strips_added"),
+        "times": (schur, "littlewood_richardson"),
+    }[rule]
+    right = getattr(module_of_rule, name)
 
     def wrong(shape: PartitionTuple, other: object, rows: int) -> object:
         found = right(shape, other, rows)
         return list(found)[:1] if rule == "pieri" else dict(list(found.items())[:1])
 
-    monkeypatch.setattr(spaces_module, name, wrong)
+    monkeypatch.setattr(module_of_rule, name, wrong)
     with pytest.raises(ContradictionError):
         degrees(CoreSize(3, 2, 2))
 
@@ -634,7 +640,7 @@ def test_relations_at_points_that_do_not_separate_are_no_equations(
     assert len(highest_weights.highest_weight_vectors(spaces, 5, shapes)) == 1
     spaces._points[5] = spaces.points(5).first_points(1)
     monkeypatch.setattr(highest_weights, "MAX_RELATION_TRIES", 5)
-    with pytest.raises(MethodUnavailableError):
+    with pytest.raises(MethodUnavailableError, match="the points do not separate"):
         highest_weights.highest_weight_vectors(spaces, 5, shapes)
 
 

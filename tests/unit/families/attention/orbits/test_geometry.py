@@ -3,9 +3,10 @@
 from dataclasses import replace
 from fractions import Fraction
 from math import comb, factorial
+from typing import Any
 
 import pytest
-from sympy import Matrix, Poly, expand, symbols
+from sympy import Float, Matrix, Poly, expand, symbols
 
 from m2bridge import SingularLocus
 from m2bridge.algebra.determinantal import determinantal_degree
@@ -28,7 +29,8 @@ from m2bridge.algebra.polynomial_map import (
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.errors import ContradictionError, ConversionError, InvalidCaseError, TooLargeError
 from m2bridge.families.attention.model import SingleLayerAttention
-from m2bridge.families.attention.orbits import tangents as bound_criterion
+from m2bridge.families.attention.orbits import singular_orbits as bound_criterion
+from m2bridge.families.attention.orbits.charts import quadratic_forms
 from m2bridge.families.attention.orbits.orbits import (
     Orbit,
     flatten,
@@ -42,8 +44,8 @@ from m2bridge.families.attention.orbits.parametrization import (
     orbit_closure_map,
     sparse_matrix,
 )
+from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 from m2bridge.families.attention.orbits.tangents import (
-    by_bounds,
     orbit_dimension,
     tangent_lower_bound,
     tangent_upper_bounds,
@@ -54,6 +56,7 @@ from m2bridge.maps.locus import Component, LocusFindings, OrbitStatus, compare, 
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.known import Bounds
 from m2bridge.system import decimal, integer
+from m2bridge.trained_weights.heads.membership import exact_coordinates
 from tests.tiers import few
 
 # Exact mathematics against SymPy, closed formulas and values printed elsewhere.
@@ -531,3 +534,15 @@ def test_the_second_opinion_of_cross_checks_decides_these_cases_too() -> None:
         assert tangent_upper_bounds(model) == {
             s.orbit: s.tangent_dimension for s in by_bounds(model).statuses
         }
+
+
+@pytest.mark.parametrize("value", [0.1, Float("0.1")])
+def test_floats_are_no_exact_coordinates(value: Any) -> None:
+    with pytest.raises(InvalidCaseError, match=r"write Fraction\('0.1"):
+        quadratic_forms(SingleLayerAttention(2, 1), exact_coordinates({"c_1_1_1_1": value}))
+
+
+def test_coordinates_have_any_number_of_digits() -> None:
+    function = exact_coordinates({"c_1_1_1_2": "9" * 5000})
+    ((form, _), *_) = quadratic_forms(SingleLayerAttention(2, 1), function)
+    assert form == Matrix([[0, 10**5000 - 1], [10**5000 - 1, 0]])

@@ -20,7 +20,8 @@ from m2bridge.errors import NotApplicableError
 from m2bridge.families.attention.checker import CHECKER, exposed as checker, exposed_heads
 from m2bridge.families.attention.checker.case import Case
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.families.attention.training.exposure import CriticalWeights, Differentials, type_facts
+from m2bridge.families.attention.training.differentials import Differentials
+from m2bridge.families.attention.training.exposure import CriticalWeights, type_facts
 from m2bridge.families.attention.training.observed import observe_types
 from m2bridge.families.attention.training.types import (
     ExposedTypes,
