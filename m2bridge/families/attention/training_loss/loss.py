@@ -240,6 +240,7 @@ def loss_on_outputs(
         Where the outputs come from, in words.
     """
     shape = quadratic.shape
+    # the loss is a mean over all tokens: at first sums are taken
     linear = [flint.fmpq(0)] * shape.independent_count
     constant = flint.fmpq(0)
     for sequence, output in zip(tokens, outputs, strict=True):
@@ -247,7 +248,7 @@ def loss_on_outputs(
         Y = rational_matrix(output)
         S = X * X.transpose()
         YX = Y * X.transpose()
-        # an entry of b: the sum over the tokens x, with output y, of y_k S_pq x_i
+        # To an entry of b this adds the sum over the tokens x, with output y, of y_k S_pq x_i.
         for position, (k, i, p, q) in enumerate(indices(shape)):
             linear[position] += S[p, q] * YX[k, i]
         constant += sum((entry * entry for entry in Y.entries()), start=flint.fmpq(0)) / 2

@@ -30,7 +30,12 @@ from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, ParseError
-from m2bridge.families.attention.training_loss.counting import Counts, count_in_chart, matrix_text
+from m2bridge.families.attention.training_loss.counting import (
+    Counts,
+    conditions_text,
+    count_in_chart,
+    matrix_text,
+)
 from m2bridge.families.attention.training_loss.gradient import (
     ChartWeights,
     Entries,
@@ -89,12 +94,14 @@ class Isolation:
     ) -> Isolation:
         """The isolation in a chart in which there are as many complex points as were counted.
 
-        ``counts`` has at least one point. ``seed`` determines the charts that are tried.
+        ``counts`` has at least one point. ``seed`` determines the charts that are tried. ``msolve``
+        and ``program`` are the fields.
 
         Raises
         ------
         MethodUnavailableError
-            If there are too many points for RealRoots, or not all are in the charts that are tried.
+            If points of the dense orbit come in families, if there are too many points for
+            RealRoots, or if none of the charts that are tried contains them all.
         """
         count = counts.count
         if count.dense is None:
@@ -221,8 +228,8 @@ class Isolation:
         matrices of multiplication by the unknowns.
 
         With ``vanishing`` these are the points alone where the matrix of this condition has at most
-        its rank: larger minors vanish; then there is no ``multiplication``, as points are counted
-        only. ``title`` is a comment, by default the shape of the layer.
+        its rank, as larger minors vanish. Then there is no ``multiplication``, as points are only
+        counted. ``title`` is a comment, by default the shape of the layer.
         """
         names = m2_syntax.all_to_macaulay2(tuple(map(str, self.weights.ring.symbols)))
         written = partial(m2_syntax.polynomial, names=names)
@@ -233,20 +240,13 @@ class Isolation:
             "program": "" if self.program is None else quoted(f"{self.program.parent}/"),
             "unknowns": ", ".join(names),
             "equations": m2_syntax.sequence(equations),
-            "conditions": "",
+            # the template calls the ring of the unknowns chartRing
+            "conditions": conditions_text(self.conditions, "chartRing", written),
             "vanishing": "",
         }
-        # texts {matrix, rank} in Macaulay2; the template calls the ring of the unknowns chartRing
-        pairs = []
-        for condition in self.conditions:
-            matrix = matrix_text(condition.matrix, written)
-            pairs.append(f"{{matrix(chartRing, {matrix}), {condition.rank}}}")
-        if pairs:
-            fields["conditions"] = "{" + ",\n    ".join(pairs) + "}"
         if vanishing is not None:
             matrix = matrix_text(vanishing.matrix, written)
-            minors = f"minors({vanishing.rank + 1}, matrix(chartRing, {matrix}))"
-            fields["vanishing"] = minors
+            fields["vanishing"] = f"minors({vanishing.rank + 1}, matrix(chartRing, {matrix}))"
         return render("critical_points_real", libraries=("wire",), values=fields)
 
 
@@ -296,12 +296,32 @@ def _interval_around(approximation: float) -> CoordinateSide:
     return Fraction(approximation) - radius, Fraction(approximation) + radius
 
 
-def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list[RealPoint]:
-    """The real critical points from the matrices of multiplication by the unknowns.
+def _may_be_real(coordinates: Sequence[complex]) -> bool:
+    """Whether a point with these approximate coordinates may be real (IMAGINARY_TOLERANCE)."""
+    return all(abs(x.imag) <= IMAGINARY_TOLERANCE * (1 + abs(x)) for x in coordinates)
 
-    The answer has a square matrix for each unknown, and these commute: the coordinates of a point
-    are their eigenvalues for a common eigenvector. There have to be as many real points as the
-    trace form of the answer says.
+
+def _approximate_points(matrices: Sequence[numpy.ndarray]) -> list[tuple[complex, ...]]:
+    """The approximate coordinates of complex points, from the matrices of multiplication by them.
+
+    There is a square matrix for each coordinate, and these commute: the coordinates of a point are
+    their eigenvalues for a common eigenvector.
+    """
+    random = Random(1)  # always the same, so that runs agree
+    combination: Any = sum(random.random() * matrix for matrix in matrices)
+    vectors = numpy.linalg.eig(combination)[1]
+    inverse = numpy.linalg.pinv(vectors)
+    # All matrices are diagonal in a basis of eigenvectors of a general combination.
+    diagonals = [numpy.diagonal(inverse @ matrix @ vectors) for matrix in matrices]
+    return [tuple(map(complex, point)) for point in zip(*diagonals, strict=True)]
+
+
+def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list[RealPoint]:
+    """The real critical points, approximated by eigenvalues and proved by ``landscape``.
+
+    The answer has the matrices of multiplication by the unknowns of the chart, of which there are
+    ``unknowns``, and then by further ones. There have to be as many real points as the trace form
+    of the answer says.
 
     Raises
     ------
@@ -309,24 +329,15 @@ def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) 
         If they are not all found: where points are not simple.
     """
     matrices = []
-    # the matrices after the first ``unknowns`` belong to further unknowns of the program
     for rows in answer.lists("multiplication")[:unknowns]:
         numbers = [list(map(float, map(Fraction, row))) for row in rows]
         matrices.append(numpy.array(numbers))
-    random = Random(1)  # always the same, so that runs agree
-    combination: Any = sum(random.random() * matrix for matrix in matrices)
-    vectors = numpy.linalg.eig(combination)[1]
-    inverse = numpy.linalg.pinv(vectors)
-    # All matrices are diagonal in a basis of eigenvectors of a general combination.
-    diagonals = [numpy.diagonal(inverse @ matrix @ vectors) for matrix in matrices]
     found = []
-    for coordinates in zip(*diagonals, strict=True):
-        may_be_real = all(abs(x.imag) <= IMAGINARY_TOLERANCE * (1 + abs(x)) for x in coordinates)
-        if may_be_real:
-            point = landscape.critical_point([_interval_around(float(x.real)) for x in coordinates])
-            # a complex point with small imaginary parts is not proved to be a real critical point
-            if point.kind != "undecided":
-                found.append(point)
+    for coordinates in filter(_may_be_real, _approximate_points(matrices)):
+        point = landscape.critical_point([_interval_around(x.real) for x in coordinates])
+        # a complex point with small imaginary parts is not proved to be a real critical point
+        if point.kind != "undecided":
+            found.append(point)
     expected = _signature(answer)
     if len(found) != expected:
         raise MethodUnavailableError(
