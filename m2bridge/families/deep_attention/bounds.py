@@ -385,7 +385,9 @@ def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
 def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
     """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens.
 
-    For softmax of many layers it is the rank with exponentials as unknowns, else by power series.
+    It is found at random weights and tokens, so it is a lower bound for the generic rank in
+    characteristic 0. For softmax power series are used up to MAX_EXACT_SERIES_LAYERS layers, and
+    exponentials as unknowns for more.
     """
     if not softmax:
         # two tokens show the whole function P(XXᵀ)X of at most two inputs, as XXᵀ may already be
