@@ -131,14 +131,12 @@ def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
         slopes.append((x1 - x0) / (y1 - y0))
     tangents = [slopes[0]]  # the slope of the curve at each place
     for slope_before, slope_after in itertools.pairwise(slopes):
-        tangent = 0.0
-        if slope_before * slope_after > 0:  # of one sign: the harmonic mean
-            tangent = 2 * slope_before * slope_after / (slope_before + slope_after)
-        tangents.append(tangent)
+        tangents.append(_harmonic_mean(slope_before, slope_after))
     tangents.append(slopes[-1])
     first_x, first_y = route[0]
     points = [(float(first_x), float(first_y))]
-    for number, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(route)):
+    ends = zip(itertools.pairwise(route), itertools.pairwise(tangents), strict=True)
+    for ((x0, y0), (x1, y1)), (slope0, slope1) in ends:
         height = y1 - y0
         for step in range(1, CURVE_POINTS + 1):
             s = step / CURVE_POINTS
@@ -146,11 +144,18 @@ def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
             x = (
                 x0 * (1 + 2 * s) * (1 - s) ** 2
                 + x1 * s**2 * (3 - 2 * s)
-                + height * tangents[number] * s * (1 - s) ** 2
-                - height * tangents[number + 1] * s**2 * (1 - s)
+                + height * slope0 * s * (1 - s) ** 2
+                - height * slope1 * s**2 * (1 - s)
             )
             points.append((x, y0 + s * height))
     return points
+
+
+def _harmonic_mean(first: float, second: float) -> float:
+    """The harmonic mean of two numbers of one sign; 0 if their signs are different, or one is 0."""
+    if first * second <= 0:
+        return 0.0
+    return 2 * first * second / (first + second)
 
 
 def _horizontal_places(
@@ -178,17 +183,21 @@ def _horizontal_places(
     best = _centre_rows(rows)
     fewest = None
     for sweep in range(LAYOUT_SWEEPS):
-        if sweep % 2 == 0:  # upwards
-            for row in rows:
-                _sort_by_neighbours(row, lower_neighbours, _centre_rows(rows))
+        if sweep % 2 == 0:
+            _sweep(rows, lower_neighbours)
         else:
-            for row in reversed(rows):
-                _sort_by_neighbours(row, upper_neighbours, _centre_rows(rows))
+            _sweep(rows[::-1], upper_neighbours)
         crossings = _crossings(rows, lower_neighbours)
         if fewest is None or crossings < fewest:
             best = _centre_rows(rows)
             fewest = crossings
     return best
+
+
+def _sweep(rows: Sequence[list[Hashable]], neighbours: Neighbours) -> None:
+    """Sort each row, in place and one after the other, by its neighbours in the row before."""
+    for row in rows:
+        _sort_by_neighbours(row, neighbours, _centre_rows(rows))
 
 
 def _sort_by_neighbours(

@@ -293,6 +293,7 @@ def _separate_labels(figure: Any, space: Any) -> None:
             first, second = one.get_window_extent(renderer), other.get_window_extent(renderer)
             if not first.padded(NUMBER_GAP_PIXELS).overlaps(second):
                 continue
+            # one is more beside the other than above it
             is_side_by_side = abs(first.y0 - second.y0) < abs(first.x0 - second.x0)
             if is_side_by_side:
                 left, right = (one, other) if first.x0 < second.x0 else (other, one)
@@ -307,7 +308,7 @@ def _separate_labels(figure: Any, space: Any) -> None:
 def _draw_squares(space: Any, view: SurfaceResult) -> None:
     """Draw all squares of a surface, faint with dots where no weights have the functions."""
     surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
-    squares, faces, edges = [], [], []
+    squares, faces, edges = [], [], []  # all squares, with their colours and those of their edges
     for piece in surfaces:
         face_alpha, edge_alpha = 0.88, 0.35
         if piece.is_dotted:  # faint, so that its dots are seen
@@ -334,27 +335,37 @@ def _draw_curves(space: Any, view: SurfaceResult) -> None:
     squares = [scale_to_cube(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
         if piece.kind == "point":
-            fill_colour = piece.colour
-            if piece.is_dotted:
-                fill_colour = "white"
-            style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
-            (point,) = piece.points[0]  # a line with the point alone
-            space.plot(*([coordinate] for coordinate in point), "o", **style)
+            _draw_point(space, piece)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
             # The centre of each segment between two points says whether the segment is hidden.
             centres = scale_to_cube((points[1:] + points[:-1]) / 2, view)
             are_behind = are_hidden(centres, squares, view.elevation, view.azimuth)
-            start = 0
-            # Maximal runs of segments that are all before the surface, or all behind it.
-            for is_behind, run in groupby(are_behind):
-                end = start + len(list(run))  # the run has the segments start, …, end − 1
-                alpha = 1.0
-                if is_behind:
-                    alpha = HIDDEN_LINE_ALPHA
-                part = points[start : end + 1].T  # one point more than segments
-                space.plot(*part, alpha=alpha, zorder=3, **_line_style(piece))
-                start = end
+            _draw_curve(space, piece, are_behind)
+
+
+def _draw_point(space: Any, piece: Piece) -> None:
+    """Draw a piece that is a point: filled, or hollow where no weights have the function."""
+    fill_colour = "white" if piece.is_dotted else piece.colour
+    (point,) = piece.points[0]  # a line with the point alone
+    style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
+    space.plot(*([coordinate] for coordinate in point), "o", **style)
+
+
+def _draw_curve(space: Any, piece: Piece, are_behind: Sequence[bool]) -> None:
+    """Draw a piece that is a curve, pale where it is behind the surface.
+
+    ``are_behind`` says so of each segment between two of its points.
+    """
+    points = numpy.array(piece.points[0], dtype=float)
+    start = 0
+    # maximal runs of segments that are all before the surface, or all behind it
+    for is_behind, run in groupby(are_behind):
+        end = start + len(list(run))  # the run has the segments start, …, end − 1
+        alpha = HIDDEN_LINE_ALPHA if is_behind else 1.0
+        part = points[start : end + 1].T  # one point more than segments
+        space.plot(*part, alpha=alpha, zorder=3, **_line_style(piece))
+        start = end
 
 
 def _line_style(piece: Piece) -> dict[str, Any]:

@@ -282,18 +282,16 @@ def _bound_for_several_tokens(heads: int, sizes: SizesOfLayer) -> int:
     """The least bound of proposition-heads for a layer of lightning attention with t ≥ 2 tokens X.
 
     Its functions are Σ V_h XXᵀ A_h X, a sum over the heads, with d × d matrices A_h of rank at most
-    a. The bounds have the numbers of the proposition.
+    a. Bounds have the numbers of the proposition.
     """
     d, after, a = sizes
     # bound 1: the weights, less one for each head, as A_h can be scaled against V_h
     bound_1 = heads * (d * after + matrices_of_rank(d, a) - 1)
     bound_2 = _bound_by_tensors(heads, d * after, d * d)
-    # bound 4: all coefficients
-    bound_4 = after * d * comb(d + 1, 2)
+    bound_4 = after * d * comb(d + 1, 2)  # all coefficients
     if after > 1:
         return min(bound_1, bound_2, bound_4)
-    # bound 1 has a second part for d' = 1
-    bound_1 -= _symmetries_of_pairs(heads, d, a)
+    bound_1 -= _symmetries_of_pairs(heads, d, a)  # the second part of bound 1
     bound_3 = _bound_by_common_zeros(heads, d)
     return min(bound_1, bound_2, bound_3, bound_4)
 
@@ -308,16 +306,15 @@ def _bound_for_one_token(heads: int, sizes: SizesOfLayer) -> int:
     # bound 1: V_h and q_h, less one for each head, as q_h can be scaled against V_h
     bound_1 = heads * (d * after + forms_of_rank(d, 2 * a) - 1)
     bound_2 = _bound_by_tensors(heads, d * after, comb(d + 1, 2))
-    # bound 4: each output is a cubic form
-    bound_4 = after * comb(d + 2, 3)
+    bound_4 = after * comb(d + 2, 3)  # all coefficients of cubic forms
     return min(bound_1, bound_2, bound_4)
 
 
 def _bound_by_tensors(heads: int, rows: int, columns: int) -> int:
     """Bound 2: the dimension of the matrices of this size whose rank is at most ``heads``.
 
-    The function of a layer is given by the tensor Σ V_h ⊗ A_h, or Σ V_h ⊗ q_h for one token, which
-    is such a matrix: it has a row for each entry of V_h, and a column for each of A_h or q_h.
+    The function of a layer is given by the tensor Σ V_h ⊗ A_h, or Σ V_h ⊗ q_h for one token: a
+    matrix with a row for each entry of V_h, and a column for each of A_h or q_h.
     """
     rank = min(heads, rows, columns)
     return rank * (rows + columns - rank)
@@ -361,8 +358,7 @@ def _coefficient_count(network: Network) -> int:
     n = network.widths[0]
     outputs = network.widths[-1]
     degree = 3**network.depth
-    # m = (3^l − 1)/2
-    m = degree // 2
+    m = degree // 2  # (3^l − 1)/2
     N = comb(n + 1, 2)
     if network.skip:
         return outputs * n * (comb(m + N, N) - 1)
