@@ -385,7 +385,7 @@ class Landscape:
 
     def _exact_point(self, point: list[flint.fmpq], values: LossAtPoint) -> RealPoint:
         """A rational critical point, which may be degenerate, with exact ``values`` there."""
-        kind, index = _exact_kind(values)
+        exact = _exact_kind(values)
         A, V = values.matrices["A"], values.matrices["V"]
         spanning = _stack_rows(A.transpose(), V)  # rows span the columns of A and the rows of V
         ranks = FunctionRanks(A.rank(), V.rank(), spanning.rank())
@@ -393,8 +393,8 @@ class Landscape:
         if values.loss == 0:
             lower = upper = 0.0  # exact, while ``interval`` widens every interval
         return RealPoint(
-            kind=kind,
-            index=index,
+            kind=exact.kind,
+            index=exact.index,
             loss=(lower, upper),
             least_ranks=ranks,
             ranks=ranks,
@@ -515,7 +515,8 @@ def _box_around(point: Sequence[flint.arb]) -> list[flint.arb]:
     return [x + flint.arb(0, _radius_at(x)) for x in point]
 
 
-class _KindOfPoint(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _KindOfPoint:
     """The fields ``kind`` and ``index`` of :class:`RealPoint`, for a point where both are exact."""
 
     kind: str
