@@ -121,21 +121,15 @@ def _is_free(
 def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
     """Return points of a smooth curve through the places of a route, upwards.
 
-    The curve is x(y), a cubic polynomial between two places. Its slope dx/dy at an inner place is
-    the harmonic mean of the slopes of the lines before and after, or 0 where these have different
-    signs. So x(y) is monotone between two places, and turns to a side only where the route does
-    (Fritsch, Carlson, *Monotone piecewise cubic interpolation*, SIAM J. Numer. Anal. 17, 1980).
+    The curve is x(y), a cubic polynomial between two places, with the slopes of
+    :func:`_slopes_at_places`. So x(y) is monotone between two places, and turns to a side only
+    where the route does (Fritsch, Carlson, *Monotone piecewise cubic interpolation*, SIAM J. Numer.
+    Anal. 17, 1980). The route has two places at least.
     """
-    slopes = []  # of the line from each place to the next one
-    for (x0, y0), (x1, y1) in itertools.pairwise(route):
-        slopes.append((x1 - x0) / (y1 - y0))
-    tangents = [slopes[0]]  # the slope of the curve at each place
-    for slope_before, slope_after in itertools.pairwise(slopes):
-        tangents.append(_harmonic_mean(slope_before, slope_after))
-    tangents.append(slopes[-1])
     first_x, first_y = route[0]
     points = [(float(first_x), float(first_y))]
-    ends = zip(itertools.pairwise(route), itertools.pairwise(tangents), strict=True)
+    slopes = _slopes_at_places(route)
+    ends = zip(itertools.pairwise(route), itertools.pairwise(slopes), strict=True)
     for ((x0, y0), (x1, y1)), (slope0, slope1) in ends:
         height = y1 - y0
         for step in range(1, CURVE_POINTS + 1):
@@ -149,6 +143,22 @@ def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
             )
             points.append((x, y0 + s * height))
     return points
+
+
+def _slopes_at_places(route: Sequence[NodePosition]) -> list[float]:
+    """The slope dx/dy of the curve at each place of a route.
+
+    At an inner place it is the harmonic mean of the slopes of the lines before and after, or 0
+    where these have different signs; at the ends it is the slope of the only line.
+    """
+    slopes_of_lines = []
+    for (x0, y0), (x1, y1) in itertools.pairwise(route):
+        slopes_of_lines.append((x1 - x0) / (y1 - y0))
+    slopes = [slopes_of_lines[0]]
+    for slope_before, slope_after in itertools.pairwise(slopes_of_lines):
+        slopes.append(_harmonic_mean(slope_before, slope_after))
+    slopes.append(slopes_of_lines[-1])
+    return slopes
 
 
 def _harmonic_mean(first: float, second: float) -> float:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import chain, combinations, groupby, pairwise, product
 from json import dumps
 from math import cos, radians, sin
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy
 from sympy.polys.rings import PolyElement
@@ -96,23 +96,45 @@ def are_hidden(
     frame = numpy.array(axes(elevation, azimuth)).T
     # Two triangles for each square, in an array by triangle, corner and coordinate.
     triangles = numpy.concatenate([corners[:, (0, 1, 2)], corners[:, (0, 2, 3)]]) @ frame
-    # The sides of each triangle from its first corner.
-    u = triangles[:, 1] - triangles[:, 0]
-    v = triangles[:, 2] - triangles[:, 0]
-    # A triangle that is seen from its edge hides nothing, and has no coordinates r and s.
-    is_seen = abs(_signed_area(u, v)) > 1e-12  # not 0 but for rounding
-    start, u, v = triangles[is_seen, 0], u[is_seen], v[is_seen]
-    area = _signed_area(u, v)
-    are_behind = []
-    for point in numpy.array(points, dtype=float) @ frame:
-        # The ray to the eye meets the plane of a triangle in start + r u + s v, by Cramer's rule in
-        # the first two coordinates. It meets the triangle if r, s ≥ 0 and r + s ≤ 1.
+    seen = _SeenTriangles.of(triangles)
+    return [seen.hide(point) for point in numpy.array(points, dtype=float) @ frame]
+
+
+class _SeenTriangles(NamedTuple):
+    """Triangles as one sees them: the third coordinate of a point is its nearness to the eye.
+
+    Each is an array with a row for each triangle: the first corner, and the sides from there to the
+    second and to the third.
+    """
+
+    start: Any
+    u: Any
+    v: Any
+
+    @classmethod
+    def of(cls, triangles: Any) -> Self:
+        """The triangles of an array by triangle, corner and coordinate that are not seen from their
+        edge: such a triangle hides nothing.
+        """
+        start = triangles[:, 0]
+        u = triangles[:, 1] - start
+        v = triangles[:, 2] - start
+        is_seen = abs(_signed_area(u, v)) > 1e-12  # not 0 but for rounding
+        return cls(start[is_seen], u[is_seen], v[is_seen])
+
+    def hide(self, point: Any) -> bool:
+        """Whether some triangle hides a point: it is before the point, and not near to it.
+
+        The ray from the point to the eye meets the plane of a triangle in start + r u + s v, by
+        Cramer's rule in the first two coordinates. It meets the triangle if r, s ≥ 0 and r + s ≤ 1.
+        """
+        start, u, v = self
+        area = _signed_area(u, v)
         r = _signed_area(point - start, v) / area
         s = _signed_area(u, point - start) / area
         nearness = start[:, 2] + r * u[:, 2] + s * v[:, 2]
-        hides = (r >= 0) & (s >= 0) & (r + s <= 1) & (nearness > point[2] + NEAR_SURFACE_DISTANCE)
-        are_behind.append(bool(hides.any()))
-    return are_behind
+        is_before = nearness > point[2] + NEAR_SURFACE_DISTANCE
+        return bool(((r >= 0) & (s >= 0) & (r + s <= 1) & is_before).any())
 
 
 def _signed_area(one: Any, other: Any) -> Any:
@@ -293,16 +315,24 @@ def _separate_labels(figure: Any, space: Any) -> None:
             first, second = one.get_window_extent(renderer), other.get_window_extent(renderer)
             if not first.padded(NUMBER_GAP_PIXELS).overlaps(second):
                 continue
-            # one is more beside the other than above it
-            is_side_by_side = abs(first.y0 - second.y0) < abs(first.x0 - second.x0)
-            if is_side_by_side:
-                left, right = (one, other) if first.x0 < second.x0 else (other, one)
-                left.set_horizontalalignment("right")
-                right.set_horizontalalignment("left")
-            else:
-                lower, upper = (one, other) if first.y0 < second.y0 else (other, one)
-                lower.set_verticalalignment("top")
-                upper.set_verticalalignment("center")
+            x_difference, y_difference = first.x0 - second.x0, first.y0 - second.y0
+            _move_apart(one, other, x_difference=x_difference, y_difference=y_difference)
+
+
+def _move_apart(one: Any, other: Any, *, x_difference: float, y_difference: float) -> None:
+    """Align two labels of matplotlib such that they stand apart.
+
+    The differences are those of the coordinates, x to the right and y upwards, of ``one`` and
+    ``other``.
+    """
+    if abs(y_difference) < abs(x_difference):  # they stand side by side
+        left, right = (one, other) if x_difference < 0 else (other, one)
+        left.set_horizontalalignment("right")
+        right.set_horizontalalignment("left")
+    else:
+        lower, upper = (one, other) if y_difference < 0 else (other, one)
+        lower.set_verticalalignment("top")
+        upper.set_verticalalignment("center")
 
 
 def _draw_squares(space: Any, view: SurfaceResult) -> None:
@@ -321,11 +351,16 @@ def _draw_squares(space: Any, view: SurfaceResult) -> None:
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
         # In one collection the near ones hide the far ones.
         space.add_collection3d(picture.polygons(squares, **style))
-    dot_colour = shade_colour(picture.ORANGE, brightness=0.6, alpha=1)
     for piece in surfaces:
         if piece.is_dotted:
-            dots = numpy.array(piece.points).reshape(-1, 3).T
-            space.scatter(*dots, s=1.6, color=dot_colour, depthshade=False, zorder=2)
+            _draw_dots(space, piece)
+
+
+def _draw_dots(space: Any, piece: Piece) -> None:
+    """Draw the points of a piece, a grid, as small dots."""
+    colour = shade_colour(picture.ORANGE, brightness=0.6, alpha=1)
+    coordinates = numpy.array(piece.points).reshape(-1, 3).T
+    space.scatter(*coordinates, s=1.6, color=colour, depthshade=False, zorder=2)
 
 
 def _draw_curves(space: Any, view: SurfaceResult) -> None:

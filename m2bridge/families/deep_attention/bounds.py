@@ -489,31 +489,47 @@ def rank_by_series(
     TooLargeError
         If there are too many coefficients.
     """
-    # With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
-    # order 3^(k−1) in layer k. With skip connections these differences stay of order one, so that
-    # few orders are tried first.
-    first_orders = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
+    first_orders = _orders_tried_first(network)
     if first_orders * network.parameter_count * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
             "softmax with several heads or skip connections is computed by power series; here"
             f" {network.parameter_count} parameters and {first_orders} orders are too many for"
             " that: take smaller numbers"
         )
-    # All tokens after the distinct ones are equal to the last distinct one: t = 5 has the
-    # multiplicities (1, 1, 3).
-    tokens = min(network.t, MAX_DISTINCT_TOKENS)
-    multiplicities = (1,) * (tokens - 1) + (network.t - tokens + 1,)
+    multiplicities = multiplicities_of_tokens(network.t)
     rank = 0
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(prime=LARGE_PRIME, length=orders, multiplicities=multiplicities)
         rows = gradients_at(
-            weights_over(numbers), network, numbers, tokens=tokens, draw=random_residues()
+            weights_over(numbers),
+            network,
+            numbers,
+            tokens=len(multiplicities),
+            draw=random_residues(),
         )
         rank = growing_rank(rows, length=orders, upper=upper)
         if rank == upper:
             break
     return rank, orders
+
+
+def _orders_tried_first(network: NetworkSizes) -> int:
+    """Return the number of orders of power series that are computed first for softmax.
+
+    With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
+    order 3^(k−1) in layer k. With skip connections these differences stay of order one, so that few
+    orders are tried first.
+    """
+    return 3 if network.skip else int(3 ** (network.layers - 1)) + 1
+
+
+def multiplicities_of_tokens(t: int) -> tuple[int, ...]:
+    """Return how often each distinct token occurs if of t tokens at most MAX_DISTINCT_TOKENS are
+    distinct, and all later ones are equal to the last of these: (1, 1, 3) for t = 5.
+    """
+    distinct = min(t, MAX_DISTINCT_TOKENS)
+    return (1,) * (distinct - 1) + (t - distinct + 1,)
 
 
 def growing_rank(

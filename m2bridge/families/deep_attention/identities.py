@@ -15,7 +15,7 @@ from typing import Any
 import flint
 
 from m2bridge.errors import MethodUnavailableError, TooLargeError
-from m2bridge.families.deep_attention.bounds import MAX_DISTINCT_TOKENS
+from m2bridge.families.deep_attention.bounds import multiplicities_of_tokens
 from m2bridge.families.deep_attention.expansion import (
     TOKENS,
     UNIT_MATRIX,
@@ -27,6 +27,7 @@ from m2bridge.families.deep_attention.network import (
     Balls,
     HeadMatrices,
     LayerMatrices,
+    Network,
     NetworkWeights,
     NumberSystem,
     output,
@@ -120,14 +121,13 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
 
     The outputs at one rational point, before and after the scaling, are enclosed in balls. If the
     two balls of an entry are disjoint, the functions differ. Balls never show that functions are
-    equal, so that MethodUnavailableError is raised if no two balls are disjoint. Of more tokens
-    than MAX_DISTINCT_TOKENS the last ones are equal.
+    equal, so that MethodUnavailableError is raised if no two balls are disjoint. Of many tokens the
+    last ones are equal (``multiplicities_of_tokens``).
     """
     random = Random(RANDOM_WEIGHTS_SEED)
     unit = flint.fmpq(1, 10)
-    tokens = min(network.t, MAX_DISTINCT_TOKENS)
-    # each token but the last distinct one occurs once
-    numbers = Balls(multiplicities=(*(1,) * (tokens - 1), network.t - tokens + 1))
+    multiplicities = multiplicities_of_tokens(network.t)
+    numbers = Balls(multiplicities=multiplicities)
     parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
     weights = NetworkWeights.read(network, parameters, numbers).network()
 
@@ -135,15 +135,23 @@ def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
         """Draw a rational number from −9/10 to 9/10."""
         return random.randrange(-9, 10) * unit
 
-    X = random_matrix(numbers, network.widths[0], tokens, token_entry)
-    (first_head, *other_heads), *other_layers = weights
-    scaled_head = HeadMatrices(A=first_head.A / 7, V=first_head.V * 7)
-    scaled_weights = ((scaled_head, *other_heads), *other_layers)
+    X = random_matrix(numbers, network.widths[0], len(multiplicities), token_entry)
+    scaled = _with_scaled_head(weights, 7)
     values = output(weights, X, numbers=numbers, skip=network.skip).entries()
-    scaled_values = output(scaled_weights, X, numbers=numbers, skip=network.skip).entries()
+    scaled_values = output(scaled, X, numbers=numbers, skip=network.skip).entries()
     pairs = zip(values, scaled_values, strict=True)
     if all(value.overlaps(scaled_value) for value, scaled_value in pairs):
         raise MethodUnavailableError(
             "the values with scaled weights cannot be separated in ball arithmetic"
         )
     return ComputedValue(known=False, method="differs at a rational point, in balls")
+
+
+def _with_scaled_head(network: Network, c: int) -> Network:
+    """Return the network with cV and A/c in place of V and A, in the first head of the first layer.
+
+    Other heads and layers stay.
+    """
+    (first_head, *other_heads), *other_layers = network
+    scaled_head = HeadMatrices(A=first_head.A / c, V=first_head.V * c)
+    return ((scaled_head, *other_heads), *other_layers)

@@ -106,15 +106,22 @@ def _lightning() -> dict[str, bool]:
     for u_i, (first, second) in zip(u, moved, strict=True):
         rest_of_first.append(first - tau * q_of_u * u_i)
         rest_of_second.append(second - kappa * first - tau * h * uAy * u_i)
-    J = [[0, 1], [-1, 0]]
-    q_vanishes = _value(J, u, u) == 0
-    is_determinant = _value(J, u, y) == u_1 * y_2 - u_2 * y_1
     return {
         "parallel tokens": _vanish_to_order(1, rest_of_first, variable_h),
         "ratio of tokens": _vanish_to_order(2, rest_of_second, variable_h),
         "determinant": _det(moved) == _det(Y) ** 3 * _det(A),
-        "skew part": q_vanishes and is_determinant,
+        "skew part": _is_skew_part_seen(u, y),
     }
+
+
+def _is_skew_part_seen(u: list[Any], y: list[Any]) -> bool:
+    """Whether uᵀJu = 0 and uᵀJy = det(u, y) for two vectors of variables, in the plane.
+
+    J is the skew-symmetric matrix (0 1; −1 0).
+    """
+    J = [[0, 1], [-1, 0]]
+    determinant = _det([[u[0], y[0]], [u[1], y[1]]])
+    return bool(_value(J, u, u) == 0 and _value(J, u, y) == determinant)
 
 
 def _vanish_to_order(order: int, polynomials: list[Any], variable: int) -> bool:
@@ -366,12 +373,8 @@ def _needed_hypotheses(words: Words) -> list[Json]:
         hypothesis, *_ = failing[0].split(";")
         if len(failing) == 1 and hypothesis not in examples:
             computed, _ = observe(network, words.observable)
-            examples[hypothesis] = {
-                "hypothesis": failing[0],
-                "network": network.key,
-                "computed": computed,
-                "stated": stated,
-            }
+            example = {"hypothesis": failing[0], "network": network.key}
+            examples[hypothesis] = example | {"computed": computed, "stated": stated}
     return list(examples.values())
 
 

@@ -43,13 +43,8 @@ def limit_outside() -> dict[str, bool]:
     """
     # ε and the six entries of S
     epsilon, *s = ring(7).gens()
-    zero = 0 * epsilon
-    one = zero + 1
     S = [[s[0], s[1], s[2]], [s[1], s[3], s[4]], [s[2], s[4], s[5]]]
-    # k qᵀ has its one at (1, 2), and n pᵀ the row pᵀ = (1, 2, 1) at the bottom
-    A = [[zero, one, zero], [zero, zero, zero], [epsilon, 2 * epsilon, epsilon]]
-    Z = [[0, 0, 1], [0, 0, 1], [-1, -1, 0]]
-    P = product(S, A, S, transposed(A), S, Z, S, A)
+    P = _network_for_epsilon(S, epsilon)
     divisible = all(_at_zero(entry) == 0 for row_of_P in P for entry in row_of_P)
     f = [[_at_zero(_quotient(entry, epsilon)) for entry in row_of_P] for row_of_P in P]
     # f is the column S k times a row. As k = e_1, the column is the first one of S, and the row is
@@ -68,6 +63,19 @@ def limit_outside() -> dict[str, bool]:
         "vanishes_on_one_token": all(entry == 0 for entry in _on_one_token(f)),
         "no_network": rank_one and _no_network(S, column, row),
     }
+
+
+def _network_for_epsilon(S: Matrix, epsilon: Any) -> Matrix:
+    """The matrix P(S) = S A_1 S A_1ᵀ S Z S A_1 of the networks of the example.
+
+    Here A_1 = k qᵀ + ε n pᵀ, and Z is skew-symmetric.
+    """
+    zero = 0 * epsilon
+    one = zero + 1
+    # k qᵀ has its one at (1, 2), and n pᵀ the row pᵀ = (1, 2, 1) at the bottom
+    A = [[zero, one, zero], [zero, zero, zero], [epsilon, 2 * epsilon, epsilon]]
+    Z = [[0, 0, 1], [0, 0, 1], [-1, -1, 0]]
+    return product(S, A, S, transposed(A), S, Z, S, A)
 
 
 def _no_network(S: Matrix, column: Column, row: Column) -> bool:
