@@ -15,9 +15,11 @@ coefficients, up to the order of the tokens.)
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations_with_replacement
 from operator import add, mul
+from typing import Any
 
 import flint
 
@@ -194,11 +196,7 @@ def _matrix_P(network: NetworkSizes) -> EntryMatrix:
     context = flint.fmpz_mpoly_ctx.get(("v", entry_count + network.parameter_count), "degrevlex")
     generators = context.gens()
     entries, parameters = generators[:entry_count], generators[entry_count:]
-    entry_at = {}
-    pairs = combinations_with_replacement(range(n), 2)
-    for (p, q), entry in zip(pairs, entries, strict=True):
-        entry_at[p, q] = entry_at[q, p] = entry
-    S = EntryMatrix([[entry_at[p, q] for q in range(n)] for p in range(n)])
+    S = _symmetric_matrix(entries, n)
     Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
     # a layer is the tuple of its heads, each with its matrices A and V
     for layer in NetworkWeights.read(network, parameters, NumberSystem()).network():
@@ -210,6 +208,15 @@ def _matrix_P(network: NetworkSizes) -> EntryMatrix:
             summands.append(Q)
         Q = reduce(add, summands)
     return Q
+
+
+def _symmetric_matrix(entries: Sequence[Any], n: int) -> EntryMatrix:
+    """Return the symmetric n × n matrix S with the entries S_11, S_12, …, S_1n, S_22, …, S_nn."""
+    entry_at = {}
+    pairs = combinations_with_replacement(range(n), 2)
+    for (p, q), entry in zip(pairs, entries, strict=True):
+        entry_at[p, q] = entry_at[q, p] = entry
+    return EntryMatrix([[entry_at[p, q] for q in range(n)] for p in range(n)])
 
 
 def _order(monomial: EntryMonomial | OutputMonomial) -> tuple[tuple[int, ...], Exponents]:

@@ -105,11 +105,10 @@ class Figure3(PictureResult):
 
     def to_macaulay2(self) -> str:
         """Return a list of {δ, dimension of lightning, dimension of softmax} in Macaulay2."""
-        rows = ", ".join(
-            f"{{{delta}, {lightning.dimension}, {softmax.dimension}}}"
-            for delta, lightning, softmax in self.points
-        )
-        return f"dimensions = {{{rows}}}"
+        rows = []
+        for delta, lightning, softmax in self.points:
+            rows.append(f"{{{delta}, {lightning.dimension}, {softmax.dimension}}}")
+        return f"dimensions = {{{', '.join(rows)}}}"
 
     def figure(self) -> Any:
         """Return the picture as a ``matplotlib.figure.Figure``."""

@@ -235,10 +235,8 @@ class Landscape:
             loss, matrix_class = self.exact_loss, flint.fmpq_mat
         matrices = self._matrices(point, matrix_class)
         A, V = matrices["A"], matrices["V"]
-        # c is linear in A
-        function = self._derivatives_along_A(V) * matrix_class(
-            A.nrows() * A.ncols(), 1, A.entries()
-        )
+        entries_of_A = matrix_class(A.nrows() * A.ncols(), 1, A.entries())
+        function = self._derivatives_along_A(V) * entries_of_A  # c is linear in A
         by_weights = self._derivatives_by_A_and_V(loss, A, V, function)
         if "K" in matrices:
             by_weights = self._derivatives_by_factors(matrices["K"], matrices["Q"], by_weights)
@@ -330,10 +328,10 @@ class Landscape:
     def _derivatives_by_factors(self, K: Any, Q: Any, by_A_and_V: Derivatives) -> Derivatives:
         """Gradient and Hessian of the loss by the entries of K, Q and V, where A = KᵀQ.
 
-        ``by_A_and_V`` are those by the entries of A and V. By the chain rule the Hessian has the
-        part of an affine-linear A, and the gradient by A times the second derivatives of A. As
-        A_pi = Σ_e K_ep Q_ei, these are 1 by K_ep and Q_ei, and else 0. The entries K_ep have the
-        numbers e d + p, and Q_ei the numbers a d + e d + i.
+        ``by_A_and_V`` are those by the entries of A and V. By the chain rule the Hessian is that
+        for an affine-linear A, plus the sum over the entries of A of their second derivatives times
+        the derivative by them. As A_pi = Σ_e K_ep Q_ei, its second derivatives are 1 by K_ep and
+        Q_ei, and else 0. The entries K_ep have the numbers e d + p, and Q_ei a d + e d + i.
         """
         d, alpha = self.shape.d, self.shape.alpha
         gradient, hessian = by_A_and_V.along(self._slopes_of_product(K, Q))
