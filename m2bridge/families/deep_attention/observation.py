@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.linear_algebra import rank_mod
@@ -126,9 +126,6 @@ def observe_part(
     TimeLimitError, MemoryLimitError
         If a limit is reached before all values that are to be certified.
     """
-    findings: dict[str, ComputedValue] = {}
-    unfinished = ""
-    computation = Computation(network, certified)
     # In the order of OBSERVERS, quick ones first, so that their values are known if a limit is
     # reached.
     wanted = [name for name in OBSERVERS if name in observables]
@@ -138,28 +135,50 @@ def observe_part(
             return None
     # no limit of its own, but that of an enclosing block; the timer measures the seconds
     with limited(timeout=None) as timer:
-        try:
-            for name in wanted:
-                findings[name] = _value_or_reason(computation, name)
-        except (TimeLimitError, MemoryLimitError) as limit:
-            if certified:
-                raise
-            unfinished = str(limit)
-    version = "" if BY_ENGINE.isdisjoint(findings) else current().version
+        values = _values_until_limit(Computation(network, certified), wanted)
+    version = "" if BY_ENGINE.isdisjoint(values.findings) else current().version
     return ObservedNetwork(
         model=network,
-        findings=findings,
+        findings=values.findings,
         engine_version=version,
         seconds=timer.seconds,
-        unfinished=unfinished,
+        unfinished=values.unfinished,
     )
+
+
+class _ValuesUntilLimit(NamedTuple):
+    """The values of observables by their names, and the limit that was reached, in words.
+
+    ``unfinished`` is empty if all were computed.
+    """
+
+    findings: dict[str, ComputedValue]
+    unfinished: str
+
+
+def _values_until_limit(
+    computation: Computation, observables: Collection[str]
+) -> _ValuesUntilLimit:
+    """Compute the values of observables in turn; when a limit is reached, only those before it.
+
+    For a certificate, which is whole or does not exist, TimeLimitError or MemoryLimitError is
+    raised there.
+    """
+    findings: dict[str, ComputedValue] = {}
+    try:
+        for name in observables:
+            findings[name] = _value_or_reason(computation, name)
+    except (TimeLimitError, MemoryLimitError) as limit:
+        if computation.certified:
+            raise
+        return _ValuesUntilLimit(findings, unfinished=str(limit))
+    return _ValuesUntilLimit(findings, unfinished="")
 
 
 def _value_or_reason(computation: Computation, observable: str) -> ComputedValue:
     """Compute the value of an observable; a result without a value has the reason as its method.
 
-    For a certificate, which is whole or does not exist, MethodUnavailableError or TooLargeError is
-    raised in its place.
+    For a certificate MethodUnavailableError or TooLargeError is raised in its place.
     """
     try:
         return OBSERVERS[observable](computation)

@@ -141,7 +141,7 @@ class _Reduced:
     def random_samples(self, number: int, random: Random) -> list[_Sample]:
         """Samples at ``number`` random V where M(V) is invertible.
 
-        F has to have values, as :func:`_degree_on_a_line` finds out.
+        There have to be such V, which :func:`_degree_on_a_line` finds out: else this has no end.
         """
         samples: list[_Sample] = []
         while len(samples) < number:
