@@ -121,7 +121,9 @@ def fibre_script(network: NetworkSizes) -> Script:
 
 
 def _check_fibre(network: NetworkSizes) -> None:
-    """Raise MethodUnavailableError or TooLargeError, as :func:`fibre_script` does."""
+    """Raise MethodUnavailableError if fibres are not computed for this kind of network, and
+    TooLargeError if it has too many unknowns or weights.
+    """
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
             "fibres are computed for lightning attention, one head, no skip connections"

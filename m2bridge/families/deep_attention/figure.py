@@ -186,9 +186,9 @@ def figure_3(
 
 
 def _limit_reached(point: FigurePoint) -> str:
-    """Return the limit, in words, at which a dimension of a point was not known; empty if both are.
+    """Return the limit, in words, because of which a dimension of a point is not known.
 
-    A point with only one of the two dimensions would look like a result, so both must be known.
+    It is empty if both are known: a point with one of the two alone would look like a result.
     """
     for result in (point.lightning, point.softmax):
         if result.dimension is None and result.unfinished:

@@ -297,7 +297,9 @@ def _interval_around(approximation: float) -> CoordinateSide:
 
 
 def _may_be_real(coordinates: Sequence[complex]) -> bool:
-    """Whether a point with these approximate coordinates may be real (IMAGINARY_TOLERANCE)."""
+    """Whether a point with these approximate coordinates may be real: no imaginary part is large,
+    compared with IMAGINARY_TOLERANCE.
+    """
     return all(abs(x.imag) <= IMAGINARY_TOLERANCE * (1 + abs(x)) for x in coordinates)
 
 
