@@ -277,14 +277,17 @@ def draw_surface(view: SurfaceResult) -> Any:
         degree = max(map(sum, view.equation))  # the largest sum of the exponents of a monomial
         words = f"A surface of degree {degree} in the Zariski closure"
         picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
-        columns = 2
-        if any(len(piece.name) >= LONG_LEGEND_CHARS for piece in view.pieces):
-            columns = 1
-        figure.legend(
-            handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0)
-        )
+        _draw_legend(figure, view)
         _separate_labels(figure, space)
         return figure
+
+
+def _draw_legend(figure: Any, view: SurfaceResult) -> None:
+    """Draw the legend below the picture, in two columns if its entries are short enough."""
+    columns = 2
+    if any(len(piece.name) >= LONG_LEGEND_CHARS for piece in view.pieces):
+        columns = 1
+    figure.legend(handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0))
 
 
 def _draw_axes(space: Any, view: SurfaceResult) -> None:
@@ -444,22 +447,21 @@ def shade_colour(colour: str, brightness: float, alpha: float) -> tuple[float, .
 
 def _legend(view: SurfaceResult) -> list[Any]:
     """The entries of a legend, one for each colour and line that occurs."""
-    entries = {}
-    for piece in view.pieces:
-        style: dict[str, Any]
-        if piece.kind == "surface":
-            face = shade_colour(piece.colour, brightness=0.95, alpha=0.88)
-            style = {"facecolor": face, "edgecolor": piece.colour}
-            if piece.is_dotted:
-                faint_face = shade_colour(piece.colour, brightness=0.95, alpha=0.2)
-                style |= {"facecolor": faint_face, "hatch": "...."}
-            entries[piece.name] = picture.patch(label=piece.name, **style)
-        else:
-            style = _line_style(piece)
-            if piece.kind == "point":
-                style["marker"] = "o"
-            entries[piece.name] = picture.line([(0, 0)], label=piece.name, **style)
-    return list(entries.values())
+    # pieces of one name look the same
+    piece_by_name = {piece.name: piece for piece in view.pieces}
+    return list(map(_legend_entry, piece_by_name.values()))
+
+
+def _legend_entry(piece: Piece) -> Any:
+    """The entry of a piece in a legend: a patch of its colour for a surface, or a line."""
+    if piece.kind == "surface":
+        face_alpha, hatch = (0.2, "....") if piece.is_dotted else (0.88, None)
+        face = shade_colour(piece.colour, brightness=0.95, alpha=face_alpha)
+        return picture.patch(label=piece.name, facecolor=face, edgecolor=piece.colour, hatch=hatch)
+    style = _line_style(piece)
+    if piece.kind == "point":
+        style["marker"] = "o"
+    return picture.line([(0, 0)], label=piece.name, **style)
 
 
 def equation_latex(equation: PolyElement) -> str:

