@@ -8,6 +8,7 @@ the means of their neighbours' places.
 import itertools
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -24,6 +25,14 @@ CURVE_POINTS = 16
 
 LAYOUT_SWEEPS = 24
 """Layers become stable after a few sweeps; otherwise the best arrangement found is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bend:
+    """The place of an edge in a layer that it passes, by their numbers; it equals no node."""
+
+    edge: int
+    level: int
 
 
 def lay_out(
@@ -55,7 +64,7 @@ def lay_out(
     for number, (low, high) in enumerate(edges):
         path: list[Hashable] = [low]
         for level in range(layer_of[low] + 1, layer_of[high]):
-            bend = (number, level)  # names the bend: no other edge has the number
+            bend = _Bend(edge=number, level=level)
             rows[level].append(bend)
             path.append(bend)
         paths.append([*path, high])

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -463,14 +463,22 @@ def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = upper_bounds(network)[0].value
     weights_over = partial(NetworkWeights.read, network, parameters)
-    rank, orders = rank_by_series(network, weights_over, upper)
-    dimension = Bounds.at_least(rank, f"rank of {orders} orders of the differential")
+    found = rank_by_series(network, weights_over, upper)
+    reason = f"rank of {found.orders} orders of the differential"
+    dimension = Bounds.at_least(found.rank, reason)
     return MethodValue(f"Jacobian mod {LARGE_PRIME}, power series", dimension)
+
+
+class RankOfOrders(NamedTuple):
+    """A rank of the first orders of power series, and the number of these orders."""
+
+    rank: int
+    orders: int
 
 
 def rank_by_series(
     network: NetworkSizes, weights_over: Callable[[NumberSystem], NetworkWeights], upper: int
-) -> tuple[int, int]:
+) -> RankOfOrders:
     """Return a lower bound for the rank of the differential, and the number of orders behind it.
 
     The functions are power series, of which the first orders are computed; the rank is that of the
@@ -511,7 +519,7 @@ def rank_by_series(
         rank = growing_rank(rows, length=orders, upper=upper)
         if rank == upper:
             break
-    return rank, orders
+    return RankOfOrders(rank, orders)
 
 
 def _orders_tried_first(network: NetworkSizes) -> int:

@@ -251,12 +251,14 @@ def loss_on_outputs(
         # To an entry of b this adds the sum over the tokens x, with output y, of y_k S_pq x_i.
         for position, (k, i, p, q) in enumerate(indices(shape)):
             linear[position] += S[p, q] * YX[k, i]
-        constant += sum((entry * entry for entry in Y.entries()), start=flint.fmpq(0)) / 2
+        squares = [entry * entry for entry in Y.entries()]
+        constant += sum(squares, start=flint.fmpq(0)) / 2
     tokens_in_all = sum(len(sequence[0]) for sequence in tokens)
+    means = [entry / tokens_in_all for entry in linear]
     return Loss(
         shape=shape,
         gram=quadratic.gram,
-        linear=flint.fmpq_mat(len(linear), 1, [entry / tokens_in_all for entry in linear]),
+        linear=flint.fmpq_mat(len(means), 1, means),
         constant=constant / tokens_in_all,
         data=quadratic.data,
         target=target,

@@ -127,11 +127,10 @@ class Network:
 
 def read(data: Mapping[str, Any]) -> Network:
     """Read the case of a certificate; CertificateError if there is no such network."""
-    if data.keys() != NAMES or not (
-        _are_positive(data["widths"])
-        and _are_positive(data["a"])
-        and _are_positive([data["t"], data["heads"]])
-    ):
+    has_numbers = data.keys() == NAMES and all(
+        map(_are_positive, (data["widths"], data["a"], [data["t"], data["heads"]]))
+    )
+    if not has_numbers:
         raise CertificateError("widths, a, t and heads must be positive integers below 10^9")
     widths = tuple(data["widths"])
     a = tuple(data["a"])
