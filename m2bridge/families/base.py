@@ -91,18 +91,19 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 
 
 def _range(option: str, part: str, before: int = 0) -> range:
-    """Return the range ``3`` or ``1..4``; an error if it and ``before`` others are too many."""
+    """Return the range that ``3`` or ``1..4`` means.
+
+    InvalidCaseError, about ``option``, for another text, and if it has, together with the
+    ``before`` numbers of former ranges, more than MAX_RANGE_VALUES.
+    """
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
         raise InvalidCaseError(
             option, f"'{part.strip():.60}' is not a range: write 3, 1..4 or 1,3,5"
         )
     if any(len(digits or "") > MAX_CASE_NUMBER_DIGITS for digits in match.groups()):
-        raise InvalidCaseError(
-            option,
-            f"'{part.strip():.60}' is too large: numbers have at most"
-            f" {MAX_CASE_NUMBER_DIGITS} digits",
-        )
+        reason = f"is too large: numbers have at most {MAX_CASE_NUMBER_DIGITS} digits"
+        raise InvalidCaseError(option, f"'{part.strip():.60}' {reason}")
     first, last = int(match[1]), int(match[2] or match[1])
     if first < 1 or last < first:
         raise InvalidCaseError(option, f"'{part.strip()}' is not a range of positive numbers")
@@ -588,13 +589,10 @@ def _is_integer(text: str) -> bool:
 
 
 def integer_option(name: str, help: str, **more: Any) -> CaseOption:
-    """Return an option whose value is an integer; a batch accepts ranges such as ``1..4,7``."""
+    """Return an option whose value is an integer; a batch accepts ``1..4,7``."""
     return CaseOption(name, integer, help, several=ranges, **more)
 
 
 def integers_option(name: str, help: str, **more: Any) -> CaseOption:
-    """Return an option whose value is a list of integers.
-
-    A batch accepts a range for each entry, such as ``1..3,2,1``.
-    """
+    """Return an option whose value is a list of integers; a batch accepts ``1..3,2,1``."""
     return CaseOption(name, integers, help, several=lists, **more)

@@ -8,6 +8,7 @@ the means of their neighbours' places.
 import itertools
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
@@ -24,6 +25,14 @@ CURVE_POINTS = 16
 
 LAYOUT_SWEEPS = 24
 """Layers become stable after a few sweeps; otherwise the best arrangement found is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bend:
+    """The place of an edge in a layer that it passes, by their numbers; it equals no node."""
+
+    edge: int
+    level: int
 
 
 def lay_out(
@@ -55,7 +64,7 @@ def lay_out(
     for number, (low, high) in enumerate(edges):
         path: list[Hashable] = [low]
         for level in range(layer_of[low] + 1, layer_of[high]):
-            bend = (number, level)  # names the bend: no other edge has the number
+            bend = _Bend(edge=number, level=level)
             rows[level].append(bend)
             path.append(bend)
         paths.append([*path, high])
@@ -121,24 +130,16 @@ def _is_free(
 def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
     """Return points of a smooth curve through the places of a route, upwards.
 
-    The curve is x(y), a cubic polynomial between two places. Its slope dx/dy at an inner place is
-    the harmonic mean of the slopes of the lines before and after, or 0 where these have different
-    signs. So x(y) is monotone between two places, and turns to a side only where the route does
-    (Fritsch, Carlson, *Monotone piecewise cubic interpolation*, SIAM J. Numer. Anal. 17, 1980).
+    The curve is x(y), a cubic polynomial between two places, with the slopes of
+    :func:`_slopes_at_places`. So x(y) is monotone between two places, and turns to a side only
+    where the route does (Fritsch, Carlson, *Monotone piecewise cubic interpolation*, SIAM J. Numer.
+    Anal. 17, 1980). The route has two places at least.
     """
-    slopes = []  # of the line from each place to the next one
-    for (x0, y0), (x1, y1) in itertools.pairwise(route):
-        slopes.append((x1 - x0) / (y1 - y0))
-    tangents = [slopes[0]]  # the slope of the curve at each place
-    for slope_before, slope_after in itertools.pairwise(slopes):
-        tangent = 0.0
-        if slope_before * slope_after > 0:  # of one sign: the harmonic mean
-            tangent = 2 * slope_before * slope_after / (slope_before + slope_after)
-        tangents.append(tangent)
-    tangents.append(slopes[-1])
     first_x, first_y = route[0]
     points = [(float(first_x), float(first_y))]
-    for number, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(route)):
+    slopes = _slopes_at_places(route)
+    ends = zip(itertools.pairwise(route), itertools.pairwise(slopes), strict=True)
+    for ((x0, y0), (x1, y1)), (slope0, slope1) in ends:
         height = y1 - y0
         for step in range(1, CURVE_POINTS + 1):
             s = step / CURVE_POINTS
@@ -146,11 +147,34 @@ def smooth_curve(route: Sequence[NodePosition]) -> list[tuple[float, float]]:
             x = (
                 x0 * (1 + 2 * s) * (1 - s) ** 2
                 + x1 * s**2 * (3 - 2 * s)
-                + height * tangents[number] * s * (1 - s) ** 2
-                - height * tangents[number + 1] * s**2 * (1 - s)
+                + height * slope0 * s * (1 - s) ** 2
+                - height * slope1 * s**2 * (1 - s)
             )
             points.append((x, y0 + s * height))
     return points
+
+
+def _slopes_at_places(route: Sequence[NodePosition]) -> list[float]:
+    """The slope dx/dy of the curve at each place of a route.
+
+    At an inner place it is the harmonic mean of the slopes of the lines before and after, or 0
+    where these have different signs; at the ends it is the slope of the only line.
+    """
+    slopes_of_lines = []
+    for (x0, y0), (x1, y1) in itertools.pairwise(route):
+        slopes_of_lines.append((x1 - x0) / (y1 - y0))
+    slopes = [slopes_of_lines[0]]
+    for slope_before, slope_after in itertools.pairwise(slopes_of_lines):
+        slopes.append(_harmonic_mean(slope_before, slope_after))
+    slopes.append(slopes_of_lines[-1])
+    return slopes
+
+
+def _harmonic_mean(first: float, second: float) -> float:
+    """The harmonic mean of two numbers of one sign; 0 if their signs are different, or one is 0."""
+    if first * second <= 0:
+        return 0.0
+    return 2 * first * second / (first + second)
 
 
 def _horizontal_places(
@@ -178,17 +202,21 @@ def _horizontal_places(
     best = _centre_rows(rows)
     fewest = None
     for sweep in range(LAYOUT_SWEEPS):
-        if sweep % 2 == 0:  # upwards
-            for row in rows:
-                _sort_by_neighbours(row, lower_neighbours, _centre_rows(rows))
+        if sweep % 2 == 0:
+            _sweep(rows, lower_neighbours)
         else:
-            for row in reversed(rows):
-                _sort_by_neighbours(row, upper_neighbours, _centre_rows(rows))
+            _sweep(rows[::-1], upper_neighbours)
         crossings = _crossings(rows, lower_neighbours)
         if fewest is None or crossings < fewest:
             best = _centre_rows(rows)
             fewest = crossings
     return best
+
+
+def _sweep(rows: Sequence[list[Hashable]], neighbours: Neighbours) -> None:
+    """Sort each row, in place and one after the other, by its neighbours in the row before."""
+    for row in rows:
+        _sort_by_neighbours(row, neighbours, _centre_rows(rows))
 
 
 def _sort_by_neighbours(

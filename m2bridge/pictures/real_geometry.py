@@ -31,7 +31,6 @@ from m2bridge.limits import check_deadline_in
 Interval = tuple[fmpq, fmpq]  # (left end, right end)
 Box = Mapping[str, Interval]
 """The open interval for each variable."""
-
 Point = tuple[float, ...]
 """A point that is drawn, its coordinates in the order of variables."""
 Spot = Mapping[str, Any]
@@ -39,13 +38,10 @@ Spot = Mapping[str, Any]
 
 ROOT_PRECISION_BITS = 128
 """The precision of roots; intervals between them may be as small as a power of :data:`CLOSE`."""
-
 MAX_DENOMINATOR = 200
 """The denominators of rational candidates, small enough to be readable."""
-
 CLOSE = fmpq(1, 10**7)
 """The distance of the first and last node from the ends of an interval, relative to its length."""
-
 BRANCH_FRACTIONS_TRIED = 12
 """The number of fractions that are tried for a rational point of a branch."""
 
@@ -374,13 +370,7 @@ class _Branches:
         if base is None:  # no variable takes infinitely many values
             yield from self.isolated()
             return
-        # polynomials whose roots are the critical values of the base: there branches meet, leave
-        # the box or meet a cut, and between them the number of points is constant
-        critical: list[fmpq_mpoly] = []
-        for name, equation in self.projections.items():
-            critical += boundaries(equation, name, self.box[name])
-        for cut in cuts:
-            critical += self.eliminated([base], more=[cut])
+        critical = self._critical_polynomials(base, cuts)
         base_intervals = root_intervals(factors(critical), base, self.box[base])
         for base_interval in check_deadline_in(base_intervals):
             count = max(5, round(2 * fineness * _relative_length(base_interval, self.box[base])))
@@ -388,14 +378,24 @@ class _Branches:
             places = check_deadline_in(nodes(base_interval, count))
             points_over_nodes = [self.points({base: place}) for place in places]
             samples = self.points({base: middle(base_interval)})
-            # raises if the numbers of points over the nodes differ
-            _common_count([len(spots) for spots in (*points_over_nodes, samples)])
+            _common_count([len(spots) for spots in (*points_over_nodes, samples)])  # must be equal
+            # of some branches, by their numbers
             rational = self._rational_points_over(base, base_interval, len(samples))
             for number, sample in enumerate(samples):
                 branch = [spots[number] for spots in points_over_nodes]
                 line = tuple(_rounded_point(spot, self.names) for spot in branch)
-                # `rational` has no point for some branches
                 yield Cell(points=(line,), sample=sample, rational=rational.get(number))
+
+    def _critical_polynomials(self, base: str, cuts: Sequence[PolyElement]) -> list[fmpq_mpoly]:
+        """Polynomials in the base whose roots are its critical values: there branches meet, leave
+        the box, or meet a zero of ``cuts``; between them the number of points is constant.
+        """
+        critical: list[fmpq_mpoly] = []
+        for name, equation in self.projections.items():
+            critical += boundaries(equation, name, self.box[name])
+        for cut in cuts:
+            critical += self.eliminated([base], more=[cut])
+        return critical
 
     def _rational_points_over(
         self, base: str, base_interval: Interval, count: int
@@ -550,10 +550,10 @@ class _Decomposition:
         self, base_interval: Interval, strip: int, graph: int
     ) -> Mapping[str, fmpq] | None:
         """Return a rational point of a cell, if there is one among a few candidates, else ``None``.
-        The cell is given by its interval of x, and the numbers of its strip and its graph.
+
+        The cell is given by its interval of x, and the numbers of its strip and its graph, which
+        are the same over every x in the interval. z is a root, rational for few rational x and y.
         """
-        # x and y are chosen rational; z is then a root, which is rational for few of them. Over
-        # every x in the interval the strips are as many, and over each strip the graphs.
         for x in check_deadline_in(fractions_between(base_interval, BRANCH_FRACTIONS_TRIED)):
             section = self.surface.subs({self.x: x})
             for y in fractions_between(self._strips(x)[strip], BRANCH_FRACTIONS_TRIED // 4):

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import chain, combinations, groupby, pairwise, product
 from json import dumps
 from math import cos, radians, sin
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy
 from sympy.polys.rings import PolyElement
@@ -96,23 +96,45 @@ def are_hidden(
     frame = numpy.array(axes(elevation, azimuth)).T
     # Two triangles for each square, in an array by triangle, corner and coordinate.
     triangles = numpy.concatenate([corners[:, (0, 1, 2)], corners[:, (0, 2, 3)]]) @ frame
-    # The sides of each triangle from its first corner.
-    u = triangles[:, 1] - triangles[:, 0]
-    v = triangles[:, 2] - triangles[:, 0]
-    # A triangle that is seen from its edge hides nothing, and has no coordinates r and s.
-    is_seen = abs(_signed_area(u, v)) > 1e-12  # not 0 but for rounding
-    start, u, v = triangles[is_seen, 0], u[is_seen], v[is_seen]
-    area = _signed_area(u, v)
-    are_behind = []
-    for point in numpy.array(points, dtype=float) @ frame:
-        # The ray to the eye meets the plane of a triangle in start + r u + s v, by Cramer's rule in
-        # the first two coordinates. It meets the triangle if r, s ≥ 0 and r + s ≤ 1.
+    seen = _SeenTriangles.of(triangles)
+    return [seen.hide(point) for point in numpy.array(points, dtype=float) @ frame]
+
+
+class _SeenTriangles(NamedTuple):
+    """Triangles as one sees them: the third coordinate of a point is its nearness to the eye.
+
+    Each is an array with a row for each triangle: the first corner, and the sides from there to the
+    second and to the third.
+    """
+
+    start: Any
+    u: Any
+    v: Any
+
+    @classmethod
+    def of(cls, triangles: Any) -> Self:
+        """The triangles of an array by triangle, corner and coordinate that are not seen from their
+        edge: such a triangle hides nothing.
+        """
+        start = triangles[:, 0]
+        u = triangles[:, 1] - start
+        v = triangles[:, 2] - start
+        is_seen = abs(_signed_area(u, v)) > 1e-12  # not 0 but for rounding
+        return cls(start[is_seen], u[is_seen], v[is_seen])
+
+    def hide(self, point: Any) -> bool:
+        """Whether some triangle hides a point: it is before the point, and not near to it.
+
+        The ray from the point to the eye meets the plane of a triangle in start + r u + s v, by
+        Cramer's rule in the first two coordinates. It meets the triangle if r, s ≥ 0 and r + s ≤ 1.
+        """
+        start, u, v = self
+        area = _signed_area(u, v)
         r = _signed_area(point - start, v) / area
         s = _signed_area(u, point - start) / area
         nearness = start[:, 2] + r * u[:, 2] + s * v[:, 2]
-        hides = (r >= 0) & (s >= 0) & (r + s <= 1) & (nearness > point[2] + NEAR_SURFACE_DISTANCE)
-        are_behind.append(bool(hides.any()))
-    return are_behind
+        is_before = nearness > point[2] + NEAR_SURFACE_DISTANCE
+        return bool(((r >= 0) & (s >= 0) & (r + s <= 1) & is_before).any())
 
 
 def _signed_area(one: Any, other: Any) -> Any:
@@ -255,14 +277,17 @@ def draw_surface(view: SurfaceResult) -> Any:
         degree = max(map(sum, view.equation))  # the largest sum of the exponents of a monomial
         words = f"A surface of degree {degree} in the Zariski closure"
         picture.add_title(figure, f"${equation_latex(view.equation)}$", words)
-        columns = 2
-        if any(len(piece.name) >= LONG_LEGEND_CHARS for piece in view.pieces):
-            columns = 1
-        figure.legend(
-            handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0)
-        )
+        _draw_legend(figure, view)
         _separate_labels(figure, space)
         return figure
+
+
+def _draw_legend(figure: Any, view: SurfaceResult) -> None:
+    """Draw the legend below the picture, in two columns if its entries are short enough."""
+    columns = 2
+    if any(len(piece.name) >= LONG_LEGEND_CHARS for piece in view.pieces):
+        columns = 1
+    figure.legend(handles=_legend(view), loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0))
 
 
 def _draw_axes(space: Any, view: SurfaceResult) -> None:
@@ -293,21 +318,30 @@ def _separate_labels(figure: Any, space: Any) -> None:
             first, second = one.get_window_extent(renderer), other.get_window_extent(renderer)
             if not first.padded(NUMBER_GAP_PIXELS).overlaps(second):
                 continue
-            is_side_by_side = abs(first.y0 - second.y0) < abs(first.x0 - second.x0)
-            if is_side_by_side:
-                left, right = (one, other) if first.x0 < second.x0 else (other, one)
-                left.set_horizontalalignment("right")
-                right.set_horizontalalignment("left")
-            else:
-                lower, upper = (one, other) if first.y0 < second.y0 else (other, one)
-                lower.set_verticalalignment("top")
-                upper.set_verticalalignment("center")
+            x_difference, y_difference = first.x0 - second.x0, first.y0 - second.y0
+            _move_apart(one, other, x_difference=x_difference, y_difference=y_difference)
+
+
+def _move_apart(one: Any, other: Any, *, x_difference: float, y_difference: float) -> None:
+    """Align two labels of matplotlib such that they stand apart.
+
+    The differences are those of the coordinates, x to the right and y upwards, of ``one`` and
+    ``other``.
+    """
+    if abs(y_difference) < abs(x_difference):  # they stand side by side
+        left, right = (one, other) if x_difference < 0 else (other, one)
+        left.set_horizontalalignment("right")
+        right.set_horizontalalignment("left")
+    else:
+        lower, upper = (one, other) if y_difference < 0 else (other, one)
+        lower.set_verticalalignment("top")
+        upper.set_verticalalignment("center")
 
 
 def _draw_squares(space: Any, view: SurfaceResult) -> None:
     """Draw all squares of a surface, faint with dots where no weights have the functions."""
     surfaces = [piece for piece in view.pieces if piece.kind == "surface"]
-    squares, faces, edges = [], [], []
+    squares, faces, edges = [], [], []  # all squares, with their colours and those of their edges
     for piece in surfaces:
         face_alpha, edge_alpha = 0.88, 0.35
         if piece.is_dotted:  # faint, so that its dots are seen
@@ -320,11 +354,16 @@ def _draw_squares(space: Any, view: SurfaceResult) -> None:
         style = {"facecolors": faces, "edgecolors": edges, "linewidths": 0.3, "zorder": 1}
         # In one collection the near ones hide the far ones.
         space.add_collection3d(picture.polygons(squares, **style))
-    dot_colour = shade_colour(picture.ORANGE, brightness=0.6, alpha=1)
     for piece in surfaces:
         if piece.is_dotted:
-            dots = numpy.array(piece.points).reshape(-1, 3).T
-            space.scatter(*dots, s=1.6, color=dot_colour, depthshade=False, zorder=2)
+            _draw_dots(space, piece)
+
+
+def _draw_dots(space: Any, piece: Piece) -> None:
+    """Draw the points of a piece, a grid, as small dots."""
+    colour = shade_colour(picture.ORANGE, brightness=0.6, alpha=1)
+    coordinates = numpy.array(piece.points).reshape(-1, 3).T
+    space.scatter(*coordinates, s=1.6, color=colour, depthshade=False, zorder=2)
 
 
 def _draw_curves(space: Any, view: SurfaceResult) -> None:
@@ -334,27 +373,37 @@ def _draw_curves(space: Any, view: SurfaceResult) -> None:
     squares = [scale_to_cube(square, view) for square in chain.from_iterable(surfaces)]
     for piece in view.pieces:
         if piece.kind == "point":
-            fill_colour = piece.colour
-            if piece.is_dotted:
-                fill_colour = "white"
-            style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
-            (point,) = piece.points[0]  # a line with the point alone
-            space.plot(*([coordinate] for coordinate in point), "o", **style)
+            _draw_point(space, piece)
         elif piece.kind == "curve":
             points = numpy.array(piece.points[0], dtype=float)
             # The centre of each segment between two points says whether the segment is hidden.
             centres = scale_to_cube((points[1:] + points[:-1]) / 2, view)
             are_behind = are_hidden(centres, squares, view.elevation, view.azimuth)
-            start = 0
-            # Maximal runs of segments that are all before the surface, or all behind it.
-            for is_behind, run in groupby(are_behind):
-                end = start + len(list(run))  # the run has the segments start, …, end − 1
-                alpha = 1.0
-                if is_behind:
-                    alpha = HIDDEN_LINE_ALPHA
-                part = points[start : end + 1].T  # one point more than segments
-                space.plot(*part, alpha=alpha, zorder=3, **_line_style(piece))
-                start = end
+            _draw_curve(space, piece, are_behind)
+
+
+def _draw_point(space: Any, piece: Piece) -> None:
+    """Draw a piece that is a point: filled, or hollow where no weights have the function."""
+    fill_colour = "white" if piece.is_dotted else piece.colour
+    (point,) = piece.points[0]  # a line with the point alone
+    style = {"color": piece.colour, "markerfacecolor": fill_colour, "zorder": 4}
+    space.plot(*([coordinate] for coordinate in point), "o", **style)
+
+
+def _draw_curve(space: Any, piece: Piece, are_behind: Sequence[bool]) -> None:
+    """Draw a piece that is a curve, pale where it is behind the surface.
+
+    ``are_behind`` says so of each segment between two of its points.
+    """
+    points = numpy.array(piece.points[0], dtype=float)
+    start = 0
+    # maximal runs of segments that are all before the surface, or all behind it
+    for is_behind, run in groupby(are_behind):
+        end = start + len(list(run))  # the run has the segments start, …, end − 1
+        alpha = HIDDEN_LINE_ALPHA if is_behind else 1.0
+        part = points[start : end + 1].T  # one point more than segments
+        space.plot(*part, alpha=alpha, zorder=3, **_line_style(piece))
+        start = end
 
 
 def _line_style(piece: Piece) -> dict[str, Any]:
@@ -398,22 +447,21 @@ def shade_colour(colour: str, brightness: float, alpha: float) -> tuple[float, .
 
 def _legend(view: SurfaceResult) -> list[Any]:
     """The entries of a legend, one for each colour and line that occurs."""
-    entries = {}
-    for piece in view.pieces:
-        style: dict[str, Any]
-        if piece.kind == "surface":
-            face = shade_colour(piece.colour, brightness=0.95, alpha=0.88)
-            style = {"facecolor": face, "edgecolor": piece.colour}
-            if piece.is_dotted:
-                faint_face = shade_colour(piece.colour, brightness=0.95, alpha=0.2)
-                style |= {"facecolor": faint_face, "hatch": "...."}
-            entries[piece.name] = picture.patch(label=piece.name, **style)
-        else:
-            style = _line_style(piece)
-            if piece.kind == "point":
-                style["marker"] = "o"
-            entries[piece.name] = picture.line([(0, 0)], label=piece.name, **style)
-    return list(entries.values())
+    # pieces of one name look the same
+    piece_by_name = {piece.name: piece for piece in view.pieces}
+    return list(map(_legend_entry, piece_by_name.values()))
+
+
+def _legend_entry(piece: Piece) -> Any:
+    """The entry of a piece in a legend: a patch of its colour for a surface, or a line."""
+    if piece.kind == "surface":
+        face_alpha, hatch = (0.2, "....") if piece.is_dotted else (0.88, None)
+        face = shade_colour(piece.colour, brightness=0.95, alpha=face_alpha)
+        return picture.patch(label=piece.name, facecolor=face, edgecolor=piece.colour, hatch=hatch)
+    style = _line_style(piece)
+    if piece.kind == "point":
+        style["marker"] = "o"
+    return picture.line([(0, 0)], label=piece.name, **style)
 
 
 def equation_latex(equation: PolyElement) -> str:

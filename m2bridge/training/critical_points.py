@@ -29,7 +29,7 @@ from m2bridge.errors import (
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.attention.polar.theorem import predicted_polar_degrees
 from m2bridge.families.attention.sizes import is_birational
-from m2bridge.families.attention.training_loss.counting import Counts, count_on_two_primes
+from m2bridge.families.attention.training_loss.counting import Count, Counts, count_on_two_primes
 from m2bridge.families.attention.training_loss.landscape import RealPoint
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.families.attention.training_loss.real_points import Isolation
@@ -228,41 +228,61 @@ def _may_agree(one: RealPoint, other: RealPoint) -> bool:
 
 def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
     """Return names and values of the numbers for a page; a value ``None`` is not shown."""
-    count = result.counts.count
-    number = "not isolated: they come in families"
-    if result.critical_points is not None:
-        first_prime, second_prime = result.primes
-        number = f"{result.critical_points}, modulo the primes {first_prime} and {second_prime}"
-    elsewhere = None
-    left_out = None
-    if count.elsewhere is None and count.by_orbit:
-        left_out = "points outside the dense orbit, which come in families"
-    # Points were counted in V alone, so that V has to determine A.
-    elif count.eliminated:
-        left_out = "points where V does not determine A; over the reals there are none"
-    if count.elsewhere:
-        elsewhere = f"{count.elsewhere} in the chart, outside the dense orbit"
     facts: list[tuple[str, object]] = [
         ("data", result.data),
         ("target", result.target),
-        ("complex critical points", number),
+        ("complex critical points", _number_of_points(result)),
         ("weights of each", result.weights_of_each if result.weights_of_each > 1 else None),
-        ("elsewhere", elsewhere),
-        ("left out", left_out),
+        ("elsewhere", _points_elsewhere(result.counts.count)),
+        ("left out", _points_left_out(result.counts.count)),
         ("generic ED degree", result.generic_ed_degree),
     ]
-    real = result.real_points
-    if real is not None:
-        shown = str(len(real))
-        if result.weights_of_each > 1:
-            shown = f"{len(real)} weights of {len(real) // result.weights_of_each} functions"
-        facts.append(("real critical points", f"{shown}, isolated by {result.isolated_by}"))
+    if result.real_points is not None:
+        number = _number_of_real_points(result.real_points, result.weights_of_each)
+        facts.append(("real critical points", f"{number}, isolated by {result.isolated_by}"))
         facts.append(("spurious minima", _spurious(result)))
     return [
         *facts,
         ("not finished", result.unfinished or None),
         ("computed by", computed_by(result.engine_version, result.seconds)),
     ]
+
+
+def _number_of_points(result: CriticalPoints) -> str:
+    """Return in words how many complex critical functions there are, and by which primes."""
+    if result.critical_points is None:
+        return "not isolated: they come in families"
+    first_prime, second_prime = result.primes
+    return f"{result.critical_points}, modulo the primes {first_prime} and {second_prime}"
+
+
+def _points_elsewhere(count: Count) -> str | None:
+    """Return in words how many complex points are outside the dense orbit; ``None`` if there are
+    none, or their number is not known.
+    """
+    if not count.elsewhere:
+        return None
+    return f"{count.elsewhere} in the chart, outside the dense orbit"
+
+
+def _points_left_out(count: Count) -> str | None:
+    """Return in words which complex points were not counted; ``None`` if all were."""
+    # without ``by_orbit`` all points were counted together
+    if count.elsewhere is None and count.by_orbit:
+        return "points outside the dense orbit, which come in families"
+    # points were counted in V alone, so that V has to determine A
+    if count.eliminated:
+        return "points where V does not determine A; over the reals there are none"
+    return None
+
+
+def _number_of_real_points(points: Sequence[RealPoint], weights_of_each: int) -> str:
+    """Return the number of real points as text: if several weights have the same function,
+    ``weights_of_each`` of them, also the number of functions.
+    """
+    if weights_of_each == 1:
+        return str(len(points))
+    return f"{len(points)} weights of {len(points) // weights_of_each} functions"
 
 
 def _spurious(result: CriticalPoints) -> str:
@@ -279,7 +299,6 @@ def _spurious(result: CriticalPoints) -> str:
 def _tables(result: CriticalPoints) -> list[Block]:
     """Return a table of the real points of the dense orbit, and one of those elsewhere.
 
-    A row has kind, index, loss and orbit of a point, and its weights: a column for each matrix.
     Tables without points are left out.
     """
     blocks: list[Block] = []
@@ -288,18 +307,22 @@ def _tables(result: CriticalPoints) -> list[Block]:
         "Real critical points elsewhere": result.real_points_elsewhere,
     }
     for caption, points in points_by_caption.items():
-        if not points:
-            continue
-        matrix_names = list(points[0].weights)
-        rows = []
-        for point in points:
-            orbit = "zero" if point.is_zero else str(point.orbit or "–")
-            index = "–" if point.index is None else point.index
-            matrices = [_matrix_text(point.weights[name]) for name in matrix_names]
-            rows.append((point.kind, index, _loss_text(point), orbit, *matrices))
-        header = ("kind", "index", "loss", "orbit", *matrix_names)
-        blocks.append(Table(header, rows, caption))
+        if points:
+            matrix_names = list(points[0].weights)  # A and V, and for a < d K and Q
+            header = ("kind", "index", "loss", "orbit", *matrix_names)
+            rows = [_row_of_point(point, matrix_names) for point in points]
+            blocks.append(Table(header, rows, caption))
     return blocks
+
+
+def _row_of_point(point: RealPoint, matrix_names: Sequence[str]) -> tuple[object, ...]:
+    """Return the cells of a point in a table: kind, index, loss, orbit, and each of its matrices of
+    weights.
+    """
+    orbit = "zero" if point.is_zero else str(point.orbit or "–")
+    index = "–" if point.index is None else point.index
+    matrices = [_matrix_text(point.weights[name]) for name in matrix_names]
+    return (point.kind, index, _loss_text(point), orbit, *matrices)
 
 
 def _loss_text(point: RealPoint) -> str:
@@ -445,7 +468,7 @@ def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
     If a limit is reached before the points are isolated, ``points`` is ``None``. If it is reached
     later, the points have no orbits. In both cases ``unfinished`` says so.
     """
-    # msolve, or None if only a package of Macaulay2 is there; and the name of what isolates.
+    # msolve, or None if only a package of Macaulay2 is there; and the name of what isolates
     program, isolated_by = msolve.for_engine(current())
     # There are no complex points but those in families, which are left out, and so no real ones.
     if counts.count.dense == 0 and not counts.count.elsewhere:
@@ -459,17 +482,13 @@ def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
             program=None if program is None else program.program,
         )
         points = isolation.real_points()
-    # No points are known then.
     except (TimeLimitError, MemoryLimitError, MethodUnavailableError) as reason:
+        # no points are known then
         return RealPoints(points=None, isolated_by="", unfinished=f"real critical points: {reason}")
+    unfinished = ""
     try:
-        # The ranks of A and V at each point name its orbit.
-        return RealPoints(
-            points=isolation.with_ranks(points), isolated_by=isolated_by, unfinished=""
-        )
+        # the ranks of A and V at each point name its orbit
+        points = isolation.with_ranks(points)
     except (TimeLimitError, MemoryLimitError) as reason:
-        return RealPoints(
-            points=points,
-            isolated_by=isolated_by,
-            unfinished=f"orbits of real critical points: {reason}",
-        )
+        unfinished = f"orbits of real critical points: {reason}"
+    return RealPoints(points=points, isolated_by=isolated_by, unfinished=unfinished)

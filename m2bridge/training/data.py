@@ -110,41 +110,59 @@ def _loss_on_data(
     data or given as ``teacher``; without any of these, a random function.
     """
     arrays = _arrays("data", data)
+    inputs = _tokens_in(arrays, model)
+    model = replace(model, t=len(inputs[0][0]))
+    form = quadratic_of_samples(model, inputs)
+    weights_in_data = {name: array for name, array in arrays.items() if name in LETTERS}
+    # outputs, weights in the data and --teacher are three ways to say what is learnt
+    given_targets = {
+        "Y": "Y" in arrays,
+        "a teacher": bool(weights_in_data),
+        "--teacher": teacher is not None,
+    }
+    targets = [name for name, is_given in given_targets.items() if is_given]
+    if len(targets) > 1:
+        raise InvalidCaseError("data", f"the target is given twice, as {' and '.join(targets)}")
+    if "Y" in arrays:
+        outputs = _outputs_in(arrays, model, inputs)
+        return loss_on_outputs(form, inputs, outputs, "the outputs Y")
+    if weights_in_data:
+        return _loss_towards_weights(model, form, weights_in_data, "data")
+    return _loss_towards_teacher(model, form, teacher, seed)
+
+
+def _tokens_in(arrays: Mapping[str, Tensor], model: SingleLayerAttention) -> list[RationalRows]:
+    """Return the sequences of tokens of data, d×t matrices: those of the array X.
+
+    Raises InvalidCaseError if there is no such array, it has a wrong shape, or t is 1.
+    """
     if "X" not in arrays:
         array_names = printable(", ".join(arrays))[:200] or "none"
         raise InvalidCaseError("data", f"an array X of tokens is missing; there are: {array_names}")
     inputs = _sequences(arrays["X"], model.d, "d")
-    token_count = len(inputs[0][0])
     # the functions of one token form another family, for which there is no loss
-    if token_count == 1:
+    if len(inputs[0][0]) == 1:
         raise InvalidCaseError(
             "data", "each sequence in X has one token (t = 1): losses are for t ≥ 2 tokens"
         )
-    model = replace(model, t=token_count)
-    form = quadratic_of_samples(model, inputs)
-    weights_in_data = {name: array for name, array in arrays.items() if name in LETTERS}
-    # outputs, weights in the data and --teacher are three ways to say what is learnt
-    targets = []
-    if "Y" in arrays:
-        targets.append("Y")
-    if weights_in_data:
-        targets.append("a teacher")
-    if teacher is not None:
-        targets.append("--teacher")
-    if len(targets) > 1:
-        raise InvalidCaseError("data", f"the target is given twice, as {' and '.join(targets)}")
-    if "Y" not in arrays:
-        if weights_in_data:
-            return _loss_towards_weights(model, form, weights_in_data, "data")
-        return _loss_towards_teacher(model, form, teacher, seed)
+    return inputs
+
+
+def _outputs_in(
+    arrays: Mapping[str, Tensor], model: SingleLayerAttention, inputs: list[RationalRows]
+) -> list[RationalRows]:
+    """Return the outputs of data, a d'×t matrix for each of the sequences of tokens ``inputs``.
+
+    They are those of the array Y. Raises InvalidCaseError if its shape is not that.
+    """
     outputs = _sequences(arrays["Y"], model.d_out, "d'")
-    if len(outputs) != len(inputs) or len(outputs[0][0]) != token_count:
+    if len(outputs) != len(inputs) or len(outputs[0][0]) != len(inputs[0][0]):
         raise InvalidCaseError(
             "data",
             f"X is {arrays['X'].size_text} and Y is {arrays['Y'].size_text}: they must have as many"
             " sequences, of as many tokens",
         )
-    return loss_on_outputs(form, inputs, outputs, "the outputs Y")
+    return outputs
 
 
 def _loss_towards_teacher(

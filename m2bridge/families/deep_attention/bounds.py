@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -385,7 +385,9 @@ def columns_and_rank(network: NetworkSizes) -> tuple[int, int]:
 def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
     """Return the rank modulo LARGE_PRIME of the differential of a block for t tokens.
 
-    For softmax of many layers it is the rank with exponentials as unknowns, else by power series.
+    It is found at random weights and tokens, so it is a lower bound for the generic rank in
+    characteristic 0. For softmax power series are used up to MAX_EXACT_SERIES_LAYERS layers, and
+    exponentials as unknowns for more.
     """
     if not softmax:
         # two tokens show the whole function P(XXᵀ)X of at most two inputs, as XXᵀ may already be
@@ -461,14 +463,22 @@ def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
     upper = upper_bounds(network)[0].value
     weights_over = partial(NetworkWeights.read, network, parameters)
-    rank, orders = rank_by_series(network, weights_over, upper)
-    dimension = Bounds.at_least(rank, f"rank of {orders} orders of the differential")
+    found = rank_by_series(network, weights_over, upper)
+    reason = f"rank of {found.orders} orders of the differential"
+    dimension = Bounds.at_least(found.rank, reason)
     return MethodValue(f"Jacobian mod {LARGE_PRIME}, power series", dimension)
+
+
+class RankOfOrders(NamedTuple):
+    """A rank of the first orders of power series, and the number of these orders."""
+
+    rank: int
+    orders: int
 
 
 def rank_by_series(
     network: NetworkSizes, weights_over: Callable[[NumberSystem], NetworkWeights], upper: int
-) -> tuple[int, int]:
+) -> RankOfOrders:
     """Return a lower bound for the rank of the differential, and the number of orders behind it.
 
     The functions are power series, of which the first orders are computed; the rank is that of the
@@ -487,31 +497,47 @@ def rank_by_series(
     TooLargeError
         If there are too many coefficients.
     """
-    # With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
-    # order 3^(k−1) in layer k. With skip connections these differences stay of order one, so that
-    # few orders are tried first.
-    first_orders = 3 if network.skip else int(3 ** (network.layers - 1)) + 1
+    first_orders = _orders_tried_first(network)
     if first_orders * network.parameter_count * upper > MAX_SERIES_COEFFICIENTS:
         raise TooLargeError(
             "softmax with several heads or skip connections is computed by power series; here"
             f" {network.parameter_count} parameters and {first_orders} orders are too many for"
             " that: take smaller numbers"
         )
-    # All tokens after the distinct ones are equal to the last distinct one: t = 5 has the
-    # multiplicities (1, 1, 3).
-    tokens = min(network.t, MAX_DISTINCT_TOKENS)
-    multiplicities = (1,) * (tokens - 1) + (network.t - tokens + 1,)
+    multiplicities = multiplicities_of_tokens(network.t)
     rank = 0
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(prime=LARGE_PRIME, length=orders, multiplicities=multiplicities)
         rows = gradients_at(
-            weights_over(numbers), network, numbers, tokens=tokens, draw=random_residues()
+            weights_over(numbers),
+            network,
+            numbers,
+            tokens=len(multiplicities),
+            draw=random_residues(),
         )
         rank = growing_rank(rows, length=orders, upper=upper)
         if rank == upper:
             break
-    return rank, orders
+    return RankOfOrders(rank, orders)
+
+
+def _orders_tried_first(network: NetworkSizes) -> int:
+    """Return the number of orders of power series that are computed first for softmax.
+
+    With one head 3^(l−1) + 1 orders are enough (theorem-S), as differences between tokens have
+    order 3^(k−1) in layer k. With skip connections these differences stay of order one, so that few
+    orders are tried first.
+    """
+    return 3 if network.skip else int(3 ** (network.layers - 1)) + 1
+
+
+def multiplicities_of_tokens(t: int) -> tuple[int, ...]:
+    """Return how often each distinct token occurs if of t tokens at most MAX_DISTINCT_TOKENS are
+    distinct, and all later ones are equal to the last of these: (1, 1, 3) for t = 5.
+    """
+    distinct = min(t, MAX_DISTINCT_TOKENS)
+    return (1,) * (distinct - 1) + (t - distinct + 1,)
 
 
 def growing_rank(

@@ -15,9 +15,11 @@ coefficients, up to the order of the tokens.)
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import reduce
 from itertools import combinations_with_replacement
 from operator import add, mul
+from typing import Any
 
 import flint
 
@@ -169,16 +171,32 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
     the identity, is left out.
     """
     n = network.widths[0]
-    # FLINT's ring has the entries of S and then the parameters as variables.
+    entry_count = n * (n + 1) // 2
+    P: dict[EntryMonomial, Polynomial] = {}
+    for k, row in enumerate(_matrix_P(network).rows, 1):
+        for i, entry in enumerate(row, 1):
+            # exponents of the entries of S, then of the parameters
+            for exponents, c in entry.to_dict().items():
+                in_S = tuple(map(int, exponents[:entry_count]))
+                in_parameters = tuple(map(int, exponents[entry_count:]))
+                P.setdefault((k, i, in_S), {})[in_parameters] = int(c)
+    # the constant part of P, of a network with skip connections, is the identity
+    varying = [(k, i, in_S) for k, i, in_S in P if any(in_S)]
+    return {monomial: P[monomial] for monomial in sorted(varying, key=_order)}
+
+
+def _matrix_P(network: NetworkSizes) -> EntryMatrix:
+    """Return the matrix P of the module, by its layers.
+
+    Its entries are polynomials of FLINT whose variables are the entries S_11, S_12, …, S_nn of a
+    symmetric matrix, and then the parameters of the network.
+    """
+    n = network.widths[0]
     entry_count = n * (n + 1) // 2
     context = flint.fmpz_mpoly_ctx.get(("v", entry_count + network.parameter_count), "degrevlex")
     generators = context.gens()
     entries, parameters = generators[:entry_count], generators[entry_count:]
-    entry_at = {}
-    pairs = combinations_with_replacement(range(n), 2)
-    for (p, q), entry in zip(pairs, entries, strict=True):
-        entry_at[p, q] = entry_at[q, p] = entry
-    S = EntryMatrix([[entry_at[p, q] for q in range(n)] for p in range(n)])
+    S = _symmetric_matrix(entries, n)
     Q = EntryMatrix([[context.constant(int(i == j)) for j in range(n)] for i in range(n)])
     # a layer is the tuple of its heads, each with its matrices A and V
     for layer in NetworkWeights.read(network, parameters, NumberSystem()).network():
@@ -189,17 +207,16 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
         if network.skip:
             summands.append(Q)
         Q = reduce(add, summands)
-    # P is the last Q
-    P: dict[EntryMonomial, Polynomial] = {}
-    for k, row in enumerate(Q.rows, 1):
-        for i, entry in enumerate(row, 1):
-            for exponents, c in entry.to_dict().items():
-                in_S = tuple(map(int, exponents[:entry_count]))
-                in_parameters = tuple(map(int, exponents[entry_count:]))
-                P.setdefault((k, i, in_S), {})[in_parameters] = int(c)
-    # the constant part of P, of a network with skip connections, is the identity
-    varying = [(k, i, in_S) for k, i, in_S in P if any(in_S)]
-    return {monomial: P[monomial] for monomial in sorted(varying, key=_order)}
+    return Q
+
+
+def _symmetric_matrix(entries: Sequence[Any], n: int) -> EntryMatrix:
+    """Return the symmetric n × n matrix S with the entries S_11, S_12, …, S_1n, S_22, …, S_nn."""
+    entry_at = {}
+    pairs = combinations_with_replacement(range(n), 2)
+    for (p, q), entry in zip(pairs, entries, strict=True):
+        entry_at[p, q] = entry_at[q, p] = entry
+    return EntryMatrix([[entry_at[p, q] for q in range(n)] for p in range(n)])
 
 
 def _order(monomial: EntryMonomial | OutputMonomial) -> tuple[tuple[int, ...], Exponents]:
@@ -229,18 +246,25 @@ def _coefficients_of_a_token(
     images: dict[str, Polynomial] = {}
     for k in range(1, network.widths[-1] + 1):
         for column in independent_columns:
-            # the value of the linear form, a polynomial in the parameters
-            image = Counter[Exponents]()
-            for (i, e), row in zip(symmetric_monomials, matrix, strict=True):
-                if row[column] == 0:
-                    continue
-                for in_parameters, c in P.get((k, i, e), {}).items():
-                    image[in_parameters] += row[column] * c
-            nonzero_terms = {in_parameters: c for in_parameters, c in image.items() if c}
+            factors = [row[column] for row in matrix]
+            coefficients = [P.get((k, i, e), {}) for i, e in symmetric_monomials]
+            image = _linear_combination(factors, coefficients)
             # a coordinate that is zero for all parameters has no name
-            if nonzero_terms:
-                images[_name("f", k, *token_monomials[column])] = nonzero_terms
+            if image:
+                images[_name("f", k, *token_monomials[column])] = image
     return images
+
+
+def _linear_combination(factors: list[int], polynomials: list[Polynomial]) -> Polynomial:
+    """Return the sum of the products of factors and polynomials, one of each; terms that are zero
+    are left out.
+    """
+    total = Counter[Exponents]()
+    for factor, polynomial in zip(factors, polynomials, strict=True):
+        if factor:
+            for exponents, coefficient in polynomial.items():
+                total[exponents] += factor * coefficient
+    return {exponents: coefficient for exponents, coefficient in total.items() if coefficient}
 
 
 def _monomials_in_tokens(

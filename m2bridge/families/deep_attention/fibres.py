@@ -19,6 +19,7 @@ multiplies each A'_k by a number, and M by the number that keeps the function. A
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import NamedTuple
 
 from m2bridge.algebra.linear_algebra import rank
 from m2bridge.convert.answers import answer_to
@@ -94,6 +95,35 @@ def fibre_script(network: NetworkSizes) -> Script:
     TooLargeError
         If there are too many unknowns or weights.
     """
+    _check_fibre(network)
+    n = network.widths[0]
+    few_tokens = network.t < n
+    # the inputs are the entries of X; for t ≥ n those of XXᵀ, then any symmetric matrix
+    input_count = n * network.t if few_tokens else n * (n + 1) // 2
+    attention, M = _random_weights(network)
+    fibre = _unknown_matrices(network, [A[0][0] for A in attention])
+    return render(
+        "deep_fibre",
+        libraries=("wire", "fibres"),
+        values={
+            "title": network.title,
+            "unknowns": ", ".join(fibre.unknowns),
+            "inputs": f"entry_1..entry_{input_count}",
+            "size": n,
+            # 0 says that the inputs are XXᵀ
+            "tokens": network.t if few_tokens else 0,
+            "unknown_matrices": _list(map(_matrix, fibre.B)),
+            "unknown_values": _matrix(fibre.N),
+            "matrices": _list(map(_matrix, attention)),
+            "values": _matrix(M),
+        },
+    )
+
+
+def _check_fibre(network: NetworkSizes) -> None:
+    """Raise MethodUnavailableError if fibres are not computed for this kind of network, and
+    TooLargeError if it has too many unknowns or weights.
+    """
     if network.softmax or not network.is_plain:
         raise MethodUnavailableError(
             "fibres are computed for lightning attention, one head, no skip connections"
@@ -108,36 +138,35 @@ def fibre_script(network: NetworkSizes) -> Script:
             f"the network has {network.parameter_count} weights; fibres are computed for at most"
             f" {MAX_FIBRE_WEIGHTS}: take fewer"
         )
+
+
+class _UnknownMatrices(NamedTuple):
+    """The matrices (B_1, …, B_l, N) of a fibre, by their rows, and the names of the unknowns.
+
+    Entries are texts for Macaulay2: a number for each B_k(1,1), and else the name of an unknown.
+    """
+
+    B: list[list[list[str]]]
+    N: list[list[str]]
+    unknowns: list[str]
+
+
+def _unknown_matrices(network: NetworkSizes, first_entries: Sequence[int]) -> _UnknownMatrices:
+    """Return matrices (B_1, …, B_l, N) with unknowns as entries, but for the entries B_k(1,1).
+
+    These are the numbers ``first_entries``, one for each layer.
+    """
     n = network.widths[0]
-    few_tokens = network.t < n
-    # the inputs are the entries of X; for t ≥ n those of XXᵀ, then any symmetric matrix
-    input_count = n * network.t if few_tokens else n * (n + 1) // 2
-    attention, M = _random_weights(network)
-    # B_k has the entry (1, 1) of A'_k, and unknowns elsewhere; all entries of N are unknowns.
-    B, unknowns = [], []
-    for k, A in enumerate(attention, 1):
+    B: list[list[list[str]]] = []
+    unknowns: list[str] = []
+    for k, first_entry in enumerate(first_entries, 1):
         # the entry (1, 1) is no unknown, so that its name is left out
         (_, *first_row), *rows = _names(f"inner_({k},", n, n)
-        B.append([[str(A[0][0]), *first_row], *rows])
+        B.append([[str(first_entry), *first_row], *rows])
         unknowns += [*first_row, *chain.from_iterable(rows)]
     N = _names("outer_(", network.widths[-1], n)
     unknowns += chain.from_iterable(N)
-    return render(
-        "deep_fibre",
-        libraries=("wire", "fibres"),
-        values={
-            "title": network.title,
-            "unknowns": ", ".join(unknowns),
-            "inputs": f"entry_1..entry_{input_count}",
-            "size": n,
-            # 0 says that the inputs are XXᵀ
-            "tokens": network.t if few_tokens else 0,
-            "unknown_matrices": _list(map(_matrix, B)),
-            "unknown_values": _matrix(N),
-            "matrices": _list(map(_matrix, attention)),
-            "values": _matrix(M),
-        },
-    )
+    return _UnknownMatrices(B, N, unknowns)
 
 
 def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
@@ -153,9 +182,9 @@ def _names(beginning: str, rows: int, columns: int) -> list[list[str]]:
 def _random_weights(network: NetworkSizes) -> VirtualWeights:
     """Return the virtual weights (A'_1, …, A'_l) and M of random weights.
 
-    Weights are drawn until the virtual weights have generic
-    ranks, and until no A'_k(1,1) is zero and Me_1, the first column of M, is not zero. Then the
-    chart B_k(1,1) = A'_k(1,1) meets every orbit of scalings on the fibre.
+    Weights are drawn until the virtual weights have generic ranks, and until no A'_k(1,1) is zero
+    and Me_1, the first column of M, is not zero. Then the chart B_k(1,1) = A'_k(1,1) meets every
+    orbit of scalings on the fibre.
     """
     draws = _draws()
     # of A'_1, …, A'_l, and of M

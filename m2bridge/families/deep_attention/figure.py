@@ -105,11 +105,10 @@ class Figure3(PictureResult):
 
     def to_macaulay2(self) -> str:
         """Return a list of {δ, dimension of lightning, dimension of softmax} in Macaulay2."""
-        rows = ", ".join(
-            f"{{{delta}, {lightning.dimension}, {softmax.dimension}}}"
-            for delta, lightning, softmax in self.points
-        )
-        return f"dimensions = {{{rows}}}"
+        rows = []
+        for delta, lightning, softmax in self.points:
+            rows.append(f"{{{delta}, {lightning.dimension}, {softmax.dimension}}}")
+        return f"dimensions = {{{', '.join(rows)}}}"
 
     def figure(self) -> Any:
         """Return the picture as a ``matplotlib.figure.Figure``."""
@@ -170,24 +169,31 @@ def figure_3(
     unfinished = ""
     with limited(timeout) as timer:
         for delta in widths:
-            network = DeepAttention((delta,) * width_count, a, t)
-            lightning = dimension(network)
-            softmax = dimension(replace(network, normalization="softmax"))
-            # A point with only one of the two dimensions would look like a result, so both must be
-            # known. ``unfinished`` is the limit that ended the first computation without a value.
-            for result in (lightning, softmax):
-                if result.dimension is None:
-                    unfinished = unfinished or result.unfinished
+            lightning = DeepAttention((delta,) * width_count, a, t)
+            softmax = replace(lightning, normalization="softmax")
+            point = FigurePoint(delta, lightning=dimension(lightning), softmax=dimension(softmax))
+            unfinished = _limit_reached(point)
             # larger widths take longer
             if unfinished != "":
                 break
-            points.append(FigurePoint(delta=delta, lightning=lightning, softmax=softmax))
+            points.append(point)
     if not points:
         # without points the loop ended at a limit
         raise TimeLimitError(unfinished)
     return Figure3(
         layers=layers, t=t, a=a, points=tuple(points), seconds=timer.seconds, unfinished=unfinished
     )
+
+
+def _limit_reached(point: FigurePoint) -> str:
+    """Return the limit, in words, because of which a dimension of a point is not known.
+
+    It is empty if both are known: a point with one of the two alone would look like a result.
+    """
+    for result in (point.lightning, point.softmax):
+        if result.dimension is None and result.unfinished:
+            return result.unfinished
+    return ""
 
 
 FIGURE = Figure(
@@ -276,44 +282,51 @@ def _draw_panel(
     panel.set_axisbelow(True)
     dashed: dict[str, Any] = {"linestyle": (0, (5, 3)), "color": colour, "linewidth": 1.2}
     panel.plot(deltas, list(map(expected, dimensions)), **dashed, label=f"expected ({formula})")
-    dots = {
-        "marker": "o",
-        "markersize": 6,
-        "markeredgewidth": 1.4,
-        "linestyle": "none",
-        "color": colour,
-    }
-    pairs = list(zip(deltas, dimensions, strict=True))
-    proved_points: list[tuple[int, int | None]] = []
-    bound_points: list[tuple[int, int | None]] = []
-    for delta, result in pairs:
-        points = proved_points if result.status == "proved" else bound_points
-        points.append((delta, result.dimension))
-    # The legend has only marks that occur in the picture.
-    if proved_points:
-        _plot_points(panel, proved_points, **dots, markerfacecolor=colour, label="proved dimension")
-    if bound_points:
-        _plot_points(panel, bound_points, **dots, markerfacecolor="white", label="lower bound")
-    # More numbers would overlap.
-    if len(pairs) <= MAX_POINT_LABELS:
-        for delta, result in pairs:
-            height = result.dimension or 0
-            panel.annotate(
-                str(height),
-                (delta, height),
-                textcoords="offset points",
-                xytext=(-5, 5),
-                ha="right",
-                fontsize=10,
-            )
-    # Dimensions grow with δ, so that nothing is in this corner.
+    results = list(zip(deltas, dimensions, strict=True))
+    proved = [(delta, result) for delta, result in results if result.status == "proved"]
+    bounds = [(delta, result) for delta, result in results if result.status != "proved"]
+    _plot_points(panel, proved, color=colour, markerfacecolor=colour, label="proved dimension")
+    _plot_points(panel, bounds, color=colour, markerfacecolor="white", label="lower bound")
+    # more numbers would overlap
+    if len(results) <= MAX_POINT_LABELS:
+        _write_dimensions(panel, results)
+    # dimensions grow with δ, so that nothing is in this corner
     panel.legend(loc="upper left")
 
 
-def _plot_points(panel: Any, points: Sequence[tuple[int, int | None]], **style: Any) -> None:
-    """Draw points (δ, dimension) in the style of matplotlib's ``plot``."""
-    deltas, dimensions = zip(*points, strict=True)
-    panel.plot(deltas, dimensions, **style)
+def _plot_points(panel: Any, results: Sequence[tuple[int, Dimension]], **style: Any) -> None:
+    """Draw dots at (δ, dimension) for pairs of a width δ and its result, with colours and label.
+
+    Without results nothing is drawn, so that the legend has only marks that occur in the picture.
+    """
+    if not results:
+        return
+    panel.plot(
+        [delta for delta, _ in results],
+        [result.dimension for _, result in results],
+        marker="o",
+        markersize=6,
+        markeredgewidth=1.4,
+        linestyle="none",
+        **style,
+    )
+
+
+def _write_dimensions(panel: Any, results: Sequence[tuple[int, Dimension]]) -> None:
+    """Write the dimension to the left above each point (δ, dimension), for pairs of δ and result.
+
+    A dimension that is not known is written as 0.
+    """
+    for delta, result in results:
+        height = result.dimension or 0
+        panel.annotate(
+            str(height),
+            (delta, height),
+            textcoords="offset points",
+            xytext=(-5, 5),
+            ha="right",
+            fontsize=10,
+        )
 
 
 def expected(result: Dimension) -> int | None:

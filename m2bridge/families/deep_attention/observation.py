@@ -1,15 +1,15 @@
 """Observations of a network, by computations that share nothing with predictions of statements.
 
 Each observable is a function of a :class:`Computation` that returns a :class:`ComputedValue`; the
-table of them is near the end. Numbers are ranks modulo a prime that attain an upper bound, words in
-matrices, balls, or Gröbner bases; where nothing is proved, the finding says so. Proofs are in
-``docs/deep-attention.md``.
+table of them is near the end. Numbers are ranks modulo a prime that attain an upper bound, or come
+from Gröbner bases; identities are decided in ``identities``. Where nothing is proved, the finding
+says so. Proofs are in ``docs/deep-attention.md``.
 
 Notation: a network has l layers, widths d_0, …, d_l and t tokens, the columns of X; a head has an
 attention matrix A = KᵀQ and a value matrix V. With one head and no skip connections (a *plain*
 network) the virtual weights are A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1; E is
 the space of all matrices of their sizes. *Scalings* multiply A'_k and M such that the function of
-lightning attention stays. A *word* is a product of letters that stand for matrices of any size.
+lightning attention stays.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -17,9 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import product
 from random import Random
-from typing import Any
-
-import flint
+from typing import Any, NamedTuple
 
 from m2bridge.algebra.determinantal import matrices_of_rank
 from m2bridge.algebra.linear_algebra import rank_mod
@@ -33,30 +31,14 @@ from m2bridge.errors import (
     TooLargeError,
 )
 from m2bridge.families.deep_attention import fibres
-from m2bridge.families.deep_attention.bounds import (
-    MAX_DISTINCT_TOKENS,
-    RANK_POINT_SEED,
-    columns_and_rank,
-    full_rank,
+from m2bridge.families.deep_attention.bounds import RANK_POINT_SEED, columns_and_rank, full_rank
+from m2bridge.families.deep_attention.identities import (
+    MAX_NORMAL_FORM_LAYERS,
+    RANDOM_WEIGHTS_SEED,
+    normal_form,
+    scalings_keep_the_function,
 )
-from m2bridge.families.deep_attention.expansion import (
-    TOKENS,
-    UNIT_MATRIX,
-    WordSum,
-    layer_of_letters,
-    letters,
-)
-from m2bridge.families.deep_attention.network import (
-    Balls,
-    HeadMatrices,
-    LayerMatrices,
-    NetworkWeights,
-    NumberSystem,
-    Residues,
-    output,
-    random_matrix,
-    virtual_weights,
-)
+from m2bridge.families.deep_attention.network import NetworkWeights, Residues, virtual_weights
 from m2bridge.families.deep_attention.observed import ComputedValue, ObservedNetwork
 from m2bridge.families.deep_attention.shape import (
     NetworkSizes,
@@ -68,12 +50,6 @@ from m2bridge.limits import check_deadline_in, limited
 from m2bridge.maps.dimension import dimension
 from m2bridge.results.known import Bounds, intersect_bounds
 
-# Different from the seed of the bounds, so that a rank that is too small by chance is noticed.
-RANDOM_WEIGHTS_SEED = 20250418
-# The largest number l of layers, since the function is a word of 2·3^l − 1 letters.
-MAX_NORMAL_FORM_LAYERS = 12
-# The largest number of heads, since the function of a layer is a sum of one word for each.
-MAX_OBSERVED_HEADS = 1000
 # The largest number of entries of a matrix whose rank is computed here.
 MAX_OBSERVED_MATRIX_ENTRIES = 2_000_000
 
@@ -150,41 +126,66 @@ def observe_part(
     TimeLimitError, MemoryLimitError
         If a limit is reached before all values that are to be certified.
     """
-    findings: dict[str, ComputedValue] = {}
-    unfinished = ""
-    computation = Computation(network, certified)
     # In the order of OBSERVERS, quick ones first, so that their values are known if a limit is
     # reached.
-    wanted_observables = [name for name in OBSERVERS if name in observables]
+    wanted = [name for name in OBSERVERS if name in observables]
     if certified:
-        wanted_observables = [
-            name for name in wanted_observables if can_be_certified(network, name)
-        ]
-        if not wanted_observables:
+        wanted = [name for name in wanted if can_be_certified(network, name)]
+        if not wanted:
             return None
     # no limit of its own, but that of an enclosing block; the timer measures the seconds
     with limited(timeout=None) as timer:
-        try:
-            for name in wanted_observables:
-                try:
-                    findings[name] = OBSERVERS[name](computation)
-                except (MethodUnavailableError, TooLargeError) as reason:
-                    # A certificate is whole, or there is none.
-                    if certified:
-                        raise
-                    findings[name] = ComputedValue(known=None, method=str(reason))
-        except (TimeLimitError, MemoryLimitError) as limit:
-            if certified:
-                raise
-            unfinished = str(limit)
-    version = "" if BY_ENGINE.isdisjoint(findings) else current().version
+        values = _values_until_limit(Computation(network, certified), wanted)
+    version = "" if BY_ENGINE.isdisjoint(values.findings) else current().version
     return ObservedNetwork(
         model=network,
-        findings=findings,
+        findings=values.findings,
         engine_version=version,
         seconds=timer.seconds,
-        unfinished=unfinished,
+        unfinished=values.unfinished,
     )
+
+
+class _ValuesUntilLimit(NamedTuple):
+    """The values of observables by their names, and the limit that was reached, in words.
+
+    ``unfinished`` is empty if all were computed.
+    """
+
+    findings: dict[str, ComputedValue]
+    unfinished: str
+
+
+def _values_until_limit(
+    computation: Computation, observables: Collection[str]
+) -> _ValuesUntilLimit:
+    """Compute the values of observables in turn; when a limit is reached, only those before it.
+
+    For a certificate, which is whole or does not exist, TimeLimitError or MemoryLimitError is
+    raised there.
+    """
+    findings: dict[str, ComputedValue] = {}
+    try:
+        for name in observables:
+            findings[name] = _value_or_reason(computation, name)
+    except (TimeLimitError, MemoryLimitError) as limit:
+        if computation.certified:
+            raise
+        return _ValuesUntilLimit(findings, unfinished=str(limit))
+    return _ValuesUntilLimit(findings, unfinished="")
+
+
+def _value_or_reason(computation: Computation, observable: str) -> ComputedValue:
+    """Compute the value of an observable; a result without a value has the reason as its method.
+
+    For a certificate MethodUnavailableError or TooLargeError is raised in its place.
+    """
+    try:
+        return OBSERVERS[observable](computation)
+    except (MethodUnavailableError, TooLargeError) as reason:
+        if computation.certified:
+            raise
+        return ComputedValue(known=None, method=str(reason))
 
 
 def _dimension(network: NetworkSizes) -> ComputedValue:
@@ -290,108 +291,6 @@ def _value_of_rank(
     return ComputedValue(known=dimension, method=method, numbers=numbers)
 
 
-def _normal_form(network: NetworkSizes) -> ComputedValue:
-    """Compute whether φ(X) = P(XXᵀ)X, with P = MQ from the virtual weights (``_normal_form_word``).
-
-    Both sides are words in matrices of any size, and equal words are equal functions. The number
-    for a certificate is the length of the longest word of φ.
-    """
-    if network.softmax or not network.is_plain:
-        raise MethodUnavailableError(
-            "the normal form is that of lightning attention, one head, no skip connections"
-        )
-    if network.layers > MAX_NORMAL_FORM_LAYERS:
-        raise TooLargeError(
-            f"words are written for at most {MAX_NORMAL_FORM_LAYERS} layers; --all-sizes decides"
-            " all"
-        )
-    layers = tuple(map(layer_of_letters, range(network.layers)))
-    # products of letters need nothing of the number system but its σ, the identity
-    function = output(layers, TOKENS, numbers=NumberSystem())
-    longest_word = max(map(len, function))
-    return ComputedValue(
-        known=function == _normal_form_word(layers),
-        method="both sides as words in matrices",
-        numbers={"factors": longest_word},
-    )
-
-
-def _normal_form_word(layers: tuple[LayerMatrices, ...]) -> WordSum:
-    """Return MQX as a word in the letters A and V of the layers and in the tokens X.
-
-    Put S = XXᵀ. If the tokens before layer k are Y = M_k Q X, those after it are V_k YYᵀ A_k Y,
-    which is M_{k+1} (Q S Qᵀ A'_k Q) X. So Q is the identity before the first layer, and layer k
-    replaces Q by Q S Qᵀ A'_k Q.
-    """
-    *matrices, M = virtual_weights(layers)
-    S = TOKENS * TOKENS.transpose()
-    Q = UNIT_MATRIX
-    for A in matrices:
-        Q = Q * S * Q.transpose() * A * Q
-    word: WordSum = M * Q * TOKENS
-    return word
-
-
-def _scalings(network: NetworkSizes) -> ComputedValue:
-    """Compute whether V → cV, A → A/c in the first head keeps the function of the first layer.
-
-    If the function of the first layer is kept, so is that of the network. In lightning attention
-    the function is kept if V and A occur equally often in each word of it. For softmax it is
-    changed, which is shown at a point.
-    """
-    if network.softmax:
-        return _softmax_scalings(network)
-    if network.heads > MAX_OBSERVED_HEADS:
-        raise TooLargeError(f"words are written for at most {MAX_OBSERVED_HEADS} heads: take fewer")
-    # the function of the first layer as a sum of words in A and V of its heads, and in the tokens
-    first_layer = layer_of_letters(0, network.heads)
-    function = output([first_layer], TOKENS, numbers=NumberSystem(), skip=network.skip)
-    # of the first head
-    A, V = letters(0)
-    # for each word how often the letter is in it
-    degrees_in_A, degrees_in_V = function.degrees(A), function.degrees(V)
-    # The scaling multiplies a word by c to the degree in V less that in A.
-    if degrees_in_V != degrees_in_A:
-        return ComputedValue(known=False, method="the first layer with cV and A/c has other words")
-    degrees = {"degree_in_values": max(degrees_in_V), "degree_in_attention": max(degrees_in_A)}
-    return ComputedValue(
-        known=True, method="the first layer with cV and A/c has the same words", numbers=degrees
-    )
-
-
-def _softmax_scalings(network: NetworkSizes) -> ComputedValue:
-    """Show that V → 7V, A → A/7 in the first head of softmax attention changes the function.
-
-    The outputs at one rational point, before and after the scaling, are enclosed in balls. If the
-    two balls of an entry are disjoint, the functions differ. Balls never show that functions are
-    equal, so that MethodUnavailableError is raised if no two balls are disjoint. Of more tokens
-    than MAX_DISTINCT_TOKENS the last ones are equal.
-    """
-    random = Random(RANDOM_WEIGHTS_SEED)
-    unit = flint.fmpq(1, 10)
-    tokens = min(network.t, MAX_DISTINCT_TOKENS)
-    numbers = Balls(multiplicities=(*(1,) * (tokens - 1), network.t - tokens + 1))
-    parameters = [random.randrange(1, 10) * unit for _ in range(network.parameter_count)]
-    weights = NetworkWeights.read(network, parameters, numbers).network()
-
-    def token_entry() -> Any:
-        """Draw a rational number from −9/10 to 9/10."""
-        return random.randrange(-9, 10) * unit
-
-    X = random_matrix(numbers, network.widths[0], tokens, token_entry)
-    # the first head of the first layer is scaled
-    (head, *other_heads), *other_layers = weights
-    scaled_weights = ((HeadMatrices(head.A / 7, head.V * 7), *other_heads), *other_layers)
-    values = output(weights, X, numbers=numbers, skip=network.skip).entries()
-    scaled_values = output(scaled_weights, X, numbers=numbers, skip=network.skip).entries()
-    pairs = zip(values, scaled_values, strict=True)
-    if all(value.overlaps(scaled_value) for value, scaled_value in pairs):
-        raise MethodUnavailableError(
-            "the values with scaled weights cannot be separated in ball arithmetic"
-        )
-    return ComputedValue(known=False, method="differs at a rational point, in balls")
-
-
 def _unseen_weights(computation: Computation) -> ComputedValue:
     """Compute the dimension of generic fibres of the map from all A and V to the functions.
 
@@ -443,40 +342,53 @@ def _virtual_fibre_dimension(computation: Computation) -> ComputedValue:
     return ComputedValue(Bounds.exactly(value), method, numbers=numbers)
 
 
-def _fibre(computation: Computation, observable: str) -> ComputedValue:
-    """Compute ``fibre_dimension``, ``fibre_degree`` or ``fibre_is_one_point``.
-
-    ``observable`` is one of these three names. The first two are about the fibre in E over a random
-    function, up to scalings, where E is the space of all matrices with the sizes of
-    (A'_1, …, A'_l, M). The last one is about the fibre in the virtual weights.
+def _fibre_numbers(computation: Computation) -> dict[str, int]:
+    """Return ``unknowns``, ``dimension`` and ``degree`` of the fibre in E over a random function,
+    up to scalings.
 
     The virtual weights are an irreducible subset of E, dense in E if they have its dimension. So
     the fibre in E contains the fibre in the virtual weights, and has the same dimension in that
-    case. If the fibre in E is one simple point, so is the fibre in the virtual weights. If the
-    latter has a positive dimension, it is not one point.
+    case. ContradictionError is raised if the dimensions do not agree with that.
     """
     network = computation.network
-    dimension = computation.fibre.dimension
-    degree = computation.fibre.degree
+    fibre = computation.fibre
     virtual_fibre = _virtual_fibre_dimension(computation)
-    virtual_fibre_dimension = virtual_fibre.exact_value
+    least_dimension = virtual_fibre.exact_value
     virtual_weights_are_E = virtual_fibre.numbers["virtual_weights"] == network.virtual_entries
-    if virtual_fibre_dimension is not None:
-        too_small = dimension < virtual_fibre_dimension
-        if too_small or (virtual_weights_are_E and dimension != virtual_fibre_dimension):
+    if least_dimension is not None:
+        too_small = fibre.dimension < least_dimension
+        if too_small or (virtual_weights_are_E and fibre.dimension != least_dimension):
             raise ContradictionError(
-                f"a fibre of dimension {dimension}, {virtual_fibre_dimension} in the virtual"
-                " weights"
+                f"a fibre of dimension {fibre.dimension}, {least_dimension} in the virtual weights"
             )
-    numbers = {"unknowns": fibres.unknown_count(network), "dimension": dimension, "degree": degree}
-    if observable != "fibre_is_one_point":
-        # dimension or degree
-        name = observable.removeprefix("fibre_")
-        value = numbers[name]
-        evidence = {"unknowns": numbers["unknowns"], name: value}
-        return ComputedValue(Bounds.exactly(value), GROEBNER, numbers=evidence)
-    if (dimension, degree) == (0, 1):
+    return {
+        "unknowns": fibres.unknown_count(network),
+        "dimension": fibre.dimension,
+        "degree": fibre.degree,
+    }
+
+
+def _fibre(computation: Computation, number: str) -> ComputedValue:
+    """Compute the ``dimension`` or the ``degree`` of the fibre in E over a random function, up to
+    scalings; ``number`` is one of these two words.
+    """
+    numbers = _fibre_numbers(computation)
+    value = numbers[number]
+    evidence = {"unknowns": numbers["unknowns"], number: value}
+    return ComputedValue(Bounds.exactly(value), GROEBNER, numbers=evidence)
+
+
+def _fibre_is_one_point(computation: Computation) -> ComputedValue:
+    """Compute whether the fibre in the virtual weights over a random function, up to scalings, is
+    one point.
+
+    It is one if the larger fibre in E is one simple point; it is not if its dimension is positive.
+    Otherwise nothing is decided, and the result has no value.
+    """
+    numbers = _fibre_numbers(computation)
+    if (numbers["dimension"], numbers["degree"]) == (0, 1):
         return ComputedValue(known=True, method=GROEBNER, numbers=numbers)
+    virtual_fibre_dimension = _virtual_fibre_dimension(computation).exact_value
     if virtual_fibre_dimension is not None and virtual_fibre_dimension > 0:
         method = "a fibre of positive dimension in the virtual weights"
         return ComputedValue(known=False, method=method, numbers=numbers)
@@ -508,9 +420,13 @@ OBSERVERS: dict[str, Callable[[Computation], ComputedValue]] = {
     "virtual_fibre_dimension": _virtual_fibre_dimension,
     "attention_matrices": lambda computation: _attention_matrices(computation.network),
     "virtual_weights": lambda computation: computation.virtual_weights,
-    "normal_form": lambda computation: _normal_form(computation.network),
-    "scalings_keep_the_function": lambda computation: _scalings(computation.network),
-    **{name: partial(_fibre, observable=name) for name in FIBRES},
+    "normal_form": lambda computation: normal_form(computation.network),
+    "scalings_keep_the_function": lambda computation: scalings_keep_the_function(
+        computation.network
+    ),
+    "fibre_dimension": partial(_fibre, number="dimension"),
+    "fibre_degree": partial(_fibre, number="degree"),
+    "fibre_is_one_point": _fibre_is_one_point,
     "closed": _closed,
 }
 """All observables, and how each is computed."""
@@ -532,25 +448,30 @@ CERTIFIED_UNKNOWNS = {1: 25, 2: 22}
 
 
 def can_be_certified(network: NetworkSizes, observable: str) -> bool:
-    """Return whether the checker recomputes the value of an observable of this network."""
+    """Return whether the checker recomputes the value of an observable of this network.
+
+    ``observable`` is a key of :data:`OBSERVERS`.
+    """
     plain_lightning = network.is_plain and not network.softmax
-    # The checker's Gröbner basis is small enough; it never is for three layers and more, for which
-    # at most 0 unknowns are allowed.
+    # For three layers and more the checker's Gröbner basis never is small enough: 0 unknowns are
+    # allowed, and there are more.
     has_small_basis = fibres.unknown_count(network) <= CERTIFIED_UNKNOWNS.get(network.layers, 0)
+    dimension_is_recomputed = network.is_plain or not network.softmax
     recomputed = {
+        "dimension": dimension_is_recomputed,
+        # follows from the dimension
+        "unseen_weights": dimension_is_recomputed,
+        "virtual_fibre_dimension": plain_lightning,
         "attention_matrices": True,
         "virtual_weights": network.is_plain,
-        "scalings_keep_the_function": not network.softmax,
         "normal_form": plain_lightning and network.layers <= MAX_NORMAL_FORM_LAYERS,
-        "virtual_fibre_dimension": plain_lightning,
+        "scalings_keep_the_function": not network.softmax,
         **dict.fromkeys(FIBRES, plain_lightning and has_small_basis),
         # recomputed in the one example, of widths (3, 3, 3), whose functions are known not to be
         # a closed set (proposition-not-closed)
         "closed": fibres.is_example_not_closed(network),
     }
-    # of ``dimension``, and of ``unseen_weights``, which follows from it
-    dimension_is_recomputed = network.is_plain or not network.softmax
-    return recomputed.get(observable, dimension_is_recomputed)
+    return recomputed[observable]
 
 
 def _certified_dimension(network: NetworkSizes) -> ComputedValue:

@@ -89,15 +89,7 @@ class NetworkSizes(DifferentiableModel):
             raise InvalidCaseError(
                 "widths", f"must be from 2 to {MAX_NETWORK_LAYERS + 1} integers, not {width_count}"
             )
-        layers = width_count - 1
-        ranks = positive_integers("a", [a] if isinstance(a, int) else a)
-        # one rank is that of all layers
-        if len(ranks) == 1:
-            ranks *= layers
-        if len(ranks) != layers:
-            raise InvalidCaseError(
-                "a", f"must be one integer, or one for each of the {layers} layers"
-            )
+        ranks = _ranks_of_layers(a, layers=width_count - 1)
         if not isinstance(skip, bool):
             raise InvalidCaseError("skip", f"must be true or false, not {skip!r:.60}")
         # Y + Σ V_h Yσ has a meaning only where Y and V_h Y are of one size.
@@ -341,6 +333,19 @@ class NetworkSizes(DifferentiableModel):
         # GL(a_k) acts only where K and Q are the parameters, not A.
         inner_bases = self.heads * sum(a * a for d, _, a in self.layer_sizes if a < d)
         return inner_bases + base_changes(self) + scalings
+
+
+def _ranks_of_layers(a: int | Iterable[int], layers: int) -> tuple[int, ...]:
+    """Return a_1, …, a_l, one for each of the layers; one integer is that of all layers.
+
+    InvalidCaseError if these are not positive integers, or of another number.
+    """
+    ranks = positive_integers("a", [a] if isinstance(a, int) else a)
+    if len(ranks) == 1:
+        ranks *= layers
+    if len(ranks) != layers:
+        raise InvalidCaseError("a", f"must be one integer, or one for each of the {layers} layers")
+    return ranks
 
 
 def virtual_dimension(shape: NetworkSizes) -> int:

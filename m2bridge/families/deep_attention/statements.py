@@ -319,21 +319,27 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
     only a computed dimension tests: that heads are separate, or that the conjecture is true.
     """
     paper = CONJECTURE_3_10 if network.softmax else COROLLARY_3_8
-    dimensions = []
+    expected = []
     for statement in DIMENSIONS:
-        # the remarks have names of statements by "key, part", or by the key for all parts
-        remarks = WORDS.remarks
-        name = remarks.get(f"{statement.key}, {statement.part}") or remarks[statement.key]
-        failing_hypothesis = statement.hypotheses(network)
-        predicted = statement.predict(network)
-        assert predicted is None or isinstance(predicted, int)
-        applies = predicted is not None and not failing_hypothesis
+        expectation = _expectation(statement, network)
+        applies = expectation.value is not None and not expectation.fails
         if applies or (statement is paper and network.is_plain):
-            assumed = "separate-heads" if statement.part == "separate heads" else "conjecture"
-            assumes = WORDS.hypotheses[assumed]
-            dimensions.append(
-                Expectation(
-                    value=predicted, statement=name, fails=failing_hypothesis, assumes=assumes
-                )
-            )
-    return tuple(dimensions)
+            expected.append(expectation)
+    return tuple(expected)
+
+
+def _expectation(statement: Stated, network: NetworkSizes) -> Expectation:
+    """Return the dimension of a network by a statement about it, ``None`` if its formula has no
+    meaning, with the hypothesis that fails, or an empty text.
+    """
+    predicted = statement.predict(network)
+    assert predicted is None or isinstance(predicted, int)
+    # the remarks have names of statements by "key, part", or by the key for all parts
+    name = WORDS.remarks.get(f"{statement.key}, {statement.part}") or WORDS.remarks[statement.key]
+    assumed = "separate-heads" if statement.part == "separate heads" else "conjecture"
+    return Expectation(
+        value=predicted,
+        statement=name,
+        fails=statement.hypotheses(network),
+        assumes=WORDS.hypotheses[assumed],
+    )

@@ -23,7 +23,12 @@ from m2bridge.algebra.determinantal import (
     matrices_of_rank,
     monomial_count,
 )
-from m2bridge.families.deep_attention.shape import NetworkSizes, base_changes, determined_dimension
+from m2bridge.families.deep_attention.shape import (
+    NetworkSizes,
+    SizesOfLayer,
+    base_changes,
+    determined_dimension,
+)
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
 
@@ -163,8 +168,8 @@ def _sum_over_layers(network: NetworkSizes, bases: int) -> Bounds:
     """
     # Deep networks have many equal layers, which are one summand with their number.
     layers_with_bound = Counter[Bounds]()
-    for d, after, a in network.layer_sizes:
-        least = min(_bounds_of_layer(network, d, after, a), key=_value)
+    for layer in network.layer_sizes:
+        least = min(_bounds_of_layer(network, layer), key=_value)
         layers_with_bound[least] += 1
     total = -bases
     summands = []
@@ -186,56 +191,83 @@ def _less_base_changes(bases: int) -> str:
     return f" less {bases} for changes of base between layers" if bases else ""
 
 
-def _bounds_of_layer(network: NetworkSizes, d: int, after: int, a: int) -> Iterator[Bounds]:
-    """Yield upper bounds for the dimension of the functions of one layer.
+def _bounds_of_layer(network: NetworkSizes, layer: SizesOfLayer) -> Iterator[Bounds]:
+    """Yield upper bounds for the dimension of the functions of one layer, at least one.
 
-    The layer has the widths d before and ``after`` it, and attention matrices of rank at most a.
-    Functions of lightning attention are Σ_h V_h S A_h X with S = XXᵀ for t ≥ 2, and
-    Σ_h V_h x·q_h(x) with the quadratic forms q_h(x) = xᵀA_hx for t = 1; h is the index of a head.
     For softmax only the weights are counted. The bounds are those of proposition-heads in
-    docs/deep-attention.md; for one output v_h is the row V_h.
+    docs/deep-attention.md.
     """
-    heads = network.heads
-    alpha = min(a, d)
+    d, after, a = layer
     if network.softmax:
-        weights = heads * (d * after + matrices_of_rank(d, alpha))
-        yield Bounds.at_most(weights, "the attention and value matrices")
-        return
-    several_tokens = network.t > 1
-    exchanges = 0  # the dimension of the directions that only exchange values between heads
-    # The function shows A_h for several tokens, and q_h for one. ``head_dimension`` is the
-    # dimension of the set of these A_h or q_h, ``space_dimension`` that of the vector space around
-    # it, and ``coefficients`` the number of coefficients of one output.
-    if several_tokens:
-        head_dimension = matrices_of_rank(d, alpha)
-        space_dimension = d * d
-        coefficients = d * comb(d + 1, 2)
-        if after == 1:
-            exchanges = _exchanges_of_values(d, heads=heads, alpha=alpha)
+        weights_of_head = d * after + matrices_of_rank(d, min(a, d))
+        yield Bounds.at_most(network.heads * weights_of_head, "the attention and value matrices")
+    elif network.t > 1:
+        yield from _bounds_for_several_tokens(layer, network.heads)
     else:
-        # q_h has the symmetric part of A_h as its matrix
-        head_dimension = dimension_of_symmetric_rank(d, 2 * alpha)
-        space_dimension = comb(d + 1, 2)
-        coefficients = comb(d + 2, 3)
-    reason = "the heads up to scalings"
+        yield from _bounds_for_one_token(layer, network.heads)
+
+
+def _bounds_for_several_tokens(layer: SizesOfLayer, heads: int) -> Iterator[Bounds]:
+    """Yield upper bounds for the dimension of the functions of a layer of lightning attention with
+    t ≥ 2 tokens X.
+
+    They are Σ_h V_h S A_h X with S = XXᵀ and d × d matrices A_h of rank at most a, for the heads h.
+    """
+    d, after, a = layer
+    alpha = min(a, d)
+    head = d * after + matrices_of_rank(d, alpha)
+    # the dimension of the directions that only exchange values between heads
+    exchanges = _exchanges_of_values(d, heads=heads, alpha=alpha) if after == 1 else 0
+    up_to_scalings = heads * (head - 1) - exchanges
     if exchanges:
-        reason += " and exchanges of values"
-    yield Bounds.at_most(heads * (d * after + head_dimension - 1) - exchanges, reason)
-    # The rank of Σ_h V_h ⊗ A_h, a sum of as many pure tensors as there are heads.
-    rank = min(heads, d * after, space_dimension)
-    tensors = determinantal_dimension(d * after, space_dimension, rank)
-    yield Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
-    if after == 1 and several_tokens:
-        # The row Σ_h v_h S A_h is linear in S and so determined by all S = uuᵀ. Then its d entries
-        # are quadratic forms in u, which vanish where all v_h u do: on a space of codimension c, a
-        # point of a Grassmannian of dimension c(d − c). The forms that vanish on it are a vector
-        # space, of the same dimension as the set of all forms of rank at most c.
-        codimension = min(heads, d)
-        grassmannian = codimension * (d - codimension)
-        quadrics = grassmannian + d * dimension_of_symmetric_rank(d, codimension)
-        reason = f"quadratic forms that vanish where {codimension} linear forms do"
-        yield Bounds.at_most(quadrics, reason)
-    yield Bounds.at_most(after * coefficients, "the number of coefficients")
+        yield Bounds.at_most(up_to_scalings, "the heads up to scalings and exchanges of values")
+    else:
+        yield Bounds.at_most(up_to_scalings, "the heads up to scalings")
+    yield _bound_by_tensors(heads, values=d * after, attention=d * d)
+    if after == 1:
+        yield _bound_by_quadrics(heads, d)
+    yield Bounds.at_most(after * d * comb(d + 1, 2), "the number of coefficients")
+
+
+def _bounds_for_one_token(layer: SizesOfLayer, heads: int) -> Iterator[Bounds]:
+    """Yield upper bounds for the dimension of the functions of a layer of lightning attention with
+    one token x.
+
+    They are Σ_h V_h x·q_h(x) with the quadratic forms q_h(x) = xᵀA_hx, for the heads h. The d × d
+    matrix of q_h is the symmetric part of A_h, and has rank at most 2a.
+    """
+    d, after, a = layer
+    head = d * after + dimension_of_symmetric_rank(d, 2 * min(a, d))
+    yield Bounds.at_most(heads * (head - 1), "the heads up to scalings")
+    yield _bound_by_tensors(heads, values=d * after, attention=comb(d + 1, 2))
+    yield Bounds.at_most(after * comb(d + 2, 3), "the number of coefficients")
+
+
+def _bound_by_tensors(heads: int, *, values: int, attention: int) -> Bounds:
+    """Return the dimension of the tensors Σ_h V_h ⊗ A_h, sums of a pure tensor for each head.
+
+    V_h is in a vector space of dimension ``values``, and A_h, or its symmetric part, in one of
+    dimension ``attention``. The functions of a layer of lightning attention depend on this tensor.
+    """
+    rank = min(heads, values, attention)
+    tensors = determinantal_dimension(values, attention, rank)
+    return Bounds.at_most(tensors, f"tensors of values and attention matrices of rank {rank}")
+
+
+def _bound_by_quadrics(heads: int, d: int) -> Bounds:
+    """Return the upper bound for a layer of lightning attention with width d, one output and
+    several tokens, by the quadratic forms of its function.
+
+    The row Σ_h v_h S A_h is linear in S, with rows v_h, and so determined by all S = uuᵀ. Then its
+    d entries are quadratic forms in u, which vanish where all v_h u do: on a space of codimension
+    c, a point of a Grassmannian of dimension c(d − c). The forms that vanish on it are a vector
+    space, of the same dimension as the set of all forms of rank at most c.
+    """
+    codimension = min(heads, d)
+    grassmannian = codimension * (d - codimension)
+    quadrics = grassmannian + d * dimension_of_symmetric_rank(d, codimension)
+    reason = f"quadratic forms that vanish where {codimension} linear forms do"
+    return Bounds.at_most(quadrics, reason)
 
 
 def _exchanges_of_values(d: int, *, heads: int, alpha: int) -> int:

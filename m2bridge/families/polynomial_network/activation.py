@@ -42,6 +42,7 @@ _POWER = r"x(?:\^[0-9]{1,4})?"
 # 3, 3x, 3*x^2 or x^2
 _TERM = rf"(?:[0-9]{{1,10}}(?:\*?{_POWER})?|{_POWER})"
 _POLYNOMIAL = re.compile(rf"[+-]?{_TERM}(?:[+-]{_TERM})*")
+_DIGITS_APART = re.compile("[0-9] +[0-9]")
 # A term of a polynomial: the sign, the number, x, and the exponent; each of them may be empty.
 _SIGNED_TERM = re.compile(
     r"""
@@ -63,8 +64,9 @@ def read_activation(text: str) -> tuple[int, ...]:
         If the text does not have the form of ``x^2 + 3*x - 1``.
     """
     # both spellings of a power are accepted
-    written = text.replace(" ", "").replace("**", "^")
-    if not _POLYNOMIAL.fullmatch(written):
+    written = text.replace("**", "^").replace(" ", "")
+    # without the space between two digits they would be one number
+    if _DIGITS_APART.search(text) or not _POLYNOMIAL.fullmatch(written):
         raise ValueError(f"'{text:.60}' is not a polynomial such as x^2 + 3*x - 1")
     coefficients: dict[int, int] = {}
     for sign, number, variable, power in _SIGNED_TERM.findall(written):
@@ -91,17 +93,7 @@ def checked_activation(values: object) -> tuple[int, ...]:
             values = read_activation(values)
         except ValueError as reason:
             raise InvalidCaseError("activation", str(reason)) from None
-    # A mapping from exponents would yield its keys, and a set has no order.
-    if isinstance(values, bytes | Mapping | Set) or not isinstance(values, Iterable):
-        message = "must be a polynomial in x, or the list of its coefficients a_0, a_1, …"
-        raise InvalidCaseError("activation", f"{message}, not {values!r:.60}")
-    coefficients = list(values)
-    for value in coefficients:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise InvalidCaseError("activation", f"has a coefficient {value!r:.60}: use integers")
-        if abs(value) > MAX_ABSOLUTE_COEFFICIENT:
-            message = f"has a coefficient above {MAX_ABSOLUTE_COEFFICIENT}"
-            raise InvalidCaseError("activation", message)
+    coefficients = _integer_coefficients(values)
     # the last coefficient is to be that of the largest power
     while coefficients and coefficients[-1] == 0:
         coefficients.pop()
@@ -115,6 +107,25 @@ def checked_activation(values: object) -> tuple[int, ...]:
         message = f"is a multiple of a power: leave it out, and take degree {degree}"
         raise InvalidCaseError("activation", message)
     return tuple(coefficients)
+
+
+def _integer_coefficients(values: object) -> list[int]:
+    """Return values as a list of integers of at most MAX_ABSOLUTE_COEFFICIENT.
+
+    InvalidCaseError if they are no such list, or not in an order.
+    """
+    # A mapping from exponents would yield its keys, and a set has no order.
+    if isinstance(values, bytes | Mapping | Set) or not isinstance(values, Iterable):
+        message = "must be a polynomial in x, or the list of its coefficients a_0, a_1, …"
+        raise InvalidCaseError("activation", f"{message}, not {values!r:.60}")
+    coefficients = list(values)
+    for value in coefficients:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise InvalidCaseError("activation", f"has a coefficient {value!r:.60}: use integers")
+        if abs(value) > MAX_ABSOLUTE_COEFFICIENT:
+            message = f"has a coefficient above {MAX_ABSOLUTE_COEFFICIENT}"
+            raise InvalidCaseError("activation", message)
+    return coefficients
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -36,16 +36,35 @@ def gauge_dimension(widths: Sequence[int], degree: int) -> int:
 def _stabilizer_dimension(widths: Widths) -> int:
     """Return the dimension of the stabilizer of generic weights in Π GL(d_i), for r = 1.
 
-    Generic matrices W_1, …, W_l are a representation of a quiver of type A. It is a direct sum of
-    intervals: the interval [a, b] is one-dimensional at the layers a to b and zero elsewhere. The
-    multiplicity m_ab of [a, b] follows from the ranks of products of the W_i, as such a rank is the
-    number of intervals that contain the layers of the product.
+    Generic matrices W_1, …, W_l are a representation of a quiver of type A, a direct sum of
+    intervals [a, b] with multiplicities m_ab (:func:`_multiplicities_of_intervals`).
 
     g is in the stabilizer if g − 1 is an endomorphism of the representation that vanishes on inputs
     and outputs; so the stabilizer has the dimension of the space of these endomorphisms, in which
     the invertible 1 + f are open. A homomorphism from [a, b] to [c, d] is a number if
     c ≤ a ≤ d ≤ b, else zero. It lives on the layers a to d, so it vanishes on inputs and outputs if
     these are hidden.
+    """
+    last = len(widths) - 1
+    intervals = _multiplicities_of_intervals(widths)
+    dimension = 0
+    for ((a, b), m_ab), ((c, d), m_cd) in product(intervals.items(), repeat=2):
+        # the homomorphisms from [a, b] to [c, d] are a line or zero, and live on the layers a to d
+        homomorphisms_are_a_line = c <= a <= d <= b
+        vanish_at_the_ends = a > 0 and d < last
+        if homomorphisms_are_a_line and vanish_at_the_ends:
+            # a line for each copy of [a, b] and each copy of [c, d]
+            dimension += m_ab * m_cd
+    return dimension
+
+
+def _multiplicities_of_intervals(widths: Widths) -> dict[tuple[int, int], int]:
+    """Return the multiplicity m_ab > 0 of each interval [a, b] in the representation of generic
+    matrices W_1, …, W_l.
+
+    The interval [a, b] is one-dimensional at the layers a to b, from 0 for the inputs to l, and
+    zero elsewhere. The rank of the product of the W_i from layer a to layer b is the number of
+    intervals that contain a to b; so the multiplicities follow from these ranks.
     """
     last = len(widths) - 1
 
@@ -58,23 +77,14 @@ def _stabilizer_dimension(widths: Widths) -> int:
             return 0
         return min(widths[a : b + 1])
 
-    # (a, b, m_ab) for each interval [a, b] that occurs
-    intervals = []
+    multiplicities = {}
     for a in range(last + 1):
         for b in range(a, last + 1):
             # intervals that contain [a, b], less those that go on to a − 1 or to b + 1
             m_ab = rank(a, b) - rank(a - 1, b) - rank(a, b + 1) + rank(a - 1, b + 1)
             if m_ab > 0:
-                intervals.append((a, b, m_ab))
-    dimension = 0
-    for (a, b, m_ab), (c, d, m_cd) in product(intervals, repeat=2):
-        # the homomorphisms from [a, b] to [c, d] are a line or zero, and live on the layers a to d
-        homomorphisms_are_a_line = c <= a <= d <= b
-        vanish_at_the_ends = a > 0 and d < last
-        if homomorphisms_are_a_line and vanish_at_the_ends:
-            # a line for each copy of [a, b] and each copy of [c, d]
-            dimension += m_ab * m_cd
-    return dimension
+                multiplicities[a, b] = m_ab
+    return multiplicities
 
 
 def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:

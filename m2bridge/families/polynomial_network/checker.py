@@ -26,7 +26,7 @@ from random import Random
 from typing import Any
 
 from m2bridge.certificates.form import Certificate, Content
-from m2bridge.certificates.wording import wording
+from m2bridge.certificates.wording import Words, wording
 from m2bridge.checker import FamilyChecker, global_verdict, statements
 from m2bridge.checker.algebra import PRIME, rank_modulo
 from m2bridge.errors import CertificateError, ContradictionError, TooExpensiveError
@@ -265,8 +265,7 @@ def expected(certificate: Certificate) -> Content:
     """The content of a certificate on the expected dimension.
 
     The dimension is known if its lower bound, a rank, is its upper bound; each statement predicts
-    that it is the expected one. The hypotheses are r ≥ 2 and, for one part, equal widths; a verdict
-    names the first that fails. A rank above a bound refutes a proof or a program, and no
+    that it is the expected one. A rank above a bound refutes a proof or a program, and no
     certificate: ContradictionError.
     """
     widths = tuple(certificate.case["widths"])
@@ -283,19 +282,26 @@ def expected(certificate: Certificate) -> Content:
     # all statements with this key, each in the words of the certificate
     statements_in_words = WORDS.listed("expected-dimension", certificate.answer)
     for words in statements_in_words:
-        # the statement in general has no part
-        about_equal_widths = words.part != ""
-        # None says that all hypotheses hold
-        hypothesis = None
-        if degree == 1:
-            hypothesis = WORDS.hypotheses["nonlinear"]
-        elif about_equal_widths and len(set(widths)) > 1:
-            hypothesis = WORDS.hypotheses["equal-widths"]
+        failing = _failing_hypothesis(words, widths, degree)
         verdicts.append(
-            global_verdict(words, hypothesis=hypothesis, predicted=predicted, observed=dimension)
+            global_verdict(words, hypothesis=failing, predicted=predicted, observed=dimension)
         )
     evidence = {"lower_bound": lower, "upper_bound": upper, "dimension": dimension}
     return statements(WORDS, statements_in_words, verdicts, evidence)
+
+
+def _failing_hypothesis(words: Words, widths: Widths, degree: int) -> str | None:
+    """The first hypothesis of a statement that fails, in words; None if all hold.
+
+    The hypotheses are r ≥ 2 and, for the part about equal widths, that all widths are equal.
+    """
+    # the statement in general has no part
+    about_equal_widths = words.part != ""
+    if degree == 1:
+        return WORDS.hypotheses["nonlinear"]
+    if about_equal_widths and len(set(widths)) > 1:
+        return WORDS.hypotheses["equal-widths"]
+    return None
 
 
 CHECKER = FamilyChecker(

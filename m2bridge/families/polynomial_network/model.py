@@ -342,31 +342,42 @@ def layer_chain(network: PolynomialNetwork) -> Chain:
     The variables are the inputs x_j, the sums z_k_i of layer k before activation, and the outputs
     f_i; the parameters of layer k are its weights W_k_i_j.
     """
-    from m2bridge.algebra.field import QQ
-    from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.algebra.ring import PolynomialRing
     from m2bridge.maps.chain import Chain, Layer  # imports SymPy
 
     layers = []
     inputs = tuple(f"x_{j}" for j in range(1, network.input_count + 1))
-    last = len(network.widths) - 1
-    for k, size in enumerate(network.widths[1:], 1):
-        name = "f" if k == last else f"z_{k}"
-        outputs = tuple(f"{name}_{i}" for i in range(1, size + 1))
-        weights: list[str] = []
-        for i in range(1, size + 1):
-            weights += [f"W_{k}_{i}_{j}" for j in range(1, len(inputs) + 1)]
-        source = PolynomialRing(QQ, (*inputs, *weights))
-        generators = source.sympy_ring.gens
-        x, w = generators[: len(inputs)], generators[len(inputs) :]
-        # the activation belongs to the layer behind it, so that layers compose to the network
-        y = x if k == 1 else [network.activated_expression(entry) for entry in x]
-        # w has the entries of W_k row by row
-        rows = (w[i : i + len(x)] for i in range(0, len(w), len(x)))
-        images = tuple(sum(map(mul, row, y), source.sympy_ring.zero) for row in rows)
-        layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
-        inputs = outputs
+    for k in range(1, len(network.widths)):
+        layer = _layer_map(network, k, inputs)
+        layers.append(Layer(layer, inputs))
+        inputs = layer.coordinates
     return Chain(tuple(layers), network.title, network.key)
+
+
+def _layer_map(network: PolynomialNetwork, k: int, inputs: tuple[str, ...]) -> PolynomialMap:
+    """Return layer k, from 1, as a polynomial map in the variables ``inputs`` and its weights.
+
+    It is W_k σ(z) for the inputs z, and W_1 x for the first layer: the activation σ belongs to the
+    layer behind it, so that layers compose to the network.
+    """
+    from m2bridge.algebra.field import QQ  # imports SymPy
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.ring import PolynomialRing
+
+    size = network.widths[k]
+    is_last = k == len(network.widths) - 1
+    name = "f" if is_last else f"z_{k}"
+    outputs = tuple(f"{name}_{i}" for i in range(1, size + 1))
+    weights: list[str] = []
+    for i in range(1, size + 1):
+        weights += [f"W_{k}_{i}_{j}" for j in range(1, len(inputs) + 1)]
+    source = PolynomialRing(QQ, (*inputs, *weights))
+    generators = source.sympy_ring.gens
+    x, w = generators[: len(inputs)], generators[len(inputs) :]
+    y = x if k == 1 else [network.activated_expression(entry) for entry in x]
+    # w has the entries of W_k row by row
+    rows = (w[i : i + len(x)] for i in range(0, len(w), len(x)))
+    images = tuple(sum(map(mul, row, y), source.sympy_ring.zero) for row in rows)
+    return PolynomialMap(source, outputs, images)
 
 
 def expected_dimension(network: PolynomialNetwork) -> int | None:

@@ -123,6 +123,12 @@ def test_edges_of_a_layered_graph_go_round_nodes(pairs: list[tuple[int, int]]) -
         assert not set(route[1:-1]) & set(places.values())
 
 
+def test_a_node_that_is_a_pair_of_numbers_is_no_bend() -> None:
+    """Edge 0 has a bend in layer 1, beside the node (0, 1)."""
+    places, ((_, bend, _),) = lay_out([["low"], [(0, 1)], ["high"]], [("low", "high")])
+    assert {places[0, 1], bend} == {(-0.5, 1), (0.5, 1)}
+
+
 @given(
     strategies.lists(
         strategies.tuples(strategies.integers(0, 11), strategies.integers(0, 11)), max_size=25

@@ -248,17 +248,28 @@ def count_script(
         "prime": str(prime),
         "unknowns": ", ".join(names),
         "equations": m2_syntax.sequence(map(written, equations)),
-        "conditions": "",
+        # the template calls the ring of the unknowns pointRing
+        "conditions": conditions_text(conditions, "pointRing", written),
         "suffix": suffix,
     }
-    if conditions:
-        pairs = []
-        for condition in conditions:
-            matrix = matrix_text(condition.matrix, written)
-            # the template calls the ring of the unknowns pointRing
-            pairs.append(f"{{matrix(pointRing, {matrix}), {condition.rank}}}")
-        fields["conditions"] = "{" + ",\n    ".join(pairs) + "}"
     return render("critical_points_count", libraries=("wire",), values=fields)
+
+
+def conditions_text(
+    conditions: Sequence[RankCondition], ring: str, written: Callable[[PolyElement], str]
+) -> str:
+    """The list of the pairs {matrix, rank} of conditions, as Macaulay2 reads it.
+
+    ``ring`` is the name of the ring of the matrices in the program, and ``written`` gives the text
+    of a polynomial. The text is empty if there are no conditions.
+    """
+    if not conditions:
+        return ""
+    pairs = []
+    for condition in conditions:
+        matrix = matrix_text(condition.matrix, written)
+        pairs.append(f"{{matrix({ring}, {matrix}), {condition.rank}}}")
+    return "{" + ",\n    ".join(pairs) + "}"
 
 
 def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:

@@ -14,6 +14,7 @@ orbit where this matrix is invertible; V is not zero in the chart.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from math import comb
 from random import Random
@@ -44,6 +45,8 @@ quotient.
 
 MonomialDegrees = tuple[int, ...]
 """The exponents of the entries of V, row by row, in a monomial."""
+_MinorsByColumns = dict[frozenset[int], flint.nmod_mpoly]
+"""The minors of the first rows of a matrix, by their sets of columns, counted from 0."""
 
 
 class EliminatedSystem(NamedTuple):
@@ -73,6 +76,17 @@ def pays_to_eliminate(loss: Loss) -> bool:
     return all_of_A and shape.d_out == 1 and unknowns >= LEAST_UNKNOWNS
 
 
+class _Sample(NamedTuple):
+    """Some V modulo a prime, with the A that is critical for it, and the value F(V) = wᵀA.
+
+    V is given by its entries, row by row; A is the column M(V)⁻¹w(V) of its entries, row by row.
+    """
+
+    V: list[int]
+    A: flint.nmod_mat
+    value: int
+
+
 class _Reduced:
     """The reduced loss F(V) = wᵀM⁻¹w, a function of V alone, with values modulo a prime.
 
@@ -96,18 +110,25 @@ class _Reduced:
 
     def value(self, V: list[int]) -> int | None:
         """F(V); ``None`` where M(V) is not invertible."""
-        found = self.critical_matrix(V)
-        if found is None:
+        sample = self.sample(V)
+        return None if sample is None else sample.value
+
+    def sample(self, V: list[int]) -> _Sample | None:
+        """The critical A for this V, and F(V); ``None`` where M(V) is not invertible."""
+        C = self._map_from_A(V)
+        M = C.transpose() * (self.gram * C)
+        w = C.transpose() * self.linear
+        try:
+            A = M.solve(w)
+        except ZeroDivisionError:
             return None
-        A, w = found
-        return int((w.transpose() * A)[0, 0])
+        return _Sample(V, A, int((w.transpose() * A)[0, 0]))
 
-    def critical_matrix(self, V: list[int]) -> tuple[flint.nmod_mat, flint.nmod_mat] | None:
-        """The columns A = M⁻¹w and w, as a pair; ``None`` where M(V) is not invertible.
+    def _map_from_A(self, V: list[int]) -> flint.nmod_mat:
+        """The matrix C(V), which maps the entries of A, row by row, to the coordinates of the
+        function of A and V.
 
-        A is the matrix that is critical for this V; its entries stand row by row. C(V) A are the
-        coordinates of the function of A and V: c_{k,i,{p,q}} is A_pi V_kq + A_qi V_kp, and A_pi
-        V_kp for p = q.
+        These are c_{k,i,{p,q}} = A_pi V_kq + A_qi V_kp, and A_pi V_kp for p = q.
         """
         d = self.shape.d
         C = flint.nmod_mat(self.count, d * d, self.prime)
@@ -115,12 +136,19 @@ class _Reduced:
             C[row, p * d + i] = V[k * d + q]
             if p != q:
                 C[row, q * d + i] = V[k * d + p]
-        M = C.transpose() * (self.gram * C)
-        w = C.transpose() * self.linear
-        try:
-            return M.solve(w), w
-        except ZeroDivisionError:
-            return None
+        return C
+
+    def random_samples(self, number: int, random: Random) -> list[_Sample]:
+        """Samples at ``number`` random V where M(V) is invertible.
+
+        There have to be such V, which :func:`_degree_on_a_line` finds out: else this has no end.
+        """
+        samples: list[_Sample] = []
+        while len(samples) < number:
+            sample = self.sample(_random_point(self, random))
+            if sample is not None:
+                samples.append(sample)
+        return samples
 
 
 def eliminated_system(loss: Loss, prime: int, random: Random) -> EliminatedSystem | None:
@@ -168,49 +196,63 @@ def _conditions_on_a(
 def _degree_on_a_line(reduced: _Reduced, random: Random) -> int | None:
     """The least degree of polynomials N and D in s with F = N/D on a random line.
 
-    Points of the line are start + s · direction, for numbers s. ``None`` if the degree is above
-    LARGEST_DEGREE, or F has no values on the line, as modulo a prime that divides G. Values at
-    2δ + 1 points determine a quotient of polynomials of degree δ. There is one if the equations
-    N(s) − F(s) D(s) = 0, linear in the coefficients of N and D, have a solution that is not zero:
-    if their matrix has not full rank.
+    Here s is the coordinate of the line. ``None`` if the degree is above LARGEST_DEGREE, or F has
+    no values on the line, as modulo a prime that divides G. Values at 2δ + 1 points determine a
+    quotient of polynomials of degree δ.
     """
-    prime = reduced.prime
-    start, direction = _random_points(reduced, 2, random)
-    values: list[tuple[int, int]] = []  # pairs of s and F at the point s of the line
-    number = 2 * LARGEST_DEGREE + 1 + EXTRA_VALUES
-    # det M has degree 2 in V for each of the d² entries of A: if it is not zero on the whole line,
-    # it is at no more than 2d² of its points
-    for s in range(number + 2 * reduced.shape.d**2):
-        V = [(x + s * y) % prime for x, y in zip(start, direction, strict=True)]
-        value = reduced.value(V)
-        if value is not None:
-            values.append((s, value))
-        if len(values) == number:
-            break
-    else:
+    values = _values_on_a_line(reduced, 2 * LARGEST_DEGREE + 1 + EXTRA_VALUES, random)
+    if values is None:
         return None
     for degree in range(LARGEST_DEGREE + 1):
-        rows = []
-        for s, value in values:
-            powers = [pow(s, k, prime) for k in range(degree + 1)]
-            rows += powers + [-value * power % prime for power in powers]
-        matrix = flint.nmod_mat(len(values), 2 * (degree + 1), rows, prime)
-        has_solution = matrix.rank() < matrix.ncols()
-        if has_solution:
+        if _has_quotient(values, degree, reduced.prime):
             return degree
     return None
 
 
-def _random_points(reduced: _Reduced, number: int, random: Random) -> list[list[int]]:
-    """The entries of ``number`` random V modulo the prime; no entry is zero."""
-    return [
-        [random.randrange(1, reduced.prime) for _ in range(reduced.variables)]
-        for _ in range(number)
-    ]
+def _values_on_a_line(
+    reduced: _Reduced, number: int, random: Random
+) -> list[tuple[int, int]] | None:
+    """Pairs of a number s and the value of F at the point start + s · direction of a random line.
+
+    There are ``number`` pairs, with different s; ``None`` if there are not so many values.
+    """
+    start = _random_point(reduced, random)
+    direction = _random_point(reduced, random)
+    values: list[tuple[int, int]] = []
+    # det M has degree 2 in V for each of the d² entries of A: if it is not zero on the whole line,
+    # it is at no more than 2d² of its points
+    for s in range(number + 2 * reduced.shape.d**2):
+        V = [(x + s * y) % reduced.prime for x, y in zip(start, direction, strict=True)]
+        value = reduced.value(V)
+        if value is not None:
+            values.append((s, value))
+        if len(values) == number:
+            return values
+    return None
+
+
+def _has_quotient(values: Sequence[tuple[int, int]], degree: int, prime: int) -> bool:
+    """Whether N(s) = F(s) D(s) modulo the prime at all pairs (s, F(s)) of ``values``, for some
+    polynomials N and D of at most this degree that are not both zero.
+
+    These equations are linear in the coefficients of N and D: there are such polynomials if the
+    matrix of the equations has not full column rank.
+    """
+    rows = []
+    for s, value in values:
+        powers = [pow(s, k, prime) for k in range(degree + 1)]
+        rows += powers + [-value * power % prime for power in powers]
+    matrix = flint.nmod_mat(len(values), 2 * (degree + 1), rows, prime)
+    return bool(matrix.rank() < matrix.ncols())
+
+
+def _random_point(reduced: _Reduced, random: Random) -> list[int]:
+    """The entries of a random V modulo the prime, row by row; no entry is zero."""
+    return [random.randrange(1, reduced.prime) for _ in range(reduced.variables)]
 
 
 def _exponents(variables: int, degree: int) -> list[MonomialDegrees]:
-    """The exponents of all monomials of a degree in so many variables: (2, 0) is x_0²."""
+    """The exponents of all monomials of a degree in this number of variables: (2, 0) is x_0²."""
     products = combinations_with_replacement(range(variables), degree)
     return [tuple(map(factors.count, range(variables))) for factors in products]
 
@@ -225,101 +267,120 @@ def _interpolate_quotient(
     """
     prime = reduced.prime
     monomials = _exponents(reduced.variables, degree)
+    size = len(monomials)
+    samples = reduced.random_samples(2 * size + EXTRA_VALUES, random)
     rows: list[int] = []
-    count = 0
-    while count < 2 * len(monomials) + EXTRA_VALUES:
-        (V,) = _random_points(reduced, 1, random)
-        value = reduced.value(V)
-        if value is None:
-            continue
-        values = _values_of(monomials, V, prime)
-        rows += values + [-value * entry % prime for entry in values]
-        count += 1
-    matrix = flint.nmod_mat(count, 2 * len(monomials), rows, prime)
-    kernel, nullity = matrix.nullspace()
+    for sample in samples:
+        values = _values_of(monomials, sample.V, prime)
+        rows += values + [-sample.value * value % prime for value in values]
+    equations = flint.nmod_mat(len(samples), 2 * size, rows, prime)
+    kernel, nullity = equations.nullspace()
     if nullity != 1:
         return None
     names = [f"x{j}" for j in range(reduced.variables)]
     context = flint.nmod_mpoly_ctx.get(names, modulus=prime)
-    solution = [int(kernel[j, 0]) for j in range(2 * len(monomials))]
-    coefficients_of_N = solution[: len(monomials)]
-    coefficients_of_D = solution[len(monomials) :]
-    forms = []
-    for coefficients in (coefficients_of_N, coefficients_of_D):
-        terms = {m: c for m, c in zip(monomials, coefficients, strict=True) if c}
-        forms.append(context.from_dict(terms))
-    N, D = forms
+    solution = [int(kernel[j, 0]) for j in range(2 * size)]
+    N = _form(context, monomials, solution[:size])
+    D = _form(context, monomials, solution[size:])
     return N, D
+
+
+def _form(
+    context: flint.nmod_mpoly_ctx, monomials: Sequence[MonomialDegrees], coefficients: Sequence[int]
+) -> flint.nmod_mpoly:
+    """The form with these coefficients, one for each of the monomials."""
+    terms = {m: c for m, c in zip(monomials, coefficients, strict=True) if c}
+    return context.from_dict(terms)
 
 
 def _matrix_of_forms(
     reduced: _Reduced, D: flint.nmod_mpoly, degree: int, random: Random
 ) -> list[list[flint.nmod_mpoly]] | None:
-    """The entries of D·M⁻¹w as forms of this degree, in d rows.
+    """The matrix D·A for A = M⁻¹w, whose entries are forms of this degree in V, by its d rows.
 
-    As many values as there are monomials determine the forms, and EXTRA_VALUES more have to fit:
-    ``None`` if they do not, or the first are not independent.
+    ``None`` if they are no such forms, or are not found from the random V (:func:`_forms_through`).
     """
     prime, d = reduced.prime, reduced.shape.d
-    monomials = _exponents(reduced.variables, degree)
-    monomial_rows: list[int] = []  # a row for each V: the values of all monomials
-    entry_rows: list[list[int]] = []  # the values there of all entries of D·M⁻¹w
-    while len(entry_rows) < len(monomials) + EXTRA_VALUES:
-        (V,) = _random_points(reduced, 1, random)
-        found = reduced.critical_matrix(V)
-        if found is None:
-            continue
-        A, _ = found
-        D_at_V = int(D(*V))
-        monomial_rows += _values_of(monomials, V, prime)
-        entry_rows.append([D_at_V * int(entry) % prime for entry in A.entries()])
+    number_of_monomials = comb(degree + reduced.variables - 1, degree)
+    samples = reduced.random_samples(number_of_monomials + EXTRA_VALUES, random)
+    values = []  # for each V the values of all entries
+    for sample in samples:
+        D_at_V = int(D(*sample.V))
+        values.append([D_at_V * int(entry) % prime for entry in sample.A.entries()])
+    forms = _forms_through([sample.V for sample in samples], values, degree, D.context())
+    if forms is None:
+        return None
+    return [forms[d * p : d * p + d] for p in range(d)]
+
+
+def _forms_through(
+    points: list[list[int]], values: list[list[int]], degree: int, context: flint.nmod_mpoly_ctx
+) -> list[flint.nmod_mpoly] | None:
+    """The forms of a degree, in the ring ``context`` modulo a prime, with given values at points.
+
+    ``values`` has a row for each point, with the value of each form. There are at least as many
+    points as monomials: the first points determine the coefficients, and the values at the others
+    have to fit. ``None`` if they do not, or if the first points do not determine the forms.
+    """
+    prime = context.modulus()
+    monomials = _exponents(len(points[0]), degree)
     size = len(monomials)
-    count = len(entry_rows)
-    monomial_values = flint.nmod_mat(count, size, monomial_rows, prime)
-    entries = [x for row in entry_rows for x in row]
-    entry_values = flint.nmod_mat(count, d * d, entries, prime)
-    # the first ``size`` rows of both
-    first_monomial_values = flint.nmod_mat(size, size, monomial_rows[: size * size], prime)
-    first_entry_values = flint.nmod_mat(size, d * d, entries[: size * d * d], prime)
+    monomial_values = flint.nmod_mat([_values_of(monomials, V, prime) for V in points], prime)
+    form_values = flint.nmod_mat(values, prime)
+    first_monomial_values = _first_rows(monomial_values, size)
+    first_form_values = _first_rows(form_values, size)
     try:
-        coefficients = first_monomial_values.solve(first_entry_values)
+        coefficients = first_monomial_values.solve(first_form_values)
     except ZeroDivisionError:
         return None
-    if monomial_values * coefficients != entry_values:
+    if monomial_values * coefficients != form_values:
         return None
-    forms = []
-    for entry in range(d * d):
-        terms = {m: int(coefficients[row, entry]) for row, m in enumerate(monomials)}
-        forms.append(D.context().from_dict({m: c for m, c in terms.items() if c}))
-    return [forms[d * p : d * p + d] for p in range(d)]
+    # a row of ``coefficients`` for each monomial, and a column for each form
+    columns = coefficients.transpose().tolist()
+    return [_form(context, monomials, list(map(int, column))) for column in columns]
+
+
+def _first_rows(matrix: flint.nmod_mat, number: int) -> flint.nmod_mat:
+    """The matrix of the first rows of a matrix."""
+    columns = matrix.ncols()
+    entries = matrix.entries()[: number * columns]
+    return flint.nmod_mat(number, columns, entries, matrix.modulus())
 
 
 def _determinant(matrix: list[list[flint.nmod_mpoly]]) -> flint.nmod_mpoly:
     """The determinant of a square matrix of forms, of size 1 at least.
 
-    ``minors`` are the minors of the first rows, by their sets of columns: at first that of no rows,
-    which is 1. From them those with one row more are found by expansion along this row, until there
-    is one minor alone, that of all rows.
+    The minors of the first rows, one for each set of as many columns, are found from those with one
+    row less. At first there are no rows, with one minor, which is 1; at the end all rows, with one
+    minor, the determinant.
     """
-    minors = {frozenset[int](): matrix[0][0].context().constant(1)}
+    minors: _MinorsByColumns = {frozenset(): matrix[0][0].context().constant(1)}
     for row in matrix:
-        larger_minors: dict[frozenset[int], flint.nmod_mpoly] = {}
-        for columns, minor in minors.items():
-            for column, entry in enumerate(row):
-                if column in columns:
-                    continue
-                # the sign is that of moving the new column behind those after it
-                later_columns = sum(other > column for other in columns)
-                term = minor * entry
-                if later_columns % 2:
-                    term = -term
-                with_column = columns | {column}
-                if with_column in larger_minors:
-                    term = larger_minors[with_column] + term
-                larger_minors[with_column] = term
-        minors = larger_minors
+        minors = _minors_with_row(minors, row)
     (determinant,) = minors.values()
     return determinant
+
+
+def _minors_with_row(minors: _MinorsByColumns, row: list[flint.nmod_mpoly]) -> _MinorsByColumns:
+    """The minors of some rows of a matrix and the next row, by expansion along this next row.
+
+    ``minors`` are those of the former rows, by their sets of columns, counted from 0.
+    """
+    larger_minors: _MinorsByColumns = {}
+    for columns, minor in minors.items():
+        for column, entry in enumerate(row):
+            if column in columns:
+                continue
+            # the sign is that of moving the new column behind those after it
+            later_columns = sum(other > column for other in columns)
+            term = minor * entry
+            if later_columns % 2:
+                term = -term
+            with_column = columns | {column}
+            if with_column in larger_minors:
+                term = larger_minors[with_column] + term
+            larger_minors[with_column] = term
+    return larger_minors
 
 
 def _values_of(monomials: list[MonomialDegrees], V: list[int], prime: int) -> list[int]:

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, islice, product
 from math import gcd
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from sympy import ZZ
 from sympy.polys.rings import PolyElement, PolyRing
@@ -115,41 +115,61 @@ def weights_in(shape: LayerSizes, chart: WeightChart) -> ChartWeights:
     The first entry of V, or of A, is 1 less the other entries times the coefficients of the chart's
     linear form: so this form is 1. Where a < d, K is (1 | k) R with the unknowns k.
     """
-    d, alpha, d_out = shape.d, shape.alpha, shape.d_out
-    if alpha == d:
-        names = _names("a", d, d) + _names("v", d_out, d)
-        letter_of_form = "a" if is_scaled_in_A(shape) else "v"
-    else:
-        names = _names("k", alpha, d - alpha) + _names("q", alpha, d) + _names("v", d_out, d)
-        letter_of_form = "v"
-    first = f"{letter_of_form}_1_1"  # the entry that the chart expresses by the others
-    ring = PolyRing([name for name in names if name != first], ZZ)
-    entry_by_name = dict(zip(map(str, ring.symbols), ring.gens, strict=True))
-    others = [name for name in names if name.startswith(letter_of_form) and name != first]
-    # chart.form has the factors of all entries of this matrix but the first, whose factor is 1:
-    # first + Σ factor · other = 1
-    first_entry = ring.one
-    for name, factor in zip(others, chart.form, strict=True):
-        first_entry -= factor * entry_by_name[name]
-    entry_by_name[first] = first_entry
-
-    def matrix(letter: str, rows: int, columns: int) -> Entries:
-        """The rows × columns matrix with the entries of this letter."""
-        entries = iter(_names(letter, rows, columns))
-        return [[entry_by_name[next(entries)] for _ in range(columns)] for _ in range(rows)]
-
-    V = matrix("v", d_out, d)
-    if alpha == d:
-        return ChartWeights(ring=ring, A=matrix("a", d, d), V=V)
-    k = matrix("k", alpha, d - alpha)
-    Q = matrix("q", alpha, d)
+    ring, unknowns = _unknown_matrices(shape, chart)
+    V = unknowns["v"]
+    if shape.alpha == shape.d:
+        return ChartWeights(ring=ring, A=unknowns["a"], V=V)
     one_and_k = []  # the rows of (1 | k)
-    for e in range(alpha):
-        row_of_one = [ring(int(e == p)) for p in range(alpha)]
-        one_and_k.append(row_of_one + k[e])
+    for e, row_of_k in enumerate(unknowns["k"]):
+        row_of_one = [ring(int(e == p)) for p in range(shape.alpha)]
+        one_and_k.append(row_of_one + row_of_k)
     K = multiply(one_and_k, chart.turn)
+    Q = unknowns["q"]
     A = multiply(transpose(K), Q)
     return ChartWeights(ring=ring, A=A, V=V, K=K, Q=Q)
+
+
+def _sizes_of_unknown_matrices(shape: LayerSizes) -> dict[str, tuple[int, int]]:
+    """The numbers of rows and columns of the matrices of unknowns of a chart, by their letters.
+
+    The letter v is that of V. For a ≥ d the letter a is that of A; for a < d the letter q is that
+    of Q, and k that of the last d − a columns of (1 | k), where K = (1 | k) R.
+    """
+    d, alpha, d_out = shape.d, shape.alpha, shape.d_out
+    if alpha == d:
+        return {"a": (d, d), "v": (d_out, d)}
+    return {"k": (alpha, d - alpha), "q": (alpha, d), "v": (d_out, d)}
+
+
+class _UnknownMatrices(NamedTuple):
+    """The ring of the unknowns of a chart, and its matrices of unknowns, by their letters."""
+
+    ring: PolyRing
+    by_letter: dict[str, Entries]
+
+
+def _unknown_matrices(shape: LayerSizes, chart: WeightChart) -> _UnknownMatrices:
+    """The matrices of unknowns of a chart, whose linear form in one of these matrices is 1.
+
+    The form is x_0 + Σ r_j x_j, where x_0, x_1, … are the entries of this matrix row by row, and
+    the r_j are ``chart.form``. So x_0 is no unknown of the ring, but 1 − Σ r_j x_j.
+    """
+    sizes = _sizes_of_unknown_matrices(shape)
+    names_by_letter = {letter: _names(letter, *size) for letter, size in sizes.items()}
+    first_name, *other_names = names_by_letter["a" if is_scaled_in_A(shape) else "v"]
+    names = list(chain.from_iterable(names_by_letter.values()))
+    ring = PolyRing([name for name in names if name != first_name], ZZ)
+    entry_by_name = dict(zip(map(str, ring.symbols), ring.gens, strict=True))
+    first_entry = ring.one
+    for name, factor in zip(other_names, chart.form, strict=True):
+        first_entry -= factor * entry_by_name[name]
+    entry_by_name[first_name] = first_entry
+    matrices = {}
+    for letter, (_, columns) in sizes.items():
+        entries = [entry_by_name[name] for name in names_by_letter[letter]]
+        row_starts = range(0, len(entries), columns)
+        matrices[letter] = [entries[start : start + columns] for start in row_starts]
+    return _UnknownMatrices(ring, matrices)
 
 
 def _names(letter: str, rows: int, columns: int) -> list[str]:
@@ -190,25 +210,48 @@ def _errors(loss: Loss, weights: ChartWeights) -> list[PolyElement]:
     They are multiplied by one number, such that the entries of G and b are integers without a
     common divisor.
     """
-    shape = loss.shape
-    count = shape.independent_count
-    numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
-    divisor = gcd(*numbers) or 1  # gcd is 0 if all numbers are 0
-    numbers = [number // divisor for number in numbers]
-    gram, linear = numbers[: count * count], numbers[count * count :]
-    coordinates = []
-    for index in indices(shape):
-        c = coordinate(index, lambda p, i: weights.A[p][i], lambda k, q: weights.V[k][q])
-        coordinates.append(c)
+    ring = weights.ring
+    form = _integral_form(loss)
+    function = _function_of_weights(loss.shape, weights)
     errors = []
-    for m in check_deadline_in(range(count)):
-        error = weights.ring(-linear[m])
-        row_of_gram = gram[m * count : (m + 1) * count]
-        for factor, c in zip(row_of_gram, coordinates, strict=True):
+    for row_of_gram, entry_of_b in check_deadline_in(zip(form.gram, form.linear, strict=True)):
+        error = ring(-entry_of_b)
+        for factor, c in zip(row_of_gram, function, strict=True):
             if factor:
                 error += factor * c
         errors.append(error)
     return errors
+
+
+def _function_of_weights(shape: LayerSizes, weights: ChartWeights) -> list[PolyElement]:
+    """The reduced coordinates c of the function of weights in a chart, in the order of ``indices``.
+
+    They are polynomials in the coordinates of the chart.
+    """
+    A, V = weights.A, weights.V
+    return [
+        coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]) for index in indices(shape)
+    ]
+
+
+class _IntegralForm(NamedTuple):
+    """G, by its rows, and b of a loss ½ cᵀGc − bᵀc + constant, both times one positive number.
+
+    The number makes all entries integers without a common divisor.
+    """
+
+    gram: list[list[int]]
+    linear: list[int]
+
+
+def _integral_form(loss: Loss) -> _IntegralForm:
+    """G and b of a loss, both times one positive number, with integers as entries."""
+    count = loss.shape.independent_count
+    multiples = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
+    divisor = gcd(*multiples) or 1  # gcd is 0 if all numbers are 0
+    numbers = iter([multiple // divisor for multiple in multiples])
+    gram = [list(islice(numbers, count)) for _ in range(count)]
+    return _IntegralForm(gram, list(numbers))
 
 
 def dense_orbit(shape: LayerSizes, weights: ChartWeights) -> tuple[RankCondition, ...]:

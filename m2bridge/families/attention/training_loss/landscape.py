@@ -16,19 +16,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import product
-from math import ceil, inf, nextafter
 from typing import Any, NamedTuple
 
 import flint
-import numpy
 
 from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.numbers import flint_rational
 from m2bridge.families.attention.orbits.orbits import Orbit, generic_orbit
 from m2bridge.families.attention.orbits.parametrization import indices
 from m2bridge.families.attention.training_loss.gradient import ChartWeights, Entries
+from m2bridge.families.attention.training_loss.intervals import (
+    CoordinateSide,
+    FloatInterval,
+    interval,
+    interval_of_ends,
+    least_rank,
+    middle_or_zero,
+    negative_eigenvalues,
+    simplest_between,
+)
 from m2bridge.families.attention.training_loss.loss import Loss
 
 BITS = 200
@@ -39,10 +46,6 @@ RADIUS = flint.arb(2) ** -70
 """The radius of the box in which a critical point is proved to lie, divided by 1 + |x| for each
 coordinate x of its centre.
 """
-
-FloatInterval = tuple[float, float]
-CoordinateSide = tuple[Fraction, Fraction]
-"""The side of a box in one coordinate: its lower and its upper end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,20 +159,60 @@ class RealPoint:
         }
 
 
+class QuadraticFunction(NamedTuple):
+    """The function ½ cᵀGc − bᵀc + constant of a column c: G, b and the constant.
+
+    All are rational numbers of FLINT, or intervals.
+    """
+
+    gram: Any
+    linear: Any
+    constant: Any
+
+    def value(self, c: Any) -> Any:
+        """The value at a column c."""
+        quadratic_part = (c.transpose() * (self.gram * c))[0, 0] / 2
+        linear_part = (self.linear.transpose() * c)[0, 0]
+        return quadratic_part - linear_part + self.constant
+
+    def gradient(self, c: Any) -> Any:
+        """The gradient at a column c, the column Gc − b."""
+        return self.gram * c - self.linear
+
+
+class Derivatives(NamedTuple):
+    """The gradient and the Hessian of a function by some coordinates, a column and a matrix."""
+
+    gradient: Any
+    hessian: Any
+
+    def along(self, slopes: Any) -> Derivatives:
+        """The derivatives by new coordinates, of which the former ones are affine-linear functions.
+
+        The matrix ``slopes`` has the derivatives of the former coordinates, in rows, by the new
+        ones, in columns.
+        """
+        transposed = slopes.transpose()
+        return Derivatives(transposed * self.gradient, transposed * self.hessian * slopes)
+
+
 class Landscape:
     """A loss as a function of the coordinates of a chart, with values that are intervals.
 
-    ``gram``, ``linear`` and ``constant`` are those of the loss, as intervals. ``slopes`` has the
-    derivatives of the entries of weights, in rows, by the coordinates of the chart, in columns:
-    entries are affine-linear. Weights stand in the order A, V, or K, Q, V for a < d, row by row.
+    ``exact_loss`` is the loss as a function of the reduced coordinates c, and ``interval_loss`` has
+    the same numbers as intervals. ``slopes`` has the derivatives of the entries of weights, in
+    rows, by the coordinates of the chart, in columns: entries are affine-linear. Weights stand in
+    the order A, V, or K, Q, V for a < d, row by row.
     """
 
     def __init__(self, loss: Loss, weights: ChartWeights) -> None:
         """Take the loss, and the weights as polynomials in the coordinates of the chart."""
-        self.loss, self.shape, self.weights = loss, loss.shape, weights
+        self.shape, self.weights = loss.shape, weights
+        self.exact_loss = QuadraticFunction(loss.gram, loss.linear, loss.constant)
         with flint.ctx.workprec(BITS):
-            self.gram, self.linear = flint.arb_mat(loss.gram), flint.arb_mat(loss.linear)
-            self.constant = flint.arb(loss.constant)
+            self.interval_loss = QuadraticFunction(
+                flint.arb_mat(loss.gram), flint.arb_mat(loss.linear), flint.arb(loss.constant)
+            )
         blocks = [weights.A, weights.V]
         if weights.K is not None and weights.Q is not None:
             blocks = [weights.K, weights.Q, weights.V]
@@ -186,40 +229,24 @@ class Landscape:
         The point is given by its coordinates in the chart. If these are rational, all ``fmpq``, the
         values are exact; if they are intervals, all ``arb``, the values are intervals that contain
         those at all points of the box.
-
-        With the error E = Gc − b and the derivative J of c by the entries of A and V, the gradient
-        of the loss by these is JᵀE, and its Hessian JᵀGJ + Σ E ∂²c. From there the chain rule leads
-        to the entries of K, Q and V, if a < d, and to the coordinates of the chart (``slopes``).
         """
-        gram, linear, constant = self.gram, self.linear, self.constant
-        matrix_class: Any = flint.arb_mat
+        loss, matrix_class = self.interval_loss, flint.arb_mat
         if isinstance(point[0], flint.fmpq):
-            gram, linear, constant = self.loss.gram, self.loss.linear, self.loss.constant
-            matrix_class = flint.fmpq_mat
+            loss, matrix_class = self.exact_loss, flint.fmpq_mat
         matrices = self._matrices(point, matrix_class)
         A, V = matrices["A"], matrices["V"]
-        along_A = self._derivatives_along_A(V)
-        along_V = self._derivatives_along_V(A)
-        # c is linear in A
-        function = along_A * matrix_class(A.nrows() * A.ncols(), 1, A.entries())
-        image = gram * function  # G c
-        error = image - linear
-        quadratic_part = (function.transpose() * image)[0, 0] / 2
-        linear_part = (linear.transpose() * function)[0, 0]
-        loss = quadratic_part - linear_part + constant
-        derivative = _join_columns(along_A, along_V)
-        gradient = derivative.transpose() * error
-        hessian = derivative.transpose() * (gram * derivative)
-        self._add_second_derivatives(hessian, error)
+        entries_of_A = matrix_class(A.nrows() * A.ncols(), 1, A.entries())
+        function = self._derivatives_along_A(V) * entries_of_A  # c is linear in A
+        by_weights = self._derivatives_by_A_and_V(loss, A, V, function)
         if "K" in matrices:
-            gradient, hessian = self._through_factors(matrices, gradient, hessian)
-        slopes = matrix_class(self.slopes)
+            by_weights = self._derivatives_by_factors(matrices["K"], matrices["Q"], by_weights)
+        in_chart = by_weights.along(matrix_class(self.slopes))
         return LossAtPoint(
             matrices=matrices,
             function=function,
-            loss=loss,
-            gradient=slopes.transpose() * gradient,
-            hessian=slopes.transpose() * hessian * slopes,
+            loss=loss.value(function),
+            gradient=in_chart.gradient,
+            hessian=in_chart.hessian,
         )
 
     def _matrices(self, point: Sequence[Any], matrix_class: Any) -> dict[str, Any]:
@@ -241,6 +268,20 @@ class Landscape:
         K = at_point(weights.K)
         Q = at_point(weights.Q)
         return {"K": K, "Q": Q, "V": V, "A": K.transpose() * Q}
+
+    def _derivatives_by_A_and_V(
+        self, loss: QuadraticFunction, A: Any, V: Any, function: Any
+    ) -> Derivatives:
+        """Gradient and Hessian of the loss by the entries of A, then those of V, row by row.
+
+        ``function`` is the column c of the function of A and V. With the error E = Gc − b and the
+        derivative J of c by these entries the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c.
+        """
+        error = loss.gradient(function)
+        J = _join_columns(self._derivatives_along_A(V), self._derivatives_along_V(A))
+        hessian = J.transpose() * (loss.gram * J)
+        self._add_second_derivatives(hessian, error)
+        return Derivatives(J.transpose() * error, hessian)
 
     def _derivatives_along_A(self, V: Any) -> Any:
         """The matrix of derivatives of the coordinates c, in rows, along the entries of A.
@@ -284,32 +325,40 @@ class Landscape:
                 hessian[of_A, of_V] += error[number, 0]
                 hessian[of_V, of_A] += error[number, 0]
 
-    def _through_factors(
-        self, matrices: dict[str, Any], gradient: Any, hessian: Any
-    ) -> tuple[Any, Any]:
-        """Gradient and Hessian along (K, Q, V), from those along (A, V), by the chain rule.
+    def _derivatives_by_factors(self, K: Any, Q: Any, by_A_and_V: Derivatives) -> Derivatives:
+        """Gradient and Hessian of the loss by the entries of K, Q and V, where A = KᵀQ.
 
-        ``matrices`` has K and Q by their names. A_pi = Σ_e K_ep Q_ei, and ``chain`` is the
-        derivative of (A, V), in rows, by (K, Q, V), in columns. All entries are in the order of the
-        docstring of the class: K_ep has the number e d + p, and Q_ei the number a d + e d + i.
+        ``by_A_and_V`` are those by the entries of A and V. By the chain rule the Hessian is that
+        for an affine-linear A, plus the sum over the entries of A of their second derivatives times
+        the derivative by them. As A_pi = Σ_e K_ep Q_ei, its second derivatives are 1 by K_ep and
+        Q_ei, and else 0. The entries K_ep have the numbers e d + p, and Q_ei a d + e d + i.
         """
-        d, alpha, d_out = self.shape.d, self.shape.alpha, self.shape.d_out
-        K, Q = matrices["K"], matrices["Q"]
-        entries_of_K_and_Q = 2 * alpha * d
-        chain = type(hessian)(d * d + d_out * d, entries_of_K_and_Q + d_out * d)
-        for e, p, i in product(range(alpha), range(d), range(d)):
-            chain[p * d + i, e * d + p] += Q[e, i]
-            chain[p * d + i, alpha * d + e * d + i] += K[e, p]
-        for j in range(d_out * d):
-            chain[d * d + j, entries_of_K_and_Q + j] = 1
-        hessian_of_factors = chain.transpose() * hessian * chain
-        # A itself has the second derivatives 1 by K_ep and Q_ei
+        d, alpha = self.shape.d, self.shape.alpha
+        gradient, hessian = by_A_and_V.along(self._slopes_of_product(K, Q))
         for e, p, i in product(range(alpha), range(d), range(d)):
             of_K = e * d + p
             of_Q = alpha * d + e * d + i
-            hessian_of_factors[of_K, of_Q] += gradient[p * d + i, 0]
-            hessian_of_factors[of_Q, of_K] += gradient[p * d + i, 0]
-        return chain.transpose() * gradient, hessian_of_factors
+            along_A_pi = by_A_and_V.gradient[p * d + i, 0]
+            hessian[of_K, of_Q] += along_A_pi
+            hessian[of_Q, of_K] += along_A_pi
+        return Derivatives(gradient, hessian)
+
+    def _slopes_of_product(self, K: Any, Q: Any) -> Any:
+        """The matrix of the derivatives of the entries of A = KᵀQ and V, in rows, by those of K, Q
+        and V, in columns; entries of all matrices are numbered row by row.
+
+        By K_ep the derivative of A_pi is Q_ei, and by Q_ei it is K_ep.
+        """
+        d, alpha, d_out = self.shape.d, self.shape.alpha, self.shape.d_out
+        entries_of_K_and_Q = 2 * alpha * d
+        slopes = type(K)(d * d + d_out * d, entries_of_K_and_Q + d_out * d)
+        for e, p, i in product(range(alpha), range(d), range(d)):
+            of_A = p * d + i
+            slopes[of_A, e * d + p] += Q[e, i]
+            slopes[of_A, alpha * d + e * d + i] += K[e, p]
+        for j in range(d_out * d):  # V itself
+            slopes[d * d + j, entries_of_K_and_Q + j] = 1
+        return slopes
 
     def critical_point(self, sides: Sequence[CoordinateSide]) -> RealPoint:
         """The critical point in a box, and all that is proved of it.
@@ -334,17 +383,7 @@ class Landscape:
 
     def _exact_point(self, point: list[flint.fmpq], values: LossAtPoint) -> RealPoint:
         """A rational critical point, which may be degenerate, with exact ``values`` there."""
-        size = len(point)
-        rank = values.hessian.rank()
-        # the signature is the number of positive less that of negative eigenvalues
-        negative = (rank - signature(values.hessian.tolist())) // 2
-        kind = "undecided"
-        if rank == size:
-            kind = _kind_of_point(negative, size)
-        elif 0 < negative < rank:
-            kind = "saddle"  # also for a degenerate Hessian, as it has both signs
-        elif values.loss == 0:
-            kind = "minimum"  # also for a degenerate Hessian, as no loss is smaller
+        exact = _exact_kind(values)
         A, V = values.matrices["A"], values.matrices["V"]
         spanning = _stack_rows(A.transpose(), V)  # rows span the columns of A and the rows of V
         ranks = FunctionRanks(A.rank(), V.rank(), spanning.rank())
@@ -352,8 +391,8 @@ class Landscape:
         if values.loss == 0:
             lower = upper = 0.0  # exact, while ``interval`` widens every interval
         return RealPoint(
-            kind=kind,
-            index=negative,
+            kind=exact.kind,
+            index=exact.index,
             loss=(lower, upper),
             least_ranks=ranks,
             ranks=ranks,
@@ -393,7 +432,7 @@ class Landscape:
         There may be one that is degenerate, or none. So kind, index and ranks are undecided, and
         loss, weights and function are the intervals of their values on the whole box.
         """
-        box = [_interval_of_ends(*side) for side in sides]
+        box = [interval_of_ends(*side) for side in sides]
         values = self.values(box)
         return RealPoint(
             kind="undecided",
@@ -415,37 +454,91 @@ class Landscape:
     def _proved_box(self, sides: Sequence[CoordinateSide]) -> list[flint.arb] | None:
         """A box with exactly one zero of the gradient, where the Hessian is invertible; or None.
 
-        By Krawczyk's test of the top of the file: x is ``point``, found by Newton's method from the
-        middle of the sides, X a small box around x, and Y ``inverse``. The smaller box returned is
-        the image of X in the test, and overlaps ``sides``. ``None`` if the test fails, or the box
-        lies outside of the sides.
+        It is the image of Krawczyk's test of the top of the file, for a small box around the point
+        to which Newton's method leads from the middle of the sides; and it overlaps ``sides``.
+        ``None`` if the test fails, or the image lies outside of the sides.
         """
-        point = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
-        count = len(point)
+        middle = [flint.arb(flint_rational((low + high) / 2)) for low, high in sides]
         try:
-            for _ in range(NEWTON_STEPS):  # with the middles of all intervals
-                values = self.values(point)
-                step = values.hessian.mid().solve(values.gradient.mid())
-                point = [(x - step[j, 0]).mid() for j, x in enumerate(point)]
-            inverse = self.values(point).hessian.mid().inv().mid()
-        except ZeroDivisionError:
+            point = self._after_newton_steps(middle)
+            image = self._krawczyk_image(point)
+        except ZeroDivisionError:  # a Hessian is not invertible
             return None
-        radii = [RADIUS * (1 + abs(x).mid()) for x in point]
-        box = [x + flint.arb(0, r) for x, r in zip(point, radii, strict=True)]
+        box = _box_around(point)
+        for j, side in enumerate(sides):
+            is_in_interior = box[j].contains_interior(image[j])
+            overlaps_side = image[j].overlaps(interval_of_ends(*side))
+            if not (is_in_interior and overlaps_side):
+                return None
+        return image
+
+    def _after_newton_steps(self, point: list[flint.arb]) -> list[flint.arb]:
+        """The point after NEWTON_STEPS steps of Newton's method for a zero of the gradient.
+
+        Of intervals the middles are taken, which are numbers. ZeroDivisionError if a Hessian is not
+        invertible.
+        """
+        for _ in range(NEWTON_STEPS):
+            values = self.values(point)
+            step = values.hessian.mid().solve(values.gradient.mid())
+            point = [(x - step[j, 0]).mid() for j, x in enumerate(point)]
+        return point
+
+    def _krawczyk_image(self, point: list[flint.arb]) -> list[flint.arb]:
+        """The box x − Y ∇L(x) + (1 − Y H(X))(X − x), for a point x and the box X around it.
+
+        X is :func:`_box_around` x, and Y the approximate inverse of the Hessian H(x).
+        ZeroDivisionError if H(x) is not invertible.
+        """
+        count = len(point)
+        x = flint.arb_mat(count, 1, point)
+        values = self.values(point)
+        Y = values.hessian.mid().inv().mid()
         identity = flint.arb_mat(
             count, count, [int(i == j) for i in range(count) for j in range(count)]
         )
-        centre = flint.arb_mat(count, 1, point)
-        box_less_centre = flint.arb_mat(count, 1, [flint.arb(0, r) for r in radii])
-        slope = identity - inverse * self.values(box).hessian
-        newton_step = inverse * self.values(point).gradient
-        image = centre - newton_step + slope * box_less_centre
-        for j, (low, high) in enumerate(sides):
-            is_in_interior = box[j].contains_interior(image[j, 0])
-            overlaps_side = image[j, 0].overlaps(_interval_of_ends(low, high))
-            if not (is_in_interior and overlaps_side):
-                return None
-        return [image[j, 0] for j in range(count)]
+        slope = identity - Y * self.values(_box_around(point)).hessian
+        X_less_x = flint.arb_mat(count, 1, [flint.arb(0, _radius_at(entry)) for entry in point])
+        image = x - Y * values.gradient + slope * X_less_x
+        return list(image.entries())
+
+
+def _radius_at(x: flint.arb) -> flint.arb:
+    """The radius, in one coordinate, of the box around a point whose coordinate is x."""
+    return RADIUS * (1 + abs(x).mid())
+
+
+def _box_around(point: Sequence[flint.arb]) -> list[flint.arb]:
+    """The small box around a point in which a critical point is proved to lie."""
+    return [x + flint.arb(0, _radius_at(x)) for x in point]
+
+
+@dataclass(frozen=True, slots=True)
+class _KindOfPoint:
+    """The fields ``kind`` and ``index`` of :class:`RealPoint`, for a point where both are exact."""
+
+    kind: str
+    index: int
+
+
+def _exact_kind(values: LossAtPoint) -> _KindOfPoint:
+    """The kind and the index of a critical point, of which all ``values`` are rational.
+
+    Where the Hessian has not full rank the kind may be undecided; the index is the number of its
+    negative eigenvalues in any case.
+    """
+    size = values.hessian.nrows()
+    rank = values.hessian.rank()
+    # the signature is the number of positive less that of negative eigenvalues
+    negative = (rank - signature(values.hessian.tolist())) // 2
+    kind = "undecided"
+    if rank == size:
+        kind = _kind_of_point(negative, size)
+    elif 0 < negative < rank:
+        kind = "saddle"  # also for a degenerate Hessian, as it has both signs
+    elif values.loss == 0:
+        kind = "minimum"  # also for a degenerate Hessian, as no loss is smaller
+    return _KindOfPoint(kind, negative)
 
 
 def _kind_of_point(index: int, size: int) -> str:
@@ -463,107 +556,8 @@ def _weights_as_floats(values: LossAtPoint) -> dict[str, tuple[tuple[float, ...]
     """The matrices of weights by their names, with floating-point numbers as entries."""
     shown = {}
     for name, matrix in values.matrices.items():
-        shown[name] = tuple(tuple(map(_middle_or_zero, row)) for row in matrix.tolist())
+        shown[name] = tuple(tuple(map(middle_or_zero, row)) for row in matrix.tolist())
     return shown
-
-
-def _interval_of_ends(low: Fraction, high: Fraction) -> flint.arb:
-    """An interval that contains all numbers from ``low`` to ``high``."""
-    return flint.arb(flint_rational(low)).union(flint.arb(flint_rational(high)))
-
-
-def simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The rational number of the smallest denominator in an interval, by continued fractions.
-
-    Of integers it is the one nearest to zero.
-
-    Examples
-    --------
-    >>> simplest_between(Fraction(333, 1000), Fraction(334, 1000))
-    Fraction(1, 3)
-    """
-    if low <= 0 <= high:
-        return Fraction(0)
-    if high < 0:
-        return -simplest_between(-high, -low)
-    least_integer = ceil(low)
-    if least_integer <= high:
-        return Fraction(least_integer)
-    # no integer lies in the interval, so both ends have the same integral part
-    integral_part = least_integer - 1
-    inverse_of_rest = simplest_between(1 / (high - integral_part), 1 / (low - integral_part))
-    return integral_part + 1 / inverse_of_rest
-
-
-def least_rank(matrix: flint.arb_mat) -> int:
-    """A lower bound for the rank of all matrices in a matrix of intervals.
-
-    It is the number of steps of elimination with intervals. In each the pivot is the entry that is
-    farthest from zero, and there is one as long as some interval does not contain zero.
-    """
-    rows = [list(row) for row in matrix.tolist()]
-    rank = 0
-    while True:
-        pivot_place = None
-        distance_of_pivot = flint.arb(0)
-        for i, j in product(range(len(rows)), range(matrix.ncols())):
-            distance_from_zero = abs(rows[i][j]).lower()
-            if distance_from_zero > distance_of_pivot:
-                pivot_place = (i, j)
-                distance_of_pivot = distance_from_zero
-        if pivot_place is None:
-            return rank
-        i, j = pivot_place
-        pivot_row = rows.pop(i)
-        for row in rows:
-            factor = row[j] / pivot_row[j]
-            for column in range(matrix.ncols()):
-                row[column] -= factor * pivot_row[column]
-            row[j] = flint.arb(0)  # exactly, as intervals only show that it contains zero
-        rank += 1
-
-
-def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
-    """The number of negative eigenvalues of a symmetric matrix of intervals.
-
-    ``None`` if it is not shown that there is no eigenvalue zero. Let P be a matrix of approximate
-    eigenvectors of the matrix M. If each diagonal entry of PᵀMP is larger, in absolute value, than
-    the sum of the absolute values of the others in its row, then no eigenvalue of PᵀMP is zero, and
-    their signs are those of the diagonal entries (Gershgorin). So P is invertible, and M has as
-    many negative eigenvalues (Sylvester).
-    """
-    size = matrix.nrows()
-    if size == 0:
-        return 0
-    middle = numpy.array([[float(matrix[i, j].mid()) for j in range(size)] for i in range(size)])
-    if not numpy.isfinite(middle).all():
-        return None
-    _, eigenvectors = numpy.linalg.eigh((middle + middle.T) / 2)
-    P = flint.arb_mat(size, size, [float(x) for x in eigenvectors.ravel()])
-    nearly_diagonal = P.transpose() * matrix * P
-    negative = 0
-    for i in range(size):
-        others = [abs(nearly_diagonal[i, j]) for j in range(size) if j != i]
-        # a comparison of intervals is False also where it is not certain
-        is_dominant = abs(nearly_diagonal[i, i]) > sum(others, start=flint.arb(0))
-        if not is_dominant:
-            return None
-        if nearly_diagonal[i, i] < 0:
-            negative += 1
-    return negative
-
-
-def interval(value: flint.arb) -> FloatInterval:
-    """Floating-point numbers below and above all of an interval."""
-    lower, upper = float(value.lower()), float(value.upper())
-    # ``float`` may round into the interval, by less than the distance to the next number
-    return nextafter(lower, -inf), nextafter(upper, inf)
-
-
-def _middle_or_zero(entry: flint.arb | flint.fmpq) -> float:
-    """A floating-point number for an entry: 0 if its interval contains zero, else the middle."""
-    interval_of_entry = flint.arb(entry)
-    return 0.0 if interval_of_entry.contains(0) else float(interval_of_entry.mid())
 
 
 def _cut_off_below_zero(loss: FloatInterval) -> FloatInterval:

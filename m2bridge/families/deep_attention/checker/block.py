@@ -275,13 +275,13 @@ def _outputs(
         if k < wide_layers:
             entries = numbers[k * size**2 : (k + 1) * size**2]
             C = [entries[size * i : size * (i + 1)] for i in range(size)]
-            factor = Y
+            seen_tokens = Y
         else:
             # Yᵀ(c_k m mᵀ)Y = (mᵀY)ᵀ c_k (mᵀY)
             C = [[c[k - wide_layers]]]
-            factor = dual.product(m, Y)
-        rows = dual.product(transposed(factor), C)
-        scores = dual.product(rows, factor)
+            seen_tokens = dual.product(m, Y)
+        # the scores YᵀC_kY
+        scores = dual.product(dual.product(transposed(seen_tokens), C), seen_tokens)
         if block.softmax:
             scores = dual.softmax(scores, exponentials[k])
         Y = dual.product(Y, scores)

@@ -17,10 +17,10 @@ numbers λ_k and M by the number that keeps the function. A *fibre* is the set o
 (B_1, …, B_l, N), of any ranks, with the same function as (A_1, …, A_l, M).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -101,8 +101,8 @@ def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
     in the unknowns and in the inputs. It is zero exactly if its coefficients at all monomials in
     the inputs are zero, and these coefficients are the equations.
     """
-    attention, M = _weights(network)
-    n, outputs = network.widths[0], network.widths[-1]
+    given = _weights(network)
+    n = network.widths[0]
     few_tokens = network.t < n
     # the inputs are the entries of X; for t ≥ n those of S, since then the matrices XXᵀ are dense
     # in all symmetric matrices
@@ -112,28 +112,44 @@ def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
     # each matrix takes its entries from the variables that are left
     variables = iter(unknowns_and_inputs_ring.gens())
     one = unknowns_and_inputs_ring.constant(1)
-    unknown_attention = []
-    for A in attention:
-        # in the chart B_k and A_k have the same first entry
-        first_row = [one * A[0][0], *islice(variables, n - 1)]
-        other_rows = _matrix(variables, n - 1, n)
-        unknown_attention.append([first_row, *other_rows])
-    N = _matrix(variables, outputs, n)
+    unknown = _unknown_weights(given, variables, one)
+    X = None
     if few_tokens:
         X = _matrix(variables, n, network.t)
         S = product(X, transposed(X))
-        unknown_function = _function_matrix(unknown_attention, N, S=S, X=X, one=one)
-        given_function = _function_matrix(attention, M, S=S, X=X, one=one)
     else:
         # P is compared instead of P(S)X: for t ≥ n a function determines P
         S = _symmetric(variables, n)
-        unknown_function = _function_matrix(unknown_attention, N, S=S, X=None, one=one)
-        given_function = _function_matrix(attention, M, S=S, X=None, one=one)
+    unknown_function = _function_matrix(unknown, S=S, X=X, one=one)
+    given_function = _function_matrix(given, S=S, X=X, one=one)
     equations = []
     for unknown_row, given_row in zip(unknown_function, given_function, strict=True):
         for unknown_entry, given_entry in zip(unknown_row, given_row, strict=True):
             equations += _coefficients(unknown_entry - given_entry, unknowns_ring)
     return equations
+
+
+class _VirtualWeights(NamedTuple):
+    """The n × n matrices A_1, …, A_l, or B_1, …, B_l, and the matrix M, or N, with n columns."""
+
+    attention: list[Matrix]
+    M: Matrix
+
+
+def _unknown_weights(given: _VirtualWeights, variables: Iterator[Any], one: Any) -> _VirtualWeights:
+    """The matrices (B_1, …, B_l, N) of the chart, which have the sizes of ``given``.
+
+    Their entries are the next variables, in the order of the matrices and row by row, but the first
+    entry of B_k, which is that of the given A_k. ``one`` is the 1 of the ring of the variables.
+    """
+    given_attention, M = given
+    outputs, n = len(M), len(M[0])
+    attention = []
+    for A in given_attention:
+        first_row = [one * A[0][0], *islice(variables, n - 1)]
+        other_rows = _matrix(variables, n - 1, n)
+        attention.append([first_row, *other_rows])
+    return _VirtualWeights(attention, _matrix(variables, outputs, n))
 
 
 def _symmetric(variables: Iterator[Any], n: int) -> Matrix:
@@ -149,14 +165,13 @@ def _symmetric(variables: Iterator[Any], n: int) -> Matrix:
     return S
 
 
-def _function_matrix(
-    attention: Sequence[Matrix], M: Matrix, S: Matrix, X: Matrix | None, one: Any
-) -> Matrix:
-    """The matrix P(S)X of the virtual weights A_1, …, A_l, here ``attention``, and M; or P(S).
+def _function_matrix(weights: _VirtualWeights, S: Matrix, X: Matrix | None, one: Any) -> Matrix:
+    """The matrix P(S)X of virtual weights, or P(S).
 
     Here P = M Q_{l+1}, with Q_1 = 1 and Q_{k+1} = Q_k S Q_kᵀ A_k Q_k (Lemma 3.6). If ``X`` is
     None, P(S) itself is returned. ``one`` is the 1 of the ring that has the entries of S and X.
     """
+    attention, M = weights
     n = len(S)
     Q = [[0 * one] * n for _ in range(n)]
     for i in range(n):
@@ -184,36 +199,46 @@ def _coefficients(polynomial: Any, unknowns_ring: Any) -> list[Any]:
     return [unknowns_ring.from_dict(terms) for terms in coefficient_terms.values()]
 
 
-def _weights(network: Network) -> tuple[list[Matrix], Matrix]:
-    """Random virtual weights: the list of the matrices A'_1, …, A'_l, and M.
+def _weights(network: Network) -> _VirtualWeights:
+    """Random virtual weights (A'_1, …, A'_l) and M.
 
     Weights are drawn until all A'_k and M have the ranks that they have in general, and until the
     virtual weights lie in the chart: no A'_k has the first entry 0, and Me_1 is not 0.
     """
     draws = _draws(FIBRE_SEED)
     general_ranks = [*network.ranks, min(network.widths)]
-    n = network.widths[0]
     while True:
-        # before layer k this is M_k = V_{k−1} ⋯ V_1; at the end it is M
-        M = [[int(i == j) for j in range(n)] for i in range(n)]
-        attention = []
-        for before, after, a in network.layers:
-            # KᵀQ with so many rows is any matrix
-            if a >= before:
-                A = _matrix(draws, before, before)
-            else:
-                K = _matrix(draws, a, before)
-                Q = _matrix(draws, a, before)
-                A = product(transposed(K), Q)
-            attention.append(product(transposed(M), A, M))
-            V = _matrix(draws, after, before)
-            M = product(V, M)
+        weights = _virtual_weights(network, draws)
+        attention, M = weights
         first_entries_nonzero = all(A[0][0] != 0 for A in attention)
         first_column_nonzero = any(row[0] != 0 for row in M)
         in_chart = first_entries_nonzero and first_column_nonzero
         ranks = [flint.fmpz_mat(A).rank() for A in (*attention, M)]
         if in_chart and ranks == general_ranks:
-            return attention, M
+            return weights
+
+
+def _virtual_weights(network: Network, draws: Iterator[int]) -> _VirtualWeights:
+    """The virtual weights of a network whose weights are the next numbers of an iterator.
+
+    The weights are drawn layer by layer: A, or K and Q if they have less than d_{k−1} rows, then V.
+    """
+    n = network.widths[0]
+    # before layer k this is M_k = V_{k−1} ⋯ V_1; at the end it is M
+    M = [[int(i == j) for j in range(n)] for i in range(n)]
+    attention = []
+    for before, after, a in network.layers:
+        # KᵀQ with at least as many rows as columns is any matrix
+        if a >= before:
+            A = _matrix(draws, before, before)
+        else:
+            K = _matrix(draws, a, before)
+            Q = _matrix(draws, a, before)
+            A = product(transposed(K), Q)
+        attention.append(product(transposed(M), A, M))
+        V = _matrix(draws, after, before)
+        M = product(V, M)
+    return _VirtualWeights(attention, M)
 
 
 def _draws(seed: int) -> Iterator[int]:

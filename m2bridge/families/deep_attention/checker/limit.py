@@ -43,26 +43,14 @@ def limit_outside() -> dict[str, bool]:
     """
     # ε and the six entries of S
     epsilon, *s = ring(7).gens()
-    zero = 0 * epsilon
-    one = zero + 1
     S = [[s[0], s[1], s[2]], [s[1], s[3], s[4]], [s[2], s[4], s[5]]]
-    # k qᵀ has its one at (1, 2), and n pᵀ the row pᵀ = (1, 2, 1) at the bottom
-    A = [[zero, one, zero], [zero, zero, zero], [epsilon, 2 * epsilon, epsilon]]
-    Z = [[0, 0, 1], [0, 0, 1], [-1, -1, 0]]
-    P = product(S, A, S, transposed(A), S, Z, S, A)
-    divisible = True
-    f = []
-    for row_of_P in P:
-        row_of_f = []
-        for entry in row_of_P:
-            quotient, remainder = divmod(entry, epsilon)
-            divisible = divisible and remainder == 0
-            row_of_f.append(_at_zero(quotient))
-        f.append(row_of_f)
+    P = _network_for_epsilon(S, epsilon)
+    divisible = all(_at_zero(entry) == 0 for row_of_P in P for entry in row_of_P)
+    f = [[_at_zero(_quotient(entry, epsilon)) for entry in row_of_P] for row_of_P in P]
     # f is the column S k times a row. As k = e_1, the column is the first one of S, and the row is
-    # the first row of f divided by its first entry.
+    # the first row of f divided by the first entry of the column.
     column = S[0]
-    row = [divmod(entry, column[0])[0] for entry in f[0]]
+    row = [_quotient(entry, column[0]) for entry in f[0]]
     # This shows that the quotients have no remainder, and that the other rows of f are the right
     # multiples of the row.
     is_product = f == [_multiple(x, row) for x in column]
@@ -75,6 +63,19 @@ def limit_outside() -> dict[str, bool]:
         "vanishes_on_one_token": all(entry == 0 for entry in _on_one_token(f)),
         "no_network": rank_one and _no_network(S, column, row),
     }
+
+
+def _network_for_epsilon(S: Matrix, epsilon: Any) -> Matrix:
+    """The matrix P(S) = S A_1 S A_1ᵀ S Z S A_1 of the networks of the example.
+
+    Here A_1 = k qᵀ + ε n pᵀ, and Z is skew-symmetric.
+    """
+    zero = 0 * epsilon
+    one = zero + 1
+    # k qᵀ has its one at (1, 2), and n pᵀ the row pᵀ = (1, 2, 1) at the bottom
+    A = [[zero, one, zero], [zero, zero, zero], [epsilon, 2 * epsilon, epsilon]]
+    Z = [[0, 0, 1], [0, 0, 1], [-1, -1, 0]]
+    return product(S, A, S, transposed(A), S, Z, S, A)
 
 
 def _no_network(S: Matrix, column: Column, row: Column) -> bool:
@@ -195,6 +196,12 @@ def _coefficients(row: Column, monomials: list[Exponents]) -> list[int]:
     for entry in row:
         coefficients += [int(entry[monomial]) for monomial in monomials]
     return coefficients
+
+
+def _quotient(polynomial: Any, variable: Any) -> Any:
+    """The quotient of a polynomial by a variable, without the terms that it does not divide."""
+    quotient, _ = divmod(polynomial, variable)
+    return quotient
 
 
 def _at_zero(polynomial: Any) -> Any:

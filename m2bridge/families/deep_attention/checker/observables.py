@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial, reduce
 from operator import add
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -184,19 +184,26 @@ def virtual_rank(network: Network) -> int:
     random = Random(4)
     # virtual weights are those of one head in each layer
     layers = [_random_head(*sizes, random) for sizes in network.layers]
-    identity = [int(i == j) for i in range(n) for j in range(n)]
-    # the matrices M_1, …, M_{l+1}
-    entering = [flint.nmod_mat(n, n, identity, PRIME)]
-    for head in layers:
-        entering.append(head["V"] * entering[-1])
+    entering = _products_of_values(layers, n)
     tangents = []
     for k, head in enumerate(layers):
         for letter, matrix in head.items():
-            tangents += [
-                _virtual_tangent(layers, entering, moving=k, letter=letter, E=E)
-                for E in _units(matrix)
-            ]
+            for E in _units(matrix):
+                tangent = _virtual_tangent(layers, entering, moving=k, letter=letter, E=E)
+                tangents.append(tangent)
     return rank_modulo(tangents)
+
+
+def _products_of_values(layers: list[Head], n: int) -> list[Any]:
+    """The matrices M_1, …, M_{l+1} of a network with one head in each layer and n inputs.
+
+    M_1 is the n × n identity matrix, and M_k = V_{k−1} ⋯ V_1.
+    """
+    identity = [int(i == j) for i in range(n) for j in range(n)]
+    products = [flint.nmod_mat(n, n, identity, PRIME)]
+    for head in layers:
+        products.append(head["V"] * products[-1])
+    return products
 
 
 def _virtual_tangent(
@@ -251,12 +258,6 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
 
     ``layers`` has the heads of each layer. In the result the derivatives by the weights of the last
     layer stand first. ⟨G, Z⟩ is the sum of the products of the entries of G and Z.
-
-    A head maps Y to V·YYᵀAY with A = KᵀQ. Let G be the derivative by this output, and Γ = VᵀG. The
-    derivative by V is G(YYᵀAY)ᵀ, that by A is D = YYᵀΓYᵀ, and that by Y is AᵀYYᵀΓ + (W + Wᵀ)Y with
-    W = ΓYᵀAᵀ: the summands come from the last, the first and the second factor Y. The derivative by
-    K is Q Dᵀ, and that by Q is K D. Products are taken in an order in which neither A nor D is
-    multiplied out, since both are n × n.
     """
     first_head, *_ = layers[0]
     Y = _random(first_head["V"].ncols(), tokens, random)
@@ -269,25 +270,46 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
         Y = reduce(add, outputs)
     G = _random(Y.nrows(), tokens, random)
     gradient: list[int] = []
+    # G is the derivative by the output of a layer, from the last layer on
     for heads, Y in zip(reversed(layers), reversed(entering), strict=True):
         # the summands of the derivative by Y; a skip connection adds Y itself to the output
         by_Y = [G] if skip else []
         for head in heads:
-            K, Q = head["K"], head["Q"]
-            gamma = head["V"].transpose() * G
-            # YYᵀΓ: the derivative D by A is this times Yᵀ
-            left_of_D = Y * (Y.transpose() * gamma)
-            by_V = G * _mixed_tokens(head, Y).transpose()
-            by_K = Q * Y * left_of_D.transpose()
-            by_Q = K * left_of_D * Y.transpose()
-            gradient += _entries(by_V) + _entries(by_K) + _entries(by_Q)
-            AY = K.transpose() * (Q * Y)
-            WY = gamma * (AY.transpose() * Y)
-            transposed_W_Y = AY * (gamma.transpose() * Y)
-            by_Y.append(Q.transpose() * (K * left_of_D))
-            by_Y.append(WY + transposed_W_Y)
+            derivatives = _derivatives_of_head(head, Y, G)
+            gradient += derivatives.by_weights
+            by_Y.append(derivatives.by_Y)
         G = reduce(add, by_Y)
     return gradient
+
+
+class _Derivatives(NamedTuple):
+    """The derivatives by the weights of a head, in the order V, K, Q and row by row, and by Y."""
+
+    by_weights: list[int]
+    by_Y: Any
+
+
+def _derivatives_of_head(head: Head, Y: Any, G: Any) -> _Derivatives:
+    """The derivatives of a function of the output V·YYᵀAY of a head, with A = KᵀQ.
+
+    ``G`` is its derivative by this output. With Γ = VᵀG the derivative by V is G(YYᵀAY)ᵀ, that by A
+    is D = YYᵀΓYᵀ, and that by Y is AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ: the summands come from the
+    last, the first and the second factor Y. The derivative by K is Q Dᵀ, and that by Q is K D.
+    Products are taken in an order in which neither A nor D is multiplied out, since both are n × n.
+    """
+    K, Q = head["K"], head["Q"]
+    gamma = head["V"].transpose() * G
+    # YYᵀΓ: the derivative D by A is this times Yᵀ
+    left_of_D = Y * (Y.transpose() * gamma)
+    by_V = G * _mixed_tokens(head, Y).transpose()
+    by_K = Q * Y * left_of_D.transpose()
+    by_Q = K * left_of_D * Y.transpose()
+    AY = K.transpose() * (Q * Y)
+    by_last_Y = Q.transpose() * (K * left_of_D)
+    by_first_Y = gamma * (AY.transpose() * Y)
+    by_second_Y = AY * (gamma.transpose() * Y)
+    by_weights = _entries(by_V) + _entries(by_K) + _entries(by_Q)
+    return _Derivatives(by_weights, by_last_Y + by_first_Y + by_second_Y)
 
 
 def _mixed_tokens(head: Head, Y: Any) -> Any:

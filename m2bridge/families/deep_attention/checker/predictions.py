@@ -127,11 +127,10 @@ class Network:
 
 def read(data: Mapping[str, Any]) -> Network:
     """Read the case of a certificate; CertificateError if there is no such network."""
-    if data.keys() != NAMES or not (
-        _are_positive(data["widths"])
-        and _are_positive(data["a"])
-        and _are_positive([data["t"], data["heads"]])
-    ):
+    has_numbers = data.keys() == NAMES and all(
+        map(_are_positive, (data["widths"], data["a"], [data["t"], data["heads"]]))
+    )
+    if not has_numbers:
         raise CertificateError("widths, a, t and heads must be positive integers below 10^9")
     widths = tuple(data["widths"])
     a = tuple(data["a"])
@@ -257,7 +256,7 @@ def layered_bound(network: Network) -> int:
     composition. It acts freely where the outputs span their space: where d_i ≤ d_{i−1}. With skip
     connections it does not act.
     """
-    bound = sum(_bound_of_layer(network, *sizes) for sizes in network.layers)
+    bound = sum(_bound_of_layer(network, sizes) for sizes in network.layers)
     if not network.skip:
         for before, hidden in pairwise(network.widths[:-1]):
             if hidden <= before:
@@ -265,42 +264,59 @@ def layered_bound(network: Network) -> int:
     return bound
 
 
-def _bound_of_layer(network: Network, d: int, after: int, a: int) -> int:
+def _bound_of_layer(network: Network, sizes: SizesOfLayer) -> int:
     """The least bound of proposition-heads for the dimension of the functions of one layer.
 
-    The layer has H heads from width d to d' = ``after``, with attention matrices A_h of rank at
-    most ``a`` and value matrices V_h. The bounds for lightning attention have the numbers of the
-    proposition; for softmax the weights are counted.
+    For softmax it is the dimension of all value matrices V_h and attention matrices A_h.
     """
-    heads = network.heads
-    value_entries = d * after
+    d, after, a = sizes
     if network.softmax:
-        return heads * (value_entries + matrices_of_rank(d, a))
-    several_tokens = network.t > 1
-    # The function determines A_h for several tokens, and the quadratic form of A_h for one.
-    # ``head_dimension`` is the dimension of the set of these A_h or forms, ``space_dimension`` that
-    # of the vector space around it, and ``coefficients`` the number of coefficients of one output.
-    if several_tokens:
-        head_dimension = matrices_of_rank(d, a)
-        space_dimension = d * d
-        coefficients = d * comb(d + 1, 2)
-    else:
-        # the quadratic form has rank at most 2a, and an output is a cubic form
-        head_dimension = forms_of_rank(d, 2 * a)
-        space_dimension = comb(d + 1, 2)
-        coefficients = comb(d + 2, 3)
+        return network.heads * (d * after + matrices_of_rank(d, a))
+    if network.t == 1:
+        return _bound_for_one_token(network.heads, sizes)
+    return _bound_for_several_tokens(network.heads, sizes)
+
+
+def _bound_for_several_tokens(heads: int, sizes: SizesOfLayer) -> int:
+    """The least bound of proposition-heads for a layer of lightning attention with t ≥ 2 tokens X.
+
+    Its functions are Σ V_h XXᵀ A_h X, a sum over the heads, with d × d matrices A_h of rank at most
+    a. Bounds have the numbers of the proposition.
+    """
+    d, after, a = sizes
     # bound 1: the weights, less one for each head, as A_h can be scaled against V_h
-    up_to_symmetries = heads * (value_entries + head_dimension - 1)
-    # bound 2: the tensor Σ V_h ⊗ A_h is a matrix of rank at most H
-    rank = min(heads, value_entries, space_dimension)
-    of_tensors = rank * (value_entries + space_dimension - rank)
-    # bound 4: all coefficients
-    bounds = [up_to_symmetries, of_tensors, after * coefficients]
-    if several_tokens and after == 1:
-        # bound 1 has a second part for d' = 1
-        bounds.append(up_to_symmetries - _symmetries_of_pairs(heads, d, a))
-        bounds.append(_bound_by_common_zeros(heads, d))
-    return min(bounds)
+    bound_1 = heads * (d * after + matrices_of_rank(d, a) - 1)
+    bound_2 = _bound_by_tensors(heads, d * after, d * d)
+    bound_4 = after * d * comb(d + 1, 2)  # all coefficients
+    if after > 1:
+        return min(bound_1, bound_2, bound_4)
+    bound_1 -= _symmetries_of_pairs(heads, d, a)  # the second part of bound 1
+    bound_3 = _bound_by_common_zeros(heads, d)
+    return min(bound_1, bound_2, bound_3, bound_4)
+
+
+def _bound_for_one_token(heads: int, sizes: SizesOfLayer) -> int:
+    """The least bound of proposition-heads for a layer of lightning attention with one token x.
+
+    Its functions are Σ V_h x·q_h(x), a sum over the heads, with the quadratic forms q_h of A_h: of
+    rank at most 2a, and in d variables. The bounds have the numbers of the proposition.
+    """
+    d, after, a = sizes
+    # bound 1: V_h and q_h, less one for each head, as q_h can be scaled against V_h
+    bound_1 = heads * (d * after + forms_of_rank(d, 2 * a) - 1)
+    bound_2 = _bound_by_tensors(heads, d * after, comb(d + 1, 2))
+    bound_4 = after * comb(d + 2, 3)  # all coefficients of cubic forms
+    return min(bound_1, bound_2, bound_4)
+
+
+def _bound_by_tensors(heads: int, rows: int, columns: int) -> int:
+    """Bound 2: the dimension of the matrices of this size whose rank is at most ``heads``.
+
+    The function of a layer is given by the tensor Σ V_h ⊗ A_h, or Σ V_h ⊗ q_h for one token: a
+    matrix with a row for each entry of V_h, and a column for each of A_h or q_h.
+    """
+    rank = min(heads, rows, columns)
+    return rank * (rows + columns - rank)
 
 
 def _symmetries_of_pairs(heads: int, d: int, a: int) -> int:
@@ -341,8 +357,7 @@ def _coefficient_count(network: Network) -> int:
     n = network.widths[0]
     outputs = network.widths[-1]
     degree = 3**network.depth
-    # m = (3^l − 1)/2
-    m = degree // 2
+    m = degree // 2  # (3^l − 1)/2
     N = comb(n + 1, 2)
     if network.skip:
         return outputs * n * (comb(m + N, N) - 1)

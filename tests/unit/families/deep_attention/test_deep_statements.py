@@ -18,7 +18,7 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TooLargeError,
 )
-from m2bridge.families.deep_attention import expansion, fibres as generic_fibre, observation
+from m2bridge.families.deep_attention import expansion, fibres as generic_fibre, identities
 from m2bridge.families.deep_attention.checker import (
     fibres,
     limit,
@@ -331,7 +331,7 @@ def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
             assert observe(network, observable).proved
     assert observe(DeepAttention((1,) * 13, 1), "normal_form").numbers == {"factors": 2 * 3**12 - 1}
     assert observe(DeepAttention((1,) * 900, 1), "scalings_keep_the_function").value is True
-    right = observation.layer_of_letters
+    right = identities.layer_of_letters
     monkeypatch.setattr(expansion, "_transposed_word", lambda word: word)
     assert observe(DeepAttention((2, 2, 2), 2), "normal_form").value is False
     monkeypatch.undo()
@@ -339,7 +339,7 @@ def test_identities_are_exact_and_can_fail(monkeypatch: pytest.MonkeyPatch) -> N
     def squared(number: int, heads: int = 1) -> Any:
         return tuple(replace(head, V=head.V * head.V) for head in right(number, heads))
 
-    monkeypatch.setattr(observation, "layer_of_letters", squared)
+    monkeypatch.setattr(identities, "layer_of_letters", squared)
     assert observe(DeepAttention((2, 2), 2), "scalings_keep_the_function").value is False
 
 

@@ -50,6 +50,9 @@ def test_activations_are_read(text: str, coefficients: Widths) -> None:
         ("x^^2", "not a polynomial"),
         ("", "not a polynomial"),
         ("x^12345", "not a polynomial"),
+        # without the space this would be x^2 + 10x
+        ("x^2 + 1 0x", "not a polynomial"),
+        ("x* *2 + x", "not a polynomial"),
         ("x+1", "degree from 2"),
         ("x^2-x^2", "degree from 2"),
         ("3*x^4", "take degree 4"),

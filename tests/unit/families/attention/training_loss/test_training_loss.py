@@ -18,12 +18,12 @@ from m2bridge.families.attention.statements import REGISTRY
 from m2bridge.families.attention.training_loss import eliminated
 from m2bridge.families.attention.training_loss.counting import random_primes
 from m2bridge.families.attention.training_loss.gradient import gradient, random_chart, weights_in
-from m2bridge.families.attention.training_loss.landscape import (
-    Landscape,
+from m2bridge.families.attention.training_loss.intervals import (
     least_rank,
     negative_eigenvalues,
     simplest_between,
 )
+from m2bridge.families.attention.training_loss.landscape import Landscape
 from m2bridge.families.attention.training_loss.loss import (
     Loss,
     function_of,

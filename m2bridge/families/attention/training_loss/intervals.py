@@ -1,0 +1,138 @@
+"""Numbers and matrices of intervals: lower bounds for ranks, signs of eigenvalues, fractions.
+
+An interval is an ``arb`` of FLINT, which contains the number that it stands for. What is said of a
+matrix of intervals is proved for all matrices with entries in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, inf, nextafter
+
+import flint
+import numpy
+
+from m2bridge.algebra.numbers import flint_rational
+
+FloatInterval = tuple[float, float]
+CoordinateSide = tuple[Fraction, Fraction]
+"""The side of a box in one coordinate: its lower and its upper end."""
+
+
+def interval_of_ends(low: Fraction, high: Fraction) -> flint.arb:
+    """An interval that contains all numbers from ``low`` to ``high``."""
+    return flint.arb(flint_rational(low)).union(flint.arb(flint_rational(high)))
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """The rational number of the smallest denominator in an interval, by continued fractions.
+
+    Of integers it is the one nearest to zero.
+
+    Examples
+    --------
+    >>> simplest_between(Fraction(333, 1000), Fraction(334, 1000))
+    Fraction(1, 3)
+    """
+    if low <= 0 <= high:
+        return Fraction(0)
+    if high < 0:
+        return -simplest_between(-high, -low)
+    least_integer = ceil(low)
+    if least_integer <= high:
+        return Fraction(least_integer)
+    # no integer lies in the interval, so both ends have the same integral part
+    integral_part = least_integer - 1
+    inverse_of_rest = simplest_between(1 / (high - integral_part), 1 / (low - integral_part))
+    return integral_part + 1 / inverse_of_rest
+
+
+def least_rank(matrix: flint.arb_mat) -> int:
+    """A lower bound for the rank of all matrices in a matrix of intervals.
+
+    It is the number of steps of elimination with intervals. In each the pivot is the entry that is
+    farthest from zero, and there is one as long as some interval does not contain zero.
+    """
+    rows = [list(row) for row in matrix.tolist()]
+    rank = 0
+    while True:
+        pivot = _entry_farthest_from_zero(rows)
+        if pivot is None:
+            return rank
+        i, j = pivot
+        pivot_row = rows.pop(i)
+        for row in rows:
+            factor = row[j] / pivot_row[j]
+            for column in range(matrix.ncols()):
+                row[column] -= factor * pivot_row[column]
+            row[j] = flint.arb(0)  # exactly, as intervals only show that it contains zero
+        rank += 1
+
+
+def _entry_farthest_from_zero(rows: Sequence[Sequence[flint.arb]]) -> tuple[int, int] | None:
+    """The row and the column, both from 0, of the interval with the largest distance from zero.
+
+    ``None`` if all intervals contain zero.
+    """
+    place = None
+    largest_distance = flint.arb(0)
+    for i, row in enumerate(rows):
+        for j, entry in enumerate(row):
+            distance = abs(entry).lower()  # 0 if the interval contains zero
+            if distance > largest_distance:
+                place = (i, j)
+                largest_distance = distance
+    return place
+
+
+def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
+    """The number of negative eigenvalues of a symmetric matrix of intervals.
+
+    ``None`` if it is not shown that there is no eigenvalue zero. With approximate eigenvectors as
+    the columns of P, PᵀMP is nearly diagonal. If :func:`_negative_of_dominant` finds that none of
+    its eigenvalues is zero, then P is invertible, and M has as many negative eigenvalues
+    (Sylvester).
+    """
+    size = matrix.nrows()
+    if size == 0:
+        return 0
+    middle = numpy.array([[float(matrix[i, j].mid()) for j in range(size)] for i in range(size)])
+    if not numpy.isfinite(middle).all():
+        return None
+    _, eigenvectors = numpy.linalg.eigh((middle + middle.T) / 2)
+    P = flint.arb_mat(size, size, [float(x) for x in eigenvectors.ravel()])
+    return _negative_of_dominant(P.transpose() * matrix * P)
+
+
+def _negative_of_dominant(matrix: flint.arb_mat) -> int | None:
+    """The number of negative eigenvalues of a symmetric matrix whose diagonal entries dominate.
+
+    If each of these is larger, in absolute value, than the sum of the absolute values of the others
+    in its row, then no eigenvalue is zero, and their signs are those of the diagonal entries
+    (Gershgorin). ``None`` if this is not certain for the intervals.
+    """
+    size = matrix.nrows()
+    negative = 0
+    for i in range(size):
+        others = [abs(matrix[i, j]) for j in range(size) if j != i]
+        # a comparison of intervals is False also where it is not certain
+        is_dominant = abs(matrix[i, i]) > sum(others, start=flint.arb(0))
+        if not is_dominant:
+            return None
+        if matrix[i, i] < 0:
+            negative += 1
+    return negative
+
+
+def interval(value: flint.arb) -> FloatInterval:
+    """Floating-point numbers below and above all of an interval."""
+    lower, upper = float(value.lower()), float(value.upper())
+    # ``float`` may round into the interval, by less than the distance to the next number
+    return nextafter(lower, -inf), nextafter(upper, inf)
+
+
+def middle_or_zero(entry: flint.arb | flint.fmpq) -> float:
+    """A floating-point number for an entry: 0 if its interval contains zero, else the middle."""
+    interval_of_entry = flint.arb(entry)
+    return 0.0 if interval_of_entry.contains(0) else float(interval_of_entry.mid())
