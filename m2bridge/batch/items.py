@@ -133,7 +133,7 @@ class ItemWork(Batch[Job, TaskResult]):
     Parameters
     ----------
     code : str
-        Macaulay2 code; empty if there is a function.
+        Macaulay2 code, which may be empty; it has no meaning if there is a function.
     function : bytes
         The pickled function; empty if there is code.
     file : str
@@ -172,6 +172,11 @@ class ItemWork(Batch[Job, TaskResult]):
     retry: frozenset[str] = frozenset()
     since: float = field(default_factory=time.time)
     option: str = field(default_factory=lambda: clock().option)
+
+    @property
+    def is_code(self) -> bool:
+        """Whether the work is Macaulay2 code, and not a function."""
+        return not self.function
 
     def stored(self, job: Job) -> Outcome | None:
         """Return the outcome in the folder, if it belongs to this item and this work.
@@ -212,18 +217,9 @@ class ItemWork(Batch[Job, TaskResult]):
         except (TypeError, ValueError, RecursionError) as reason:
             why = f"cannot store the value as JSON in the folder: {reason}"
             outcome = replace(outcome, kind="failed", reason=why, value=None)
-        macaulay2 = ""
-        if self.code:
-            macaulay2 = locate(self.program).version
-        data = asdict(outcome) | {
-            "digest": job.digest,
-            "timeout": self.timeout,
-            "memory": self.memory,
-            "versions": versions(macaulay2),
-        }
+        text = self._text_of_outcome(job, outcome)
         suffix = _suffix(outcome)
         path = self.folder / f"{job.name}{suffix}"
-        text = json.dumps(data, ensure_ascii=False) + "\n"
         # This outcome replaces an earlier one under the other ending.
         (other,) = {".json", SUFFIX} - {suffix}
         overtaken = self.folder / f"{job.name}{other}"
@@ -233,6 +229,19 @@ class ItemWork(Batch[Job, TaskResult]):
             if _is_outcome(overtaken):
                 overtaken.unlink(missing_ok=True)
         return outcome
+
+    def _text_of_outcome(self, job: Job, outcome: Outcome) -> str:
+        """Return the content of the file for an outcome, whose value JSON can represent."""
+        macaulay2 = ""
+        if self.is_code:
+            macaulay2 = locate(self.program).version
+        data = asdict(outcome) | {
+            "digest": job.digest,
+            "timeout": self.timeout,
+            "memory": self.memory,
+            "versions": versions(macaulay2),
+        }
+        return json.dumps(data, ensure_ascii=False) + "\n"
 
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
         """Store an outcome; return the result for the batch.
@@ -253,6 +262,16 @@ class ItemWork(Batch[Job, TaskResult]):
         return TaskResult(
             task=job, counts=counts, seconds=outcome.seconds, outcome=data, reason=outcome.reason
         )
+
+    def loading_code(self) -> str:
+        """Return the Macaulay2 code by which the work finds its files and loads its packages."""
+        lines = ""
+        if self.code_folder:
+            # files that the code loads are looked for there first
+            lines += f"path = prepend({quoted(self.code_folder + '/')}, path);\n"
+        for package in self.packages:
+            lines += f"needsPackage {quoted(package)};\n"
+        return lines
 
     def make_folder(self) -> None:
         """Make the folder of outcomes, if there is one; BatchError if it cannot be made."""
@@ -373,7 +392,7 @@ class Performance(Performer[Job, TaskResult]):
 
     def _start(self) -> None:
         """Start Macaulay2, if it is needed, outside the time limit of an item."""
-        if self._work.code and self._engine.process is None:
+        if self._work.is_code and self._engine.process is None:
             self._engine.answer("")
 
     def _outcome_within_limit(self, job: Job) -> Outcome:
@@ -395,16 +414,10 @@ class Performance(Performer[Job, TaskResult]):
             return Outcome(name=job.name, kind="computed", value=self._function(item))
         if not isinstance(item, Mapping):
             item = {"item": item}
-        work = self._work
-        prelude = ""
-        if work.code_folder:
-            # files that the code loads are looked for there first
-            prelude += f"path = prepend({quoted(work.code_folder + '/')}, path);\n"
-        for package in work.packages:
-            prelude += f"needsPackage {quoted(package)};\n"
-        prelude += bindings_of(item)  # assignments to the symbols that the item sets
+        # assignments to the symbols that the item sets come before the code
+        prelude = self._work.loading_code() + bindings_of(item)
         # without a limit of its own: the time of the item is limited already
-        shown = self._engine.show(work.code, work.file, prelude, timeout=None)
+        shown = self._engine.show(self._work.code, self._work.file, prelude, timeout=None)
         return Outcome(
             job.name, "computed", value=shown.value, text=shown.text, output=shown.output
         )
