@@ -283,22 +283,16 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 
 
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
-    """Return a job for each file, named by the file without its ending.
+    """Return a job for each file, named by the file as :func:`_names_of_jobs` says.
 
-    If two of the files have equal names, all jobs are named by paths, with - for /; if some of
-    these are equal, as of a/b and a-b, the numbers of the files are added to all. The digest of a
-    job is that of the code, its packages and the content of the file.
+    The digest of a job is that of the code, its packages and the content of the file.
 
     Raises
     ------
     InvalidCaseError
         If a file cannot be read, or an outcome would replace it.
     """
-    names = [path.stem for path in paths]
-    if len(set(names)) < len(names):  # some are equal
-        names = [str(path).strip("/.").replace("/", "-") for path in paths]
-    if len(set(names)) < len(names):
-        names = [f"{name}-{number}" for number, name in enumerate(names)]
+    names = _names_of_jobs(paths)
     jobs = []
     for number, path in enumerate(paths):
         try:
@@ -309,6 +303,31 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
         jobs.append(Job(number=number, name=names[number], item=item, digest=digest))
     _check_folder(work, jobs, paths)
     return jobs
+
+
+def _names_of_jobs(paths: Sequence[Path]) -> list[str]:
+    """Return the names of the jobs for files, in their order: the names without their endings.
+
+    If the outcomes of two jobs could have one file then, all are named by paths, with - for /; if
+    that is so again, as of a/b and a-b, the numbers of the files are added to all.
+    """
+    names = [path.stem for path in paths]
+    if not _have_files_of_their_own(names):
+        names = [str(path).strip("/.").replace("/", "-") for path in paths]
+    if not _have_files_of_their_own(names):
+        names = [f"{name}-{number}" for number, name in enumerate(names)]
+    return names
+
+
+def _have_files_of_their_own(names: Sequence[str]) -> bool:
+    """Whether the outcomes of jobs with these names are in different files, whatever they are.
+
+    They are not if two names are equal, or are such as a and a.outcome: a.outcome.json would be
+    the file of a without a value, and of a.outcome with one.
+    """
+    suffixes = (".json", SUFFIX)
+    files = {f"{name}{suffix}" for name in names for suffix in suffixes}
+    return len(files) == len(suffixes) * len(names)
 
 
 def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) -> None:
