@@ -197,23 +197,23 @@ class Certifier(Performer[Task, TaskResult]):
     def _answer(self, task: Task) -> None:
         """Store the certificates of a task, or the outcome with the error that was raised.
 
-        Errors of a store that is full, cannot be written or is gone are raised (OSError).
+        Raises
+        ------
+        OSError
+            If nothing can be stored: the disk is full or cannot be written, or the folder is gone.
         """
         try:
             certificates = retry_if_engine_died(partial(self._certified, task))
         except Exception as error:  # any error becomes the outcome of this case
             if isinstance(error, OSError) and error.errno in CANNOT_STORE:
                 raise
-            settings = self._settings
-            version = "none"
-            if settings.needs_engine:
-                version = self._engine.version
-            settings.store.put_outcomes(
+            needs_engine = self._settings.needs_engine
+            self._settings.store.put_outcomes(
                 task=task,
                 error=error,
-                timeout=settings.timeout,
-                memory=settings.memory,
-                macaulay2=version,
+                timeout=self._settings.timeout,
+                memory=self._settings.memory,
+                macaulay2=self._engine.version if needs_engine else "none",
             )
         else:
             self._settings.store.put(certificates)

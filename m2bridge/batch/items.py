@@ -258,10 +258,7 @@ class ItemWork(Batch[Job, TaskResult]):
             why = f"the value cannot be sent from the worker: {reason_of(reason)}"
             outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
             data = cloudpickle.dumps(outcome)
-        counts: Counter[str] = Counter([outcome.kind])
-        return TaskResult(
-            task=job, counts=counts, seconds=outcome.seconds, outcome=data, reason=outcome.reason
-        )
+        return _result(job, outcome, data)
 
     def loading_code(self) -> str:
         """Return the Macaulay2 code by which the work finds its files and loads its packages."""
@@ -300,6 +297,17 @@ class ItemWork(Batch[Job, TaskResult]):
             if status == -signal.SIGABRT and self.memory is not None:
                 kind = "out-of-memory"
         return self.report(job, Outcome(job.name, kind, reason=reason))
+
+
+def _result(job: Job, outcome: Outcome, pickled: bytes) -> TaskResult:
+    """Return the result of a job for the batch, with its outcome, which is also given pickled."""
+    return TaskResult(
+        task=job,
+        counts=Counter([outcome.kind]),
+        seconds=outcome.seconds,
+        outcome=pickled,
+        reason=outcome.reason,
+    )
 
 
 def _is_outcome(path: Path) -> bool:
@@ -342,10 +350,13 @@ class Performance(Performer[Job, TaskResult]):
     def perform(self, job: Job) -> TaskResult:
         """Perform a job, store its outcome and return the result with it.
 
-        BatchError is raised if nothing can be stored.
-
         If another process has done the job, the result has the outcome that is stored; if another
         process is performing it, the result is ``held``, and has none.
+
+        Raises
+        ------
+        BatchError
+            If nothing can be stored.
         """
         # without a folder no other process can have the item
         if self._work.folder is None:
@@ -358,13 +369,7 @@ class Performance(Performer[Job, TaskResult]):
             # another command may have done the item since this one read the folder
             done = self._work.stored(job)
             if done is not None:
-                return TaskResult(
-                    task=job,
-                    counts=Counter([done.kind]),
-                    seconds=done.seconds,
-                    outcome=pickle.dumps(done),
-                    reason=done.reason,
-                )
+                return _result(job, done, pickle.dumps(done))
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:

@@ -488,7 +488,8 @@ class Store:
     ) -> None:
         """Store an outcome for each question of a task that ended with an error.
 
-        ``timeout`` and ``memory`` are the limits of the batch, ``macaulay2`` is its version.
+        ``timeout``, in seconds, and ``memory``, in bytes, are the limits of the batch, and
+        ``macaulay2`` is the version of Macaulay2 in words, such as ``none``.
         """
         kind = kind_of(error)
         details = ""

@@ -185,17 +185,18 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(value, str):
         return read_over_extension(value, ring, equation=True)
     value = difference(value)  # of an equation of SymPy; other values stay
-    # There are three ways: by elements of the field; by rational numbers, with the generators as
-    # variables; and, for all other values, by expressions of SymPy.
+    # There are three ways. The first one: by coefficients that are elements of the field.
     if isinstance(value, Poly | PolyElement) and _is_declared_over(value, ring.field):
         elements = value.rep.to_dict() if isinstance(value, Poly) else value
         return from_elements(ring, ring_variables(value), elements.items())
+    # The second one: by coefficients in QQ or the prime field; a variable may be a generator.
     if isinstance(value, Poly | PolyElement | _Flint) and not _has_constants(value):
         field = own_field(value) or QQ
         if field not in (QQ, ring.field.base):
             raise ConversionError(f"a polynomial over {field} is not one over {ring.field}")
         rational = element(PolynomialRing(QQ, ring.variables + ring.field.names), value)
         return convert_to_extension(rational, ring)
+    # The third one, for all other values: by expressions of SymPy.
     if isinstance(value, Poly | PolyElement):
         value = value.as_expr()
     if not ring.field.minimal_polynomial:  # QQ(a, b), whose elements SymPy reads from expressions
