@@ -126,6 +126,9 @@ def run_many(
         A local Dask cluster, or the one of the ``scheduler``, needs the extra ``cluster``; there
         ``memory`` holds for the Macaulay2 of code only, and ``timeout`` in Python only where it
         checks the deadline (:mod:`m2bridge.limits`).
+    scheduler : str, optional
+        The address of a Dask cluster, such as ``tcp://host:8786``, for ``executor="dask"`` only;
+        then ``workers`` has no effect.
     folder : path, optional
         A folder with a JSON file for each outcome; an item whose outcome is there for the same work
         is not computed again. A function is known by its source, defaults and captured values, not

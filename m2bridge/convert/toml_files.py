@@ -193,8 +193,8 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     Raises
     ------
     ConversionError
-        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a
-        polynomial.
+        In one line, with the place or the name, if it is not TOML, or a part is missing, unknown or
+        not a polynomial, or a name is no variable or occurs twice.
 
     Examples
     --------
