@@ -102,6 +102,7 @@ class ValueReader:
             case values.QuotientRing(ambient=values.IntegerRing()):
                 return lambda data: _residue(ring, integer(data))
             case PolynomialRing() | values.Algebra() if ring.sympy_ring is not None:
+                # a ring that SymPy has, too
                 variables = len(ring_variables(ring))
                 read_polynomial = polynomial_reader(ring.sympy_ring)
                 return lambda data: read_polynomial(dense_terms(data, variables))
