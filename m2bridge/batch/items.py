@@ -19,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from m2bridge.batch import CASE_GRACE_SECONDS, MAX_ITEM_BYTES
+from m2bridge.batch import CASE_GRACE_SECONDS, MAX_ITEM_BYTES, MAX_OUTCOME_INTEGER_DIGITS
 from m2bridge.batch.executors import holds_too_much_memory, retry_if_engine_died
 from m2bridge.batch.pool import Batch, Performer
 from m2bridge.batch.store import (
@@ -189,7 +189,7 @@ class ItemWork(Batch[Job, TaskResult]):
         for suffix in (".json", SUFFIX):
             path = self.folder / f"{job.name}{suffix}"
             try:
-                data = read_json(read_text(path, MAX_ITEM_BYTES))
+                data = _read_stored(read_text(path, MAX_ITEM_BYTES))
                 outcome = Outcome(**{name: data[name] for name in Outcome.__dataclass_fields__})
                 is_of_this_job = data["digest"] == job.digest
                 is_tried_again = outcome.kind in self.retry and path.stat().st_mtime < self.since
@@ -203,7 +203,7 @@ class ItemWork(Batch[Job, TaskResult]):
         """Write the outcome to the folder, if there is one; return it as it will be read.
 
         Its value is then what JSON makes of it, a list for a tuple; the outcome is ``failed`` if
-        JSON cannot represent the value.
+        JSON cannot represent the value, as NaN, and a dictionary with the keys 1 and "1".
 
         Raises
         ------
@@ -213,8 +213,8 @@ class ItemWork(Batch[Job, TaskResult]):
         if self.folder is None:
             return outcome
         try:
-            outcome = replace(outcome, value=json.loads(json.dumps(outcome.value)))
-        except (TypeError, ValueError, RecursionError) as reason:
+            outcome = replace(outcome, value=_read_stored(json.dumps(outcome.value)))
+        except (TypeError, ValueError, RecursionError, ConversionError) as reason:
             why = f"cannot store the value as JSON in the folder: {reason}"
             outcome = replace(outcome, kind="failed", reason=why, value=None)
         text = self._text_of_outcome(job, outcome)
@@ -310,10 +310,21 @@ def _result(job: Job, outcome: Outcome, pickled: bytes) -> TaskResult:
     )
 
 
+def _read_stored(text: str) -> Any:
+    """Return the value of a JSON text that is stored in a folder of outcomes, or is to be.
+
+    Raises
+    ------
+    ConversionError
+        If it is not strictly JSON: NaN is not, nor is an object with one name twice.
+    """
+    return read_json(text, digits=MAX_OUTCOME_INTEGER_DIGITS)
+
+
 def _is_outcome(path: Path) -> bool:
     """Return whether a file is an outcome, not a foreign file of this name."""
     try:
-        data = read_json(read_text(path, MAX_ITEM_BYTES))
+        data = _read_stored(read_text(path, MAX_ITEM_BYTES))
     except (OSError, ConversionError):
         return False
     fields = {"digest", *Outcome.__dataclass_fields__}

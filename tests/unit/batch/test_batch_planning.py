@@ -669,6 +669,31 @@ def test_values_that_are_hard_to_write_have_outcomes(tmp_path: Path) -> None:
     assert work.stored(job) == half_of_a_pair
 
 
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), [1.5, float("-inf")], {1: "a", "1": "b"}]
+)
+def test_values_that_json_lacks_fail(value: object, tmp_path: Path) -> None:
+    """Their file could not be read: NaN is not JSON, and of one name twice a reader keeps one."""
+    work = ItemWork("", function=pickle.dumps(abs), folder=tmp_path)
+    job = Job(number=0, name="a", item=b"", digest="1")
+    outcome = work.store(job, Outcome("a", "computed", value))
+    assert (outcome.kind, outcome.value) == ("failed", None)
+    assert outcome.reason.startswith("cannot store the value as JSON in the folder: ")
+    assert work.stored(job) == outcome
+    json.loads((tmp_path / "a.outcome.json").read_text(), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("digits", [4001, 4300])
+def test_the_longest_integers_are_read_back(digits: int, tmp_path: Path) -> None:
+    work = ItemWork("", function=pickle.dumps(abs), folder=tmp_path)
+    job = Job(number=0, name="a", item=b"", digest="1")
+    number = 10 ** (digits - 1)
+    assert work.store(job, Outcome("a", "computed", [number])).value == [number]
+    stored = work.stored(job)
+    assert stored is not None
+    assert stored.value == [number]
+
+
 def test_a_folder_that_cannot_be_written_ends_the_batch(tmp_path: Path) -> None:
     """A file is in its place, at the beginning or from some moment on."""
     work = ItemWork("", function=pickle.dumps(abs), folder=tmp_path / "results")
