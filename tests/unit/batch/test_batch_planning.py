@@ -436,7 +436,7 @@ def test_a_claim_excludes_others_and_leaves_nothing(tmp_path: Path) -> None:
     ("item", "others"),
     [
         ("a.json", ["b.toml"]),
-        # the others cannot be called a and a.outcome, so that they are called x-a.toml, …
+        # the others cannot be called a and a.outcome, so that their names have the folder too
         ("x-a.toml.outcome.json", ["a.toml", "a.outcome.json"]),
     ],
 )
