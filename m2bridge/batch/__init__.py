@@ -12,6 +12,9 @@ MAX_CASES_FILE_BYTES = 10_000_000
 MAX_ITEM_BYTES = 100_000_000
 """A file that is an item or contains an outcome; a worker holds a few of them in memory."""
 
+MAX_OUTCOME_INTEGER_DIGITS = 4300
+"""Digits of an integer in an outcome: Python writes no longer ones."""
+
 MAX_CASE_NAME_BYTES = 200
 """File names have at most 255 bytes, with the question and the ending."""
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from itertools import chain, islice, product
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from m2bridge.batch import MAX_CASES_FILE_BYTES
 from m2bridge.convert.bounded_io import read_text, read_toml
@@ -123,29 +123,50 @@ def read_cases(path: Path, chosen: Family[Any], every: bool = False) -> Iterator
         If the file cannot be read or has no cases, or an entry has an unknown or missing name, an
         invalid value, or only cases that are excluded from grids.
     """
-    # the place, the family and the ranges of each entry; all entries are read before any model is
-    # made, so that a wrong one is refused at once
-    grids: list[tuple[str, Family[Any], dict[str, tuple[Any, ...]]]] = []
     with _located_errors(f"'{path}' cannot be read"):
         entries = _entries(path)
+    # all entries are read before any model is made, so that a wrong one is refused at once
+    grids: list[_GridOfEntry] = []
     size = 0
     for place, entry in entries:
         where = f"{path.name}, {place}"
         with _located_errors(where):
-            own = chosen
-            if "family" in entry:
-                own = family(str(entry["family"]))
-            ranges = read_options(own.options, _option_texts(own, entry), _values)
-            size += _combination_count(ranges)
+            grids.append(_GridOfEntry.of(entry, chosen, where))
+            size += _combination_count(grids[-1].ranges)
             if size > MAX_BATCH_CASES:
                 raise InvalidCaseError(
                     "cases", f"more than {MAX_BATCH_CASES} cases, too many for one batch"
                 )
-        grids.append((where, own, ranges))
-    for where, own, ranges in grids:
-        with _located_errors(where):
-            cases = _cases(own, ranges, every)
+    for entry_grid in grids:
+        with _located_errors(entry_grid.where):
+            cases = _cases(entry_grid.family, entry_grid.ranges, every)
         yield from cases
+
+
+class _GridOfEntry(NamedTuple):
+    """The grid that an entry of a file means, as the values of each option of its family.
+
+    ``where`` is the place of the entry, with the name of the file, for messages.
+    """
+
+    where: str
+    family: Family[Any]
+    ranges: dict[str, tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any], default: Family[Any], where: str) -> Self:
+        """The grid of an entry, which is one of the family ``default`` if it does not name one.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the entry has an unknown or missing name, or an invalid value.
+        """
+        own = default
+        if "family" in entry:
+            own = family(str(entry["family"]))
+        ranges = read_options(own.options, _option_texts(own, entry), _values)
+        return cls(where, own, ranges)
 
 
 @contextmanager
@@ -175,22 +196,29 @@ def _option_texts(chosen: Family[Any], entry: Mapping[str, Any]) -> dict[str, st
     chosen.check_names(name for name in entry if name != "family")
     texts = {}
     for option in chosen.options:
-        if option.name not in entry:
-            continue
-        items = entry[option.name]
-        if not isinstance(items, list):
-            items = [items]
-        allowed, in_words = {int, str}, "a number, a list of numbers or a range"
-        if option.flag:
-            allowed, in_words = {bool, str}, "true, false or a list of these"
-        # A bool is also an int to isinstance, so the types themselves are compared.
-        if not items or not {type(item) for item in items} <= allowed:
-            raise InvalidCaseError(option.name, f"must be {in_words}")
-        text = ",".join(map(str, items))
-        if option.flag:
-            text = text.lower()  # Python writes True and False
-        texts[option.name] = text
+        if option.name in entry:
+            texts[option.name] = _text_of_value(option, entry[option.name])
     return texts
+
+
+def _text_of_value(option: CaseOption, value: Any) -> str:
+    """Return the text that the command line has for a value of an option in a file, or for a list.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a value has another type than the option, or there is none in the list.
+    """
+    items = value if isinstance(value, list) else [value]
+    allowed, in_words = {int, str}, "a number, a list of numbers or a range"
+    if option.flag:
+        allowed, in_words = {bool, str}, "true, false or a list of these"
+    # A bool is also an int to isinstance, so the types themselves are compared.
+    if not items or not {type(item) for item in items} <= allowed:
+        raise InvalidCaseError(option.name, f"must be {in_words}")
+    text = ",".join(map(str, items))
+    # Python writes True and False
+    return text.lower() if option.flag else text
 
 
 def ordered(cases: Iterable[Model]) -> tuple[Model, ...]:

@@ -17,7 +17,7 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -99,13 +99,6 @@ class Settings(Batch[Task, TaskResult]):
         ``status`` is the worker's exit code; ``None`` if it was stopped at the time limit of the
         task; 0 if it is unknown, as in a Dask cluster.
         """
-        error: errors.M2BridgeError = errors.EngineDiedError(
-            "the worker process ended during this case"
-        )
-        if status is None and self.timeout is not None:
-            limit = limit_of(self.timeout)
-            # ``more`` is the advice how to give more time
-            error = errors.TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
         # the worker of a cluster may have been on a machine with another Macaulay2
         macaulay2 = "unknown" if status == 0 else locate(self.program).version
         with self.store.writing(), case_lock(self.store.folder, task.name) as mine:
@@ -113,7 +106,7 @@ class Settings(Batch[Task, TaskResult]):
             if mine:
                 self.store.put_outcomes(
                     task=self.store.left(task),
-                    error=error,
+                    error=self._error_of_lost(status),
                     timeout=self.timeout,
                     memory=self.memory,
                     macaulay2=macaulay2,
@@ -124,6 +117,14 @@ class Settings(Batch[Task, TaskResult]):
                 seconds=0.0,
                 held=not mine,
             )
+
+    def _error_of_lost(self, status: int | None) -> errors.M2BridgeError:
+        """Return the error of a case whose worker ended with this status, ``None`` if too late."""
+        if status is None and self.timeout is not None:
+            limit = limit_of(self.timeout)
+            # ``more`` is the advice how to give more time
+            return errors.TimeLimitError(f"the case did not finish within {limit}; {clock().more}")
+        return errors.EngineDiedError("the worker process ended during this case")
 
 
 def holds_too_much_memory(engine: int | None) -> bool:
@@ -196,23 +197,23 @@ class Certifier(Performer[Task, TaskResult]):
     def _answer(self, task: Task) -> None:
         """Store the certificates of a task, or the outcome with the error that was raised.
 
-        Errors of a store that is full, cannot be written or is gone are raised (OSError).
+        Raises
+        ------
+        OSError
+            If nothing can be stored: the disk is full or cannot be written, or the folder is gone.
         """
         try:
             certificates = retry_if_engine_died(partial(self._certified, task))
         except Exception as error:  # any error becomes the outcome of this case
             if isinstance(error, OSError) and error.errno in CANNOT_STORE:
                 raise
-            settings = self._settings
-            version = "none"
-            if settings.needs_engine:
-                version = self._engine.version
-            settings.store.put_outcomes(
+            needs_engine = self._settings.needs_engine
+            self._settings.store.put_outcomes(
                 task=task,
                 error=error,
-                timeout=settings.timeout,
-                memory=settings.memory,
-                macaulay2=version,
+                timeout=self._settings.timeout,
+                memory=self._settings.memory,
+                macaulay2=self._engine.version if needs_engine else "none",
             )
         else:
             self._settings.store.put(certificates)
@@ -282,34 +283,18 @@ class Dask(Generic[KeyT, ResultT]):
         self, batch: Batch[KeyT, ResultT], scheduler: str | None = None, workers: int | None = None
     ) -> None:
         try:
-            from dask import config
-            from distributed import Client, LocalCluster
+            from distributed import Client
         except ImportError:
             raise errors.MethodUnavailableError(
                 "the executor dask needs the package distributed: in the clone of m2bridge, pip"
                 " install '.[cluster]'"
             ) from None
         self._batch, self._pickled = batch, pickle.dumps(batch)
-        # what has been opened is closed if a later step fails, else by ``__exit__``
+        # what is opened here is closed if a later step fails, else by ``__exit__``
         with ExitStack() as stack:
             address: Any = scheduler
             if scheduler is None:
-                check_files(MIN_CLUSTER_OPEN_FILES)
-                scratch = Scratch()
-                stack.callback(scratch.remove)
-                stack.enter_context(config.set({"temporary-directory": str(scratch.path)}))
-                # A cluster whose start is interrupted cannot be closed, and its workers would make
-                # the temporary folder again.
-                with block_interrupts(), defer_signals(*ENDING_SIGNALS):
-                    # Outcomes report workers that die, so Dask need not log them.
-                    quiet: dict[str, Any] = {
-                        "dashboard_address": None,
-                        "silence_logs": logging.CRITICAL,
-                    }
-                    cluster = LocalCluster(
-                        n_workers=workers or cores(), threads_per_worker=1, **quiet
-                    )
-                    address = stack.enter_context(cluster)
+                address = stack.enter_context(_local_cluster(workers or cores()))
             try:
                 self._client = stack.enter_context(Client(address, timeout=10))
             except (OSError, ValueError) as reason:
@@ -328,7 +313,7 @@ class Dask(Generic[KeyT, ResultT]):
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
-        waiting = iter(items)
+        waiting = iter(items)  # the items that are not submitted yet
         threads = max(sum(self._client.nthreads().values()), 1)
         arriving = as_completed()
         items_by_key: dict[str, KeyT] = {}
@@ -371,6 +356,35 @@ class Dask(Generic[KeyT, ResultT]):
                     self._client.run(close_all)
         finally:
             sweep()
+
+
+@contextmanager
+def _local_cluster(workers: int) -> Iterator[Any]:
+    """Start a Dask cluster of this number of processes on this machine, and close it in the end.
+
+    The context is the cluster. Its workers have their temporary files in a folder of their own.
+
+    Raises
+    ------
+    BatchError
+        If this process may not open enough files.
+    """
+    from dask import config
+    from distributed import LocalCluster
+
+    check_files(MIN_CLUSTER_OPEN_FILES)
+    # Outcomes report workers that die, so Dask need not log them.
+    quiet: dict[str, Any] = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    with ExitStack() as stack:
+        scratch = Scratch()
+        stack.callback(scratch.remove)
+        stack.enter_context(config.set({"temporary-directory": str(scratch.path)}))
+        # A cluster whose start is interrupted cannot be closed, and its workers would make the
+        # temporary folder again.
+        with block_interrupts(), defer_signals(*ENDING_SIGNALS):
+            cluster = LocalCluster(n_workers=workers, threads_per_worker=1, **quiet)
+            stack.enter_context(cluster)
+        yield cluster
 
 
 def perform(item: KeyT, batch: bytes) -> Any:

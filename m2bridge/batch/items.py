@@ -19,7 +19,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from m2bridge.batch import CASE_GRACE_SECONDS, MAX_ITEM_BYTES
+from m2bridge.batch import CASE_GRACE_SECONDS, MAX_ITEM_BYTES, MAX_OUTCOME_INTEGER_DIGITS
 from m2bridge.batch.executors import holds_too_much_memory, retry_if_engine_died
 from m2bridge.batch.pool import Batch, Performer
 from m2bridge.batch.store import (
@@ -133,7 +133,7 @@ class ItemWork(Batch[Job, TaskResult]):
     Parameters
     ----------
     code : str
-        Macaulay2 code; empty if there is a function.
+        Macaulay2 code, which may be empty; it has no meaning if there is a function.
     function : bytes
         The pickled function; empty if there is code.
     file : str
@@ -173,6 +173,11 @@ class ItemWork(Batch[Job, TaskResult]):
     since: float = field(default_factory=time.time)
     option: str = field(default_factory=lambda: clock().option)
 
+    @property
+    def is_code(self) -> bool:
+        """Whether the work is Macaulay2 code, and not a function."""
+        return not self.function
+
     def stored(self, job: Job) -> Outcome | None:
         """Return the outcome in the folder, if it belongs to this item and this work.
 
@@ -184,7 +189,7 @@ class ItemWork(Batch[Job, TaskResult]):
         for suffix in (".json", SUFFIX):
             path = self.folder / f"{job.name}{suffix}"
             try:
-                data = read_json(read_text(path, MAX_ITEM_BYTES))
+                data = _read_stored(read_text(path, MAX_ITEM_BYTES))
                 outcome = Outcome(**{name: data[name] for name in Outcome.__dataclass_fields__})
                 is_of_this_job = data["digest"] == job.digest
                 is_tried_again = outcome.kind in self.retry and path.stat().st_mtime < self.since
@@ -198,7 +203,7 @@ class ItemWork(Batch[Job, TaskResult]):
         """Write the outcome to the folder, if there is one; return it as it will be read.
 
         Its value is then what JSON makes of it, a list for a tuple; the outcome is ``failed`` if
-        JSON cannot represent the value.
+        JSON cannot represent the value, as NaN, and a dictionary with the keys 1 and "1".
 
         Raises
         ------
@@ -208,22 +213,13 @@ class ItemWork(Batch[Job, TaskResult]):
         if self.folder is None:
             return outcome
         try:
-            outcome = replace(outcome, value=json.loads(json.dumps(outcome.value)))
-        except (TypeError, ValueError, RecursionError) as reason:
+            outcome = replace(outcome, value=_read_stored(json.dumps(outcome.value)))
+        except (TypeError, ValueError, RecursionError, ConversionError) as reason:
             why = f"cannot store the value as JSON in the folder: {reason}"
             outcome = replace(outcome, kind="failed", reason=why, value=None)
-        macaulay2 = ""
-        if self.code:
-            macaulay2 = locate(self.program).version
-        data = asdict(outcome) | {
-            "digest": job.digest,
-            "timeout": self.timeout,
-            "memory": self.memory,
-            "versions": versions(macaulay2),
-        }
+        text = self._text_of_outcome(job, outcome)
         suffix = _suffix(outcome)
         path = self.folder / f"{job.name}{suffix}"
-        text = json.dumps(data, ensure_ascii=False) + "\n"
         # This outcome replaces an earlier one under the other ending.
         (other,) = {".json", SUFFIX} - {suffix}
         overtaken = self.folder / f"{job.name}{other}"
@@ -233,6 +229,19 @@ class ItemWork(Batch[Job, TaskResult]):
             if _is_outcome(overtaken):
                 overtaken.unlink(missing_ok=True)
         return outcome
+
+    def _text_of_outcome(self, job: Job, outcome: Outcome) -> str:
+        """Return the content of the file for an outcome, whose value JSON can represent."""
+        macaulay2 = ""
+        if self.is_code:
+            macaulay2 = locate(self.program).version
+        data = asdict(outcome) | {
+            "digest": job.digest,
+            "timeout": self.timeout,
+            "memory": self.memory,
+            "versions": versions(macaulay2),
+        }
+        return json.dumps(data, ensure_ascii=False) + "\n"
 
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
         """Store an outcome; return the result for the batch.
@@ -249,10 +258,17 @@ class ItemWork(Batch[Job, TaskResult]):
             why = f"the value cannot be sent from the worker: {reason_of(reason)}"
             outcome = Outcome(outcome.name, "failed", reason=why, seconds=outcome.seconds)
             data = cloudpickle.dumps(outcome)
-        counts: Counter[str] = Counter([outcome.kind])
-        return TaskResult(
-            task=job, counts=counts, seconds=outcome.seconds, outcome=data, reason=outcome.reason
-        )
+        return _result(job, outcome, data)
+
+    def loading_code(self) -> str:
+        """Return the Macaulay2 code by which the work finds its files and loads its packages."""
+        lines = ""
+        if self.code_folder:
+            # files that the code loads are looked for there first
+            lines += f"path = prepend({quoted(self.code_folder + '/')}, path);\n"
+        for package in self.packages:
+            lines += f"needsPackage {quoted(package)};\n"
+        return lines
 
     def make_folder(self) -> None:
         """Make the folder of outcomes, if there is one; BatchError if it cannot be made."""
@@ -283,10 +299,32 @@ class ItemWork(Batch[Job, TaskResult]):
         return self.report(job, Outcome(job.name, kind, reason=reason))
 
 
+def _result(job: Job, outcome: Outcome, pickled: bytes) -> TaskResult:
+    """Return the result of a job for the batch, with its outcome, which is also given pickled."""
+    return TaskResult(
+        task=job,
+        counts=Counter([outcome.kind]),
+        seconds=outcome.seconds,
+        outcome=pickled,
+        reason=outcome.reason,
+    )
+
+
+def _read_stored(text: str) -> Any:
+    """Return the value of a JSON text that is stored in a folder of outcomes, or is to be.
+
+    Raises
+    ------
+    ConversionError
+        If it is not strictly JSON: NaN is not, nor is an object with one name twice.
+    """
+    return read_json(text, digits=MAX_OUTCOME_INTEGER_DIGITS)
+
+
 def _is_outcome(path: Path) -> bool:
     """Return whether a file is an outcome, not a foreign file of this name."""
     try:
-        data = read_json(read_text(path, MAX_ITEM_BYTES))
+        data = _read_stored(read_text(path, MAX_ITEM_BYTES))
     except (OSError, ConversionError):
         return False
     fields = {"digest", *Outcome.__dataclass_fields__}
@@ -323,10 +361,13 @@ class Performance(Performer[Job, TaskResult]):
     def perform(self, job: Job) -> TaskResult:
         """Perform a job, store its outcome and return the result with it.
 
-        BatchError is raised if nothing can be stored.
-
         If another process has done the job, the result has the outcome that is stored; if another
         process is performing it, the result is ``held``, and has none.
+
+        Raises
+        ------
+        BatchError
+            If nothing can be stored.
         """
         # without a folder no other process can have the item
         if self._work.folder is None:
@@ -339,13 +380,7 @@ class Performance(Performer[Job, TaskResult]):
             # another command may have done the item since this one read the folder
             done = self._work.stored(job)
             if done is not None:
-                return TaskResult(
-                    task=job,
-                    counts=Counter([done.kind]),
-                    seconds=done.seconds,
-                    outcome=pickle.dumps(done),
-                    reason=done.reason,
-                )
+                return _result(job, done, pickle.dumps(done))
             return self._work.report(job, self._outcome(job))
 
     def _outcome(self, job: Job) -> Outcome:
@@ -373,7 +408,7 @@ class Performance(Performer[Job, TaskResult]):
 
     def _start(self) -> None:
         """Start Macaulay2, if it is needed, outside the time limit of an item."""
-        if self._work.code and self._engine.process is None:
+        if self._work.is_code and self._engine.process is None:
             self._engine.answer("")
 
     def _outcome_within_limit(self, job: Job) -> Outcome:
@@ -395,16 +430,10 @@ class Performance(Performer[Job, TaskResult]):
             return Outcome(name=job.name, kind="computed", value=self._function(item))
         if not isinstance(item, Mapping):
             item = {"item": item}
-        work = self._work
-        prelude = ""
-        if work.code_folder:
-            # files that the code loads are looked for there first
-            prelude += f"path = prepend({quoted(work.code_folder + '/')}, path);\n"
-        for package in work.packages:
-            prelude += f"needsPackage {quoted(package)};\n"
-        prelude += bindings_of(item)  # assignments to the symbols that the item sets
+        # assignments to the symbols that the item sets come before the code
+        prelude = self._work.loading_code() + bindings_of(item)
         # without a limit of its own: the time of the item is limited already
-        shown = self._engine.show(work.code, work.file, prelude, timeout=None)
+        shown = self._engine.show(self._work.code, self._work.file, prelude, timeout=None)
         return Outcome(
             job.name, "computed", value=shown.value, text=shown.text, output=shown.output
         )

@@ -369,11 +369,7 @@ class Pool(Generic[KeyT, ResultT]):
         worker.connection.close()
         status = worker.end(1.0)
         if not worker.has_ever_begun:
-            self._false_starts += 1
-            if self._false_starts >= MAX_FALSE_STARTS:
-                raise BatchError(
-                    f"worker processes end before they begin; the last one {exit_text(status)}"
-                )
+            self._count_false_start(status)
         if not worker.at_work:  # the cause is not one of its items
             self._put_back(worker)
             return
@@ -386,6 +382,20 @@ class Pool(Generic[KeyT, ResultT]):
             yield item, self._batch.outcome_of_lost(item, status)
         else:  # the first death at this item
             self._waiting.appendleft([item])
+
+    def _count_false_start(self, status: int) -> None:
+        """Count a worker that ended with this exit status before it began any item.
+
+        Raises
+        ------
+        BatchError
+            If it is one too many in a row.
+        """
+        self._false_starts += 1
+        if self._false_starts >= MAX_FALSE_STARTS:
+            raise BatchError(
+                f"worker processes end before they begin; the last one {exit_text(status)}"
+            )
 
     def _put_back(self, worker: Worker[KeyT, ResultT]) -> None:
         """Let the next free worker perform the items of this one."""

@@ -19,11 +19,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import m2bridge
 from m2bridge.batch import MAX_ITEM_BYTES
@@ -126,6 +126,9 @@ def run_many(
         A local Dask cluster, or the one of the ``scheduler``, needs the extra ``cluster``; there
         ``memory`` holds for the Macaulay2 of code only, and ``timeout`` in Python only where it
         checks the deadline (:mod:`m2bridge.limits`).
+    scheduler : str, optional
+        The address of a Dask cluster, such as ``tcp://host:8786``, for ``executor="dask"`` only;
+        then ``workers`` has no effect.
     folder : path, optional
         A folder with a JSON file for each outcome; an item whose outcome is there for the same work
         is not computed again. A function is known by its source, defaults and captured values, not
@@ -152,8 +155,6 @@ def run_many(
     >>> run_many("1/item", [0], workers=1)[0].kind
     'failed'
     """
-    import cloudpickle
-
     check_timeout(timeout)
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise InvalidCaseError("items", f"must be a list of items, not {items!r:.40}")
@@ -161,42 +162,77 @@ def run_many(
         raise InvalidCaseError("executor", f"must be processes or dask, not {executor!r:.40}")
     if workers is not None:
         _check_number_of_workers(workers)
-    if not (isinstance(work, str) or callable(work)):
-        raise InvalidCaseError(
-            "work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}"
-        )
+    code_or_function = _CodeOrFunction.of(work)
     Limits(memory=memory)  # raises an error for an invalid limit
     kinds_to_retry = outcome_kinds(retry)
     if folder is not None:
         folder = _folder_of_outcomes(folder)
-    # ``source`` is the text by which a folder of outcomes recognises the work
-    code = source = ""
-    function = b""
-    if isinstance(work, str):
-        code = source = work
-    else:
-        function = cloudpickle.dumps(work)
-        source = _source(work)
-    todo = ItemWork(
-        code=code,
-        function=function,
+    item_work = ItemWork(
+        code=code_or_function.code,
+        function=code_or_function.function,
         timeout=timeout,
         memory=memory,
         folder=folder,
         retry=kinds_to_retry,
     )
     outcomes, _ = run_jobs(
-        work=todo,
-        jobs=_jobs(items, source),
+        work=item_work,
+        jobs=_jobs(items, code_or_function.source),
         workers=workers,
         executor=executor,
         scheduler=scheduler,
         progress=progress_display(not progress),
     )
     # values of code are in the JSON that workers and folders have; functions return objects
-    if code:
+    if code_or_function.is_code:
         return [_decoded(outcome) for outcome in outcomes]
     return outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CodeOrFunction:
+    """What :func:`run_many` does with each item: Macaulay2 code, or a function.
+
+    The function is pickled, and empty for code, which may itself be the empty text. By the text
+    ``source`` a folder of outcomes recognises the work: it is the code, or identifies the function.
+    """
+
+    code: str = ""
+    function: bytes = b""
+    source: str
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it is Macaulay2 code."""
+        return not self.function
+
+    @classmethod
+    def of(cls, work: object) -> Self:
+        """The code or function that a caller passes.
+
+        Raises
+        ------
+        InvalidCaseError
+            If it is anything else, or a function that cannot be pickled.
+        """
+        import cloudpickle
+
+        if isinstance(work, str):
+            return cls(code=work, source=work)
+        if not callable(work):
+            raise InvalidCaseError(
+                "work",
+                f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}",
+            )
+        try:
+            function = cloudpickle.dumps(work)
+        except Exception as reason:  # it may use a lock or an open file
+            raise InvalidCaseError(
+                "work",
+                f"the function cannot be sent to a worker: {reason_of(reason)}; let it make such"
+                " objects itself",
+            ) from None
+        return cls(function=function, source=_source(work))
 
 
 def _check_number_of_workers(workers: object) -> None:
@@ -250,22 +286,16 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 
 
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
-    """Return a job for each file, named by the file without its ending.
+    """Return a job for each file, named by the file as :func:`_names_of_jobs` says.
 
-    If two of the files have equal names, all jobs are named by paths, with - for /; if some of
-    these are equal, as of a/b and a-b, the numbers of the files are added to all. The digest of a
-    job is that of the code, its packages and the content of the file.
+    The digest of a job is that of the code, its packages and the content of the file.
 
     Raises
     ------
     InvalidCaseError
         If a file cannot be read, or an outcome would replace it.
     """
-    names = [path.stem for path in paths]
-    if len(set(names)) < len(names):  # some are equal
-        names = [str(path).strip("/.").replace("/", "-") for path in paths]
-    if len(set(names)) < len(names):
-        names = [f"{name}-{number}" for number, name in enumerate(names)]
+    names = _names_of_jobs(paths)
     jobs = []
     for number, path in enumerate(paths):
         try:
@@ -276,6 +306,31 @@ def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
         jobs.append(Job(number=number, name=names[number], item=item, digest=digest))
     _check_folder(work, jobs, paths)
     return jobs
+
+
+def _names_of_jobs(paths: Sequence[Path]) -> list[str]:
+    """Return the names of the jobs for files, in their order: the names without their endings.
+
+    If the outcomes of two jobs could have one file then, all are named by paths, with - for /; if
+    that is so again, as of a/b and a-b, the numbers of the files are added to all.
+    """
+    names = [path.stem for path in paths]
+    if not _have_files_of_their_own(names):
+        names = [str(path).strip("/.").replace("/", "-") for path in paths]
+    if not _have_files_of_their_own(names):
+        names = [f"{name}-{number}" for number, name in enumerate(names)]
+    return names
+
+
+def _have_files_of_their_own(names: Sequence[str]) -> bool:
+    """Whether the outcomes of jobs with these names are in different files, whatever they are.
+
+    They are not if two names are equal, or are such as a and a.outcome: a.outcome.json would be
+    the file of a without a value, and of a.outcome with one.
+    """
+    suffixes = (".json", SUFFIX)
+    files = {f"{name}{suffix}" for name in names for suffix in suffixes}
+    return len(files) == len(suffixes) * len(names)
 
 
 def _check_folder(work: ItemWork, jobs: Sequence[Job], paths: Sequence[Path]) -> None:

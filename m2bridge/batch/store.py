@@ -254,9 +254,9 @@ def _questions(case: Model, words: Sequence[str]) -> tuple[str, ...]:
         raise errors.InvalidCaseError(
             "family", f"there are no questions about {family(case.family).title} to be certified"
         )
-    # Reports print names such as '3.4 (iii)', which mean the question with this part.
-    meanings = {key: [key] for key in by_key}
+    meanings = {key: [key] for key in by_key}  # the keys of the questions that each word means
     for key, question in by_key.items():
+        # Reports print names such as '3.4 (iii)', which mean the question with this part.
         meanings |= {name: [key] for name in question.names()}
     meanings["all"] = [key for key, question in by_key.items() if question.usual(case)]
     if "reachable" in words:  # to tell, a question may load what computes its answer
@@ -350,6 +350,9 @@ COMPUTED = "COMPUTED"
 NOT_APPLICABLE = "NOT_APPLICABLE"
 """The verdict on a statement, or the answer to a question, that does not apply to the case."""
 
+_WORDS_OF_KINDS: dict[OutcomeKind, str] = {"not-applicable": NOT_APPLICABLE}
+"""The answers that stand for kinds of outcomes, where they are not the names of the kinds."""
+
 CANNOT_STORE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 """Errors of the system after which no file at all can be stored."""
 
@@ -411,24 +414,17 @@ class Store:
         case = task.case.family, task.case.to_json()
         answers: dict[str, tuple[str, ...]] = {}
         for question in task.questions:
-            certified = kind = None
-            name = file_name(task.name, question)
-            if names is None or name in names:
-                certified = _answers_in(self.folder / name, case)
-            # a certificate counts more than an outcome of an earlier attempt
-            if certified:
-                answers[question] = certified
-                continue
-            name = outcome_name(task.name, question)
-            if names is None or name in names:
-                kind = _outcome_in(self.folder / name, case)
-            # without an answer the question is left to do
-            if kind is None or self._is_tried_again(kind, name):
-                continue
-            if kind == "not-applicable":
-                answers[question] = (NOT_APPLICABLE,)
-            else:
-                answers[question] = (kind,)
+            certificate = file_name(task.name, question)
+            if names is None or certificate in names:
+                verdicts = _answers_in(self.folder / certificate, case)
+                if verdicts:  # they count more than an outcome of an earlier attempt
+                    answers[question] = verdicts
+                    continue
+            outcome = outcome_name(task.name, question)
+            if names is None or outcome in names:
+                kind = _outcome_in(self.folder / outcome, case)
+                if kind is not None and not self._is_tried_again(kind, outcome):
+                    answers[question] = (_WORDS_OF_KINDS.get(kind, kind),)
         return answers
 
     def _is_tried_again(self, kind: OutcomeKind, name: str) -> bool:
@@ -492,7 +488,8 @@ class Store:
     ) -> None:
         """Store an outcome for each question of a task that ended with an error.
 
-        ``timeout`` and ``memory`` are the limits of the batch, ``macaulay2`` is its version.
+        ``timeout``, in seconds, and ``memory``, in bytes, are the limits of the batch, and
+        ``macaulay2`` is the version of Macaulay2 in words, such as ``none``.
         """
         kind = kind_of(error)
         details = ""
@@ -550,19 +547,10 @@ CaseInFile = tuple[str, dict[str, Any]]
 
 
 def _answers_in(path: Path, case: CaseInFile | None = None) -> tuple[str, ...] | None:
-    """Return the answers in the certificate at a path.
+    """Return the verdicts in a certificate, or ``COMPUTED`` alone for a question without verdicts.
 
-    Parameters
-    ----------
-    path : Path
-    case : tuple of str and dict, optional
-        The case that the certificate must be about; any when left out.
-
-    Returns
-    -------
-    tuple of str or None
-        The verdicts, or ``COMPUTED`` alone for a question without verdicts. ``None`` if there is no
-        such file, or it is incomplete or not the certificate of its name.
+    The result is ``None`` if there is no file at the path, or it is incomplete or not the
+    certificate of its name, or it is about another case than ``case``, if one is given.
     """
     try:
         answer = _content(path, ".json", case)["answer"]

@@ -10,7 +10,7 @@ is 0 where no command was begun, and then the limit counts from the block that i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -27,7 +27,9 @@ from m2bridge.reading import unquoted
 
 if TYPE_CHECKING:
     from m2bridge.families.base import CaseOption, Family
+    from m2bridge.maps.chain import Chain
     from m2bridge.maps.model import Model
+    from m2bridge.maps.polynomial_map_model import MapModel
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -132,28 +134,36 @@ class FamilyCommand(click.Command):
         family.
         """
         name = value_of("--family", args)
-        if name is not None or value_of("--map", args) is not None:
-            # The time for loading a family counts. In a batch --timeout is a limit for each case,
-            # so that loading has none.
-            limit = None
-            if not self.several:
-                limit = limit_in(args)
-            # a map has no options that name a case
-            options: Sequence[CaseOption] = ()
-            try:
-                # The limit counts from the begin of the command; that is 0 if no command was begun,
-                # and then, for None, the limit counts from here.
-                with limited(limit, begin=clock().begin or None):
-                    if name is not None:
-                        options = family(name).options
-                replace_case_options(
-                    ctx, [as_parameter(option, self.several) for option in options]
-                )
-            except InvalidCaseError:
-                # shell completion shows no errors
-                if not ctx.resilient_parsing:
-                    raise
+        try:
+            if name is not None:
+                options = self._options_of_family(name, args)
+                replace_case_options(ctx, options)
+            elif value_of("--map", args) is not None:
+                replace_case_options(ctx, [])
+        except InvalidCaseError:
+            # shell completion shows no errors
+            if not ctx.resilient_parsing:
+                raise
         return super().parse_args(ctx, args)
+
+    def _options_of_family(self, name: str, args: Sequence[str]) -> list[click.Parameter]:
+        """Return the options of the family with this name, loaded within the limit in ``args``.
+
+        In a batch ``--timeout`` is a limit for each case, so that loading has none.
+
+        Raises
+        ------
+        InvalidCaseError
+            If there is no such family.
+        """
+        limit = None
+        if not self.several:
+            limit = limit_in(args)
+        # The limit counts from the begin of the command; that is 0 if no command was begun, and
+        # then, for None, the limit counts from here.
+        with limited(limit, begin=clock().begin or None):
+            options = family(name).options
+        return [as_parameter(option, self.several) for option in options]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the options, those of the default family replaced by those of the named one.
@@ -288,24 +298,36 @@ def family_with_all_sizes(
     """
     chosen = family(name)
     is_batch = "all_a" in options  # an option of certify alone
-    case_defaults = {option.name: option.default for option in chosen.options}
-    if is_batch:  # there an option that is left out is None: the family fills in the default
-        case_defaults = dict.fromkeys(case_defaults)
-    defaults = case_defaults | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
-    for option in (*case_defaults, *without_effect):
-        value = options.get(option)  # a text, or what a text was read as; defaults are texts
-        is_given = value not in (None, False) and str(value) != defaults.get(option)
-        if is_given:
-            if option == "file":  # the parameter of --cases, and of --map
-                option = "cases" if is_batch else "map"
-            raise InvalidCaseError(
-                option, "has no effect with --all-sizes, which is about all sizes at once, over QQ"
-            )
+    for option in _given_options(chosen, options, without_effect):
+        if option == "file":  # the parameter of --cases, and of --map
+            option = "cases" if is_batch else "map"
+        raise InvalidCaseError(
+            option, "has no effect with --all-sizes, which is about all sizes at once, over QQ"
+        )
     if not chosen.all_sizes:  # the name of the family whose one case is all sizes of this family
         raise InvalidCaseError(
             "all_sizes", f"no statement about {chosen.title} has a form for all sizes"
         )
     return chosen
+
+
+def _given_options(
+    chosen: Family[Any], options: Mapping[str, Any], others: Iterable[str]
+) -> Iterator[str]:
+    """Yield the options of a family, and of ``others``, whose value is not their default.
+
+    ``options`` are the values of the command's options by name. In a batch the default of an option
+    of the family is ``None``: the family fills in its default later.
+    """
+    case_defaults = {option.name: option.default for option in chosen.options}
+    is_batch = "all_a" in options  # an option of certify alone
+    if is_batch:
+        case_defaults = dict.fromkeys(case_defaults)
+    defaults = case_defaults | {"field": "QQ", "strategy": "auto", "weights": WEIGHTS[0]}
+    for option in (*case_defaults, *others):
+        value = options.get(option)  # a text, or what a text was read as; defaults are texts
+        if value not in (None, False) and str(value) != defaults.get(option):
+            yield option
 
 
 def named_case(options: dict[str, Any]) -> Any:
@@ -325,33 +347,71 @@ def named_case(options: dict[str, Any]) -> Any:
         given together with ``--map`` or a case; or if ``--outputs`` is given without a map.
     """
     name = options.pop("family", None)
-    file = options.pop("file", None)
-    argument = options.pop("named_file", None)
+    file = _map_file(options)
     outputs = options.pop("outputs", None)
-    if argument is not None:
-        # the argument FILE is short for --map FILE, and excludes d, d' and a
-        others = [file, *(options.get(option) for option in _NUMBERS)]
-        if any(other is not None for other in others):
-            raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
-        file = argument
     if name is not None and file is not None:
         raise click.UsageError("--family and a file exclude each other")
     if file is not None:
-        # imported here, within the time limit, as it imports SymPy
-        with importing():
-            from m2bridge.maps.polynomial_map_model import read_model
-
-        model = read_file(file, read_model)
-        if outputs is None:
-            return model
-        return model.restricted_to([output.strip() for output in outputs.split(",")])
+        return _map_in_file(file, outputs)
     if outputs is not None:
         raise click.UsageError("--outputs needs a map in a file")
-    if name is None:
-        return _default_case(options)
+    if name is not None:
+        return _case_of_family(family(name), options)
+    return _default_case(options)
+
+
+def _map_file(options: dict[str, Any]) -> Path | Text | None:
+    """Take ``--map FILE`` and the argument FILE out of the options; return the file with the map.
+
+    The argument is short for ``--map``, and excludes d, d' and a. ``None`` if neither is given.
+
+    Raises
+    ------
+    click.UsageError
+        If the argument is given together with ``--map`` or a case.
+    """
+    file: Path | Text | None = options.pop("file", None)
+    argument: Path | Text | None = options.pop("named_file", None)
+    if argument is None:
+        return file
+    others = [file, *(options.get(option) for option in _NUMBERS)]
+    if any(other is not None for other in others):
+        raise click.UsageError(f"'{argument}' and a case, or --map, exclude each other")
+    return argument
+
+
+def _map_in_file(file: Path | Text, outputs: str | None) -> MapModel | Chain:
+    """Return the model of the map in a file, restricted to the coordinates ``outputs``.
+
+    These are names with commas between them, as in ``x,y``; all coordinates if it is ``None``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If an output is no coordinate of the map, or named twice.
+    click.UsageError
+        If the file cannot be read, or has no map.
+    """
+    # imported here, within the time limit, as it imports SymPy
+    with importing():
+        from m2bridge.maps.polynomial_map_model import read_model
+
+    model = read_file(file, read_model)
+    if outputs is None:
+        return model
+    return model.restricted_to([output.strip() for output in outputs.split(",")])
+
+
+def _case_of_family(chosen: Family[Any], options: dict[str, Any]) -> Model:
+    """Take the options of a family out of a command's options; return the case that they name.
+
+    Raises
+    ------
+    InvalidCaseError
+        If there is no such case, or it is not a single model.
+    """
     from m2bridge.maps.model import Model
 
-    chosen = family(name)
     texts = {option.name: options.pop(option.name, None) for option in chosen.options}
     model = chosen.from_options(texts)
     # a family of all sizes has no single map that could be computed with

@@ -134,15 +134,21 @@ def certify_command(
     if not quiet:
         click.echo(planned.to_text(), err=as_json)  # the JSON is alone on standard output
     if planned.unusable:
-        files, *others = planned.unusable  # names of files, of which the first is shown
-        if others:
-            files += f" and {plural(len(others), 'other')}"
-        note = f"Note: files that are not the certificate of their name will be replaced: {files}"
-        click.echo(note, err=True)
+        click.echo(_note_on_unusable(planned.unusable), err=True)
     # run makes the executor itself, and only if a task is left
-    summary = run(planned, partial(_executor, store, planned, options), progress_display(quiet))
+    make_executor = partial(_executor, store, planned, options)
+    summary = run(planned, make_executor, progress_display(quiet))
     store.check(all_tasks)  # a file may have been deleted meanwhile
     return show_batch(summary, as_json, quiet, exit_zero)
+
+
+def _note_on_unusable(names: Sequence[str]) -> str:
+    """Return the note that files, at least one, will be replaced; it names the first of them."""
+    first, *others = names
+    files = first
+    if others:
+        files += f" and {plural(len(others), 'other')}"
+    return f"Note: files that are not the certificate of their name will be replaced: {files}"
 
 
 def _prepare_workers(names: Iterable[str]) -> None:
@@ -283,7 +289,6 @@ def verify_command(
     from m2bridge.batch.store import SUFFIX
     from m2bridge.batch.verifying import Verification, verify_files
 
-    verification = Verification(timeout, memory)
     files_and_outcomes = list(json_files(paths))
     files = [path for path in files_and_outcomes if not path.name.endswith(SUFFIX)]
     outcomes = len(files_and_outcomes) - len(files)
@@ -293,24 +298,29 @@ def verify_command(
     if not files:
         raise click.UsageError(_why_nothing_to_verify(paths, skipped))
     with progress("verifying"):
-        findings = verify_files(files, verification, workers)
+        findings = verify_files(files, Verification(timeout, memory), workers)
     counts: Counter[str] = Counter(finding.outcome for finding in findings)
+    table = _table(findings)
+    summary = _summary(counts, skipped)
     if as_json:
         verified = [finding.to_json() for finding in findings]
         data = {"counts": counts, "outcomes": outcomes, "certificates": verified}
         echo_json(json.dumps(data, ensure_ascii=False))
-    rows = []
-    for finding in findings:
-        remark = on_one_line(_remark(finding))
-        rows.append((on_one_line(finding.name), finding.outcome, remark))
-    table = Sheet("", [Table(("certificate", "outcome", ""), rows)])
-    summary = _summary(counts, skipped)
-    if not as_json:
+    else:
         click.echo(fitted(table).removeprefix("\n"))  # without the line of the empty title
         click.echo(f"\n{summary}")
     for listener in common.listeners:  # in a worker of mcp, which shows the text to people
         listener(f"{summary}\n{table.text()}")
     return _code_of(counts)
+
+
+def _table(findings: Iterable[VerifyResult]) -> Sheet:
+    """Return the table of verified certificates: name, outcome, and a difference or reason."""
+    rows = []
+    for finding in findings:
+        remark = on_one_line(_remark(finding))
+        rows.append((on_one_line(finding.name), finding.outcome, remark))
+    return Sheet("", [Table(("certificate", "outcome", ""), rows)])
 
 
 def _summary(counts: Counter[str], skipped: str) -> str:

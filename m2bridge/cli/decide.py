@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -36,6 +36,7 @@ from m2bridge.reading import exists
 from m2bridge.statements.statement import statements_named
 
 if TYPE_CHECKING:
+    from m2bridge.families.attention.orbits.membership import Membership
     from m2bridge.results.base import Result
     from m2bridge.statements.statement import Statement
 
@@ -176,11 +177,11 @@ def membership_command(
     """
     given = {"K": K, "Q": Q, "A": A, "V": V}
     texts = {letter: text for letter, text in given.items() if text is not None}
-    letters = "".join(texts)  # in the order of ``given``, whatever the order of the options was
-    possible = {"AV", "KQV"}
+    # the letters are in the order of ``given``, whatever the order of the options was
+    is_one_function = "".join(texts) in ("AV", "KQV")
     if function is not None:
-        possible = {""}
-    if letters not in possible:
+        is_one_function = not texts
+    if not is_one_function:
         raise click.UsageError("give either --function, or --K, --Q and --V, or --A and --V")
     weights = {letter: _exact_values(letter, text) for letter, text in texts.items()}
     # The matrices determine the sizes. A size that is given stays, and is refused together with
@@ -196,20 +197,44 @@ def membership_command(
         if function is not None:
             coordinates_of_function = _exact_values("function", _function_text(function))
         with request.engine(), progress(f"membership for {request.model}"):
-            with importing():
-                from m2bridge.trained_weights.heads.membership import membership
-            try:
-                result = membership(request.model, coordinates_of_function, **weights)
-            except InvalidCaseError as reason:
-                if reason.option != "weights":
-                    raise
-                # --weights is not an option, so that the hint is without quotes
-                raise click.BadParameter(reason.message, param_hint="the weights") from None
-    has_decimals = any(re.search(r"\d[.eE]", text) for text in texts.values())
-    if has_decimals:
-        remarks = ("decimals are taken exactly as they are written", result.remark)
-        result = replace(result, remark="; ".join(filter(None, remarks)))
+            result = _membership(request.model, coordinates_of_function, weights)
+    if has_decimals(texts.values()):
+        remark = "decimals are taken exactly as they are written"
+        if result.remark:
+            remark = f"{remark}; {result.remark}"
+        result = replace(result, remark=remark)
     return show(result, request.form, clock)
+
+
+def _membership(
+    model: Any, coordinates: dict[str, Fraction] | None, weights: dict[str, Any]
+) -> Membership:
+    """Import and call ``membership``, so that its errors name options of the command.
+
+    A function is given by its reduced ``coordinates`` by name, or, if these are ``None``, by the
+    matrices ``weights`` by their letters.
+
+    Raises
+    ------
+    click.BadParameter
+        If the matrices do not fit each other or the model.
+    InvalidCaseError
+        If the function or the model is refused.
+    """
+    with importing():
+        from m2bridge.trained_weights.heads.membership import membership
+    try:
+        return membership(model, coordinates, **weights)
+    except InvalidCaseError as reason:
+        if reason.option != "weights":
+            raise
+        # --weights is not an option, so that the hint is without quotes
+        raise click.BadParameter(reason.message, param_hint="the weights") from None
+
+
+def has_decimals(texts: Iterable[str]) -> bool:
+    """Whether one of the matrices, JSON texts, has a number with a point or an exponent."""
+    return any(re.search(r"\.|[0-9][eE]", text) for text in texts)
 
 
 def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:

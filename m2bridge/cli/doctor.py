@@ -108,16 +108,6 @@ class Diagnosis:
 
     def sheet(self) -> Sheet:
         """The tables for a terminal: folders, each Macaulay2 and msolve, and Python packages."""
-        versions = []  # rows of three cells: origin, version, "taken" or nothing
-        paths = []  # pairs of an origin and the path of the Macaulay2 there
-        reasons = []  # pairs of an origin and why the Macaulay2 there cannot be used
-        for found in self.macaulay2:
-            versions.append((found.origin, _version_cell(found), "taken" if found.taken else ""))
-            if found.program is not None:
-                paths.append((found.origin, on_one_line(str(found.program))))
-            # the reason that is the error itself is printed after the sheet, with advice
-            if found.reason and not self._is_failure(found):
-                reasons.append((found.origin, shortened(on_one_line(found.reason))))
         title = (
             f"m2bridge {__version__}, Python {platform.python_version()},"
             f" {platform.platform(terse=True)}"
@@ -125,13 +115,32 @@ class Diagnosis:
         packages = [(name, version or "not installed") for name, version in self.packages.items()]
         blocks: list[Block] = [
             Facts([(name, resource_folder(name)) for name in FOLDERS]),
-            Table(("from", "version", ""), versions, "Macaulay2, in the order of search"),
-            Facts(paths, "Where they are"),
-            Facts(reasons, "Why others are not taken"),
+            *self._macaulay2_blocks(),
             Table(("from", "version"), self._msolve_rows(), "msolve, which is optional"),
             Table(("package", "version"), packages),
         ]
         return Sheet(title, blocks)
+
+    def _macaulay2_blocks(self) -> list[Block]:
+        """The tables of each Macaulay2: which is taken, where they are, and why others are not.
+
+        The first column is always the origin, which says where m2bridge looked.
+        """
+        versions = []
+        paths = []
+        reasons = []
+        for found in self.macaulay2:
+            versions.append((found.origin, _version_cell(found), "taken" if found.taken else ""))
+            if found.program is not None:
+                paths.append((found.origin, on_one_line(str(found.program))))
+            # the reason that is the error itself is printed after the sheet, with advice
+            if found.reason and not self._is_failure(found):
+                reasons.append((found.origin, shortened(on_one_line(found.reason))))
+        return [
+            Table(("from", "version", ""), versions, "Macaulay2, in the order of search"),
+            Facts(paths, "Where they are"),
+            Facts(reasons, "Why others are not taken"),
+        ]
 
     def _is_failure(self, found: FoundProgram) -> bool:
         """Whether ``failure`` is about this program: it begins with the reason, which is not empty.
@@ -208,28 +217,25 @@ def _reason(refusal: EngineError) -> str:
 def _found_msolve(macaulay2: Candidate | None) -> list[FoundProgram]:
     """Return the places of the program msolve, with its version or why it cannot be used.
 
-    ``macaulay2`` is the Macaulay2 that is used, whose package runs msolve; without it, ``None``, no
-    msolve is taken.
+    The first one that can be used is taken. ``macaulay2`` is the Macaulay2 that is used, whose
+    package runs msolve; without it, ``None``, no msolve is taken.
     """
     program = None if macaulay2 is None else macaulay2.program
-    listed = []
-    is_one_taken = False
+    places: list[FoundProgram] = []
     for found in msolve.candidates(program):
         reason = found.refusal
         if not reason and macaulay2 is not None and not msolve.has_package(macaulay2.version):
             reason = f"Macaulay2 {macaulay2.version} has no package for it"
-        is_first_usable = not reason and not is_one_taken
-        is_one_taken = is_one_taken or is_first_usable
-        listed.append(
-            FoundProgram(
-                origin=found.origin,
-                program=found.program,
-                version=found.version,
-                taken=is_first_usable and macaulay2 is not None,
-                reason=reason,
-            )
+        is_one_taken = any(place.taken for place in places)
+        place = FoundProgram(
+            origin=found.origin,
+            program=found.program,
+            version=found.version,
+            taken=macaulay2 is not None and not reason and not is_one_taken,
+            reason=reason,
         )
-    return listed
+        places.append(place)
+    return places
 
 
 def _version_cell(found: FoundProgram) -> str:

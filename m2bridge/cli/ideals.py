@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from functools import partial
 from inspect import cleandoc
 from pathlib import Path
@@ -216,15 +217,23 @@ class PolynomialsFirst(click.Command):
         marked: list[str] = []
         previous = ""
         for arg in args:
-            # a minus sign, which no second one follows, and not only a number or nothing
-            begins_as_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None
-            name_with_second_dash = f"-{arg.partition('=')[0]}"
-            is_option = arg in options or name_with_second_dash in options
             is_value_of_option = previous in options_with_value
-            is_text = begins_as_text and not is_option and not is_value_of_option
+            is_text = not is_value_of_option and _is_negative_text(arg, options)
             marked.append(f" {arg}" if is_text else arg)
             previous = arg
         return super().parse_args(ctx, marked)
+
+
+def _is_negative_text(arg: str, options: Collection[str]) -> bool:
+    """Whether an argument is a text that begins with a minus sign, and none of the ``options``.
+
+    An option with one dash too few, as ``-json``, is no text, nor is a number or a sign alone.
+    """
+    # a minus sign, which no second one follows, and not only a number or nothing
+    begins_as_text = re.match(r"-(?!-|[0-9.]*$)", arg) is not None
+    name_with_second_dash = f"-{arg.partition('=')[0]}"
+    is_option = arg in options or name_with_second_dash in options
+    return begins_as_text and not is_option
 
 
 @click.command(
@@ -261,10 +270,10 @@ def ideal_command(
     TOML, or plain text with a polynomial on each line.
     """
     # a method of two ideals needs the second one, and any other method would ignore it
-    if (other is not None) != (method in METHODS_OF_TWO_IDEALS):
-        raise click.UsageError(
-            f"--other belongs to {', '.join(METHODS_OF_TWO_IDEALS)}, which need it"
-        )
+    needs_other = method in METHODS_OF_TWO_IDEALS
+    if needs_other is not (other is not None):
+        names = ", ".join(METHODS_OF_TWO_IDEALS)
+        raise click.UsageError(f"--other belongs to {names}, which need it")
     request = common.Run.of(options)
     ideal = ideal.strip()
     with common.time_limit(timeout=request.timeout), request.engine():
@@ -273,9 +282,7 @@ def ideal_command(
             from m2bridge.ideals import construct  # noqa: F401  (while Macaulay2 starts)
         coefficients = None if field is None else parse_coefficients(field)
         given, title = read_ideal(ideal, coefficients, option="")
-        arguments: list[Any] = []
-        if other is not None:
-            arguments = _second_operand(other, method, given)
+        arguments = _arguments(other, method, given)
         with progress(f"{method} of {title or printable(ideal):.60}"):
             value = getattr(given, method)(*arguments)
     remark = _about_decomposition(method, value, str(given.ring.field))
@@ -315,11 +322,12 @@ ideal_command.help = (
 )
 
 
-def _second_operand(other: str, method: str, given: Ideal) -> list[Any]:
+def _arguments(other: str | None, method: str, given: Ideal) -> list[Any]:
     """Return the arguments of a method of the ideal ``given``: variables, or another ideal.
 
     ``other`` is the text after ``--other``: for ``eliminate`` variables of the ring, ``x, y``, each
-    of which is an entry of the list; else polynomials, and the list has the ideal of them.
+    of which is an entry of the list; else polynomials, and the list has the ideal of them. Methods
+    of one ideal, for which ``other`` is ``None``, have no arguments.
 
     Raises
     ------
@@ -328,6 +336,8 @@ def _second_operand(other: str, method: str, given: Ideal) -> list[Any]:
     """
     from m2bridge.ideals.construct import ideal
 
+    if other is None:
+        return []
     ring = given.ring
     if method == "eliminate":
         names = [name.strip() for name in other.split(",")]

@@ -4,11 +4,15 @@ Where a command takes a file, a tool of ``mcp`` may pass a :class:`Text` in its 
 messages, and the content.
 """
 
+from __future__ import annotations
+
 import json
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +24,9 @@ from m2bridge.convert.bounded_io import read_bytes, read_open
 from m2bridge.errors import ConversionError, EngineError, ScriptError
 from m2bridge.limits import Limits, importing
 from m2bridge.results.sheet import quoted
+
+if TYPE_CHECKING:
+    from m2bridge.workspace.evaluation import Display
 
 
 @click.command("run", epilog="Example: m2bridge run code.m2 --json --timeout 60")
@@ -65,17 +72,13 @@ def run_command(
     an outcome for each, and an interrupted command resumes when it is run again. Exit code 3 if
     some have no result.
     """
-    name = str(file)  # of the code, for messages
-    code_folder = ""  # from where the code may load other files; none for code that is in no file
-    if name == "-":
-        name = "standard input"
-    elif not isinstance(file, Text):
-        code_folder = str(file.resolve().parent)
+    source = CodeSource(file)
+    package_names = packages.replace(",", " ").split()
     if each is not None:
-        return _run_each(_code(file, name), name, code_folder, packages, each, as_json, options)
-    without_effect = [option for option in _OPTIONS_OF_EACH if options[option]]
-    if without_effect:
-        raise click.UsageError(f"--{without_effect[0]} has no effect without --each")
+        return _run_each(source, package_names, each, as_json, options)
+    for option in _OPTIONS_OF_EACH:
+        if options[option]:
+            raise click.UsageError(f"--{option} has no effect without --each")
     request = common.Run.of(options)  # --timeout, --memory and --m2
     with common.time_limit(timeout=request.timeout):
         with importing():
@@ -83,40 +86,87 @@ def run_command(
 
         with (
             Macaulay2(request.program, Limits(memory=request.memory)) as m2,
-            m2.workspace(packages.replace(",", " ").split()) as work,
+            m2.workspace(package_names) as work,
         ):
-            code = _code(file, name)
-            if code_folder:  # so that the code can load files in its folder
-                work.run(f"path = prepend({quoted(f'{code_folder}/')}, path);")
+            code = source.read()
+            if source.folder:  # so that the code can load files in its folder
+                work.run(f"path = prepend({quoted(f'{source.folder}/')}, path);")
             try:
-                shown = work.show(code, file=name)
+                shown = work.show(code, file=source.name)
             except EngineError as error:
                 if not as_json:
                     _print(error.output)  # what the code had printed before
-                if isinstance(error, ScriptError):
-                    _begin_with_place(error, name)
+                _begin_with_place(error, source.name)
                 raise
     if as_json:
-        data = {
-            "value": shown.value,
-            "text": shown.text,
-            "output": shown.output,
-            "seconds": round(shown.seconds, 6),
-        }
-        echo_json(json.dumps(data, ensure_ascii=False))
+        echo_json(_to_json(shown))
     else:
         _print(shown.output)
         _print(shown.text)
     return DONE
 
 
-def _begin_with_place(error: ScriptError, name: str) -> None:
+@dataclass(frozen=True, slots=True)
+class CodeSource:
+    """Where Macaulay2 code is read from: a file, standard input, or a text of a tool of ``mcp``.
+
+    ``file`` is the path, ``-`` for standard input, or the text with its name.
+    """
+
+    file: Path | Text
+
+    @property
+    def name(self) -> str:
+        """The name of the code in messages."""
+        return "standard input" if str(self.file) == "-" else str(self.file)
+
+    @property
+    def folder(self) -> str:
+        """The folder of the file, where its code may load other files; empty if it is in none."""
+        if isinstance(self.file, Text) or str(self.file) == "-":
+            return ""
+        return str(self.file.resolve().parent)
+
+    def read(self) -> str:
+        """Return the code.
+
+        Bytes that are not UTF-8, which Macaulay2 accepts, become surrogates, as in names of files.
+
+        Raises
+        ------
+        click.UsageError
+            If the file cannot be read, or is too large.
+        """
+        if isinstance(self.file, Text):
+            return self.file.content
+        try:
+            if str(self.file) == "-":
+                data = read_open(0, MAX_CODE_BYTES)  # 0 is the descriptor of standard input
+            else:
+                data = read_bytes(self.file, MAX_CODE_BYTES)
+        except ConversionError as reason:
+            raise click.UsageError(f"{self.name}: {reason}") from None
+        return data.decode("utf-8-sig", errors="surrogateescape")
+
+
+def _to_json(shown: Display) -> str:
+    """Return the JSON object that ``run --json`` prints, for the value of the last statement."""
+    data = {
+        "value": shown.value,
+        "text": shown.text,
+        "output": shown.output,
+        "seconds": round(shown.seconds, 6),
+    }
+    return json.dumps(data, ensure_ascii=False)
+
+
+def _begin_with_place(error: EngineError, name: str) -> None:
     """Let the message of an error begin with its place in the code, as in ``FILE:3:5: …``.
 
     ``name`` is that of the code which was run; the message says so if the place is in another file,
     which this code had loaded. The message of an error without a place stays.
     """
-    if error.line is None:
+    if not isinstance(error, ScriptError) or error.line is None:
         return
     place = f"{error.file}:{error.line}:{error.column}"
     caller = f" (called from {name})" if error.file != name else ""
@@ -128,26 +178,16 @@ _OPTIONS_OF_EACH = ("out", "workers", "executor", "retry", "quiet")
 
 
 def _run_each(
-    code: str,
-    name: str,
-    code_folder: str,
-    packages: str,
-    each: str,
-    as_json: bool,
-    options: dict[str, Any],
+    source: CodeSource, packages: Sequence[str], each: str, as_json: bool, options: dict[str, Any]
 ) -> int:
-    """Perform ``run --each``; return the exit code.
+    """Perform ``run --each``, which runs code for each of many files; return the exit code.
 
     Parameters
     ----------
-    code : str
-        Macaulay2 code.
-    name : str
-        Where it is from, for messages.
-    code_folder : str
-        The folder of its file, in which it may load others; empty if it is from no file.
-    packages : str
-        Names of packages, separated by commas or blanks.
+    source : CodeSource
+        The place of the code.
+    packages : sequence of str
+        Names of the packages of Macaulay2 that the code needs.
     each : str
         The pattern of the names of files.
     as_json : bool
@@ -159,8 +199,10 @@ def _run_each(
     Raises
     ------
     click.UsageError
-        If no file matches the pattern, or the folder for results is not given.
+        If the code cannot be read, no file matches the pattern, or the folder for results is not
+        given.
     """
+    code = source.read()
     paths = [Path(found) for found in sorted(glob(each, recursive=True)) if os.path.isfile(found)]
     if not paths:
         raise click.UsageError(f"--each: there is no file '{each}'")
@@ -173,9 +215,9 @@ def _run_each(
 
     work = ItemWork(
         code,
-        file=name,
-        packages=tuple(packages.replace(",", " ").split()),
-        code_folder=code_folder,
+        file=source.name,
+        packages=tuple(packages),
+        code_folder=source.folder,
         folder=results_folder(options["out"]),
         retry=outcome_kinds(options["retry"]),
         program=options["program"],
@@ -192,28 +234,6 @@ def _run_each(
         progress=progress_display(options["quiet"]),
     )
     return show_batch(summary, as_json, options["quiet"])
-
-
-def _code(file: Path | Text, name: str) -> str:
-    """Return the code in a file, which messages call ``name``; ``-`` is standard input.
-
-    Bytes that are not UTF-8, which Macaulay2 accepts, become surrogates, as in names of files.
-
-    Raises
-    ------
-    click.UsageError
-        If the file cannot be read, or is too large.
-    """
-    if isinstance(file, Text):
-        return file.content
-    try:
-        if str(file) == "-":
-            data = read_open(0, MAX_CODE_BYTES)  # 0 is the descriptor of standard input
-        else:
-            data = read_bytes(file, MAX_CODE_BYTES)
-    except ConversionError as reason:
-        raise click.UsageError(f"{name}: {reason}") from None
-    return data.decode("utf-8-sig", errors="surrogateescape")
 
 
 def _print(text: str) -> None:

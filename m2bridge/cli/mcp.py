@@ -30,7 +30,7 @@ from io import StringIO
 from pathlib import Path
 from pkgutil import walk_packages
 from shutil import rmtree
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -56,6 +56,9 @@ from m2bridge.limits import Limits, imported, library, load_wholly
 from m2bridge.reading import confine
 from m2bridge.results.sheet import shortened
 from m2bridge.system import cores, end_with, limit_address_space
+
+if TYPE_CHECKING:
+    from anyio import CancelScope
 
 MAX_ANSWER_TEXT_CHARS = 4000  # the text for people, in addition to the structured result
 NOTICE_INTERVAL_SECONDS = 2.0  # between two reports of progress
@@ -128,7 +131,8 @@ class Workers:
         """Return the answer of a worker, which is ended if the call is cancelled or late.
 
         ``name`` is that of the tool, and ``values`` has all its arguments. The limit ``timeout``
-        among them counts from now, without the time that a worker takes to start.
+        among them, in seconds, counts from now, also while the call waits for its turn, but not
+        while a worker starts.
         """
         import anyio
         from anyio import to_process
@@ -138,14 +142,7 @@ class Workers:
         try:
             with anyio.move_on_after(values["timeout"] + PATIENCE_SECONDS) as limit:
                 async with self._turns:
-                    before = anyio.current_time()
-                    # a new worker may take so long to start, and the call gets that time, too
-                    limit.deadline += LOADING_SECONDS
-                    # start a worker, if none is idle; the worker that performs the call, if it is
-                    # another, prepares itself
-                    await to_process.run_sync(self._prepare, cancellable=True)
-                    loaded_in = anyio.current_time() - before
-                    limit.deadline += loaded_in - LOADING_SECONDS
+                    await self._start_worker(limit)
                     answer: ToolAnswer = await to_process.run_sync(
                         self._perform, name, values, cancellable=True
                     )
@@ -156,6 +153,21 @@ class Workers:
             sweep(self._folder.path)  # temporary folders of workers that were killed
         # at the deadline move_on_after ends its block without an exception
         return ToolAnswer(error="Error: the call did not finish in time and was ended")
+
+    async def _start_worker(self, limit: CancelScope) -> None:
+        """Start a worker, if none is idle, and move the deadline of a call by the time it takes.
+
+        ``limit`` is the block that is left at the deadline. The worker that performs the call later
+        may be another one, and then prepares itself.
+        """
+        import anyio
+        from anyio import to_process
+
+        begin = anyio.current_time()
+        deadline = limit.deadline
+        limit.deadline = deadline + LOADING_SECONDS  # for the start alone
+        await to_process.run_sync(self._prepare, cancellable=True)
+        limit.deadline = deadline + (anyio.current_time() - begin)
 
     def end(self) -> None:
         """End all workers and remove their temporary files."""
@@ -267,48 +279,20 @@ def perform_tool(name: str, values: Mapping[str, Any], max_memory_mib: int) -> o
 
 
 def tool(name: str, most: Limits, workers: Workers) -> Any:
-    """Return the tool of this name, whose calls are performed by workers.
+    """Return the tool of this name, an object of the package mcp, whose calls workers perform.
 
     ``most`` are the largest limits that a call may ask for, of which none is ``None``; they are
-    also the defaults. The schemas of arguments and result are made by pydantic, from the type and
-    the field of each.
+    also the defaults.
     """
     from mcp.server.mcpserver.tools.base import Tool, ToolAnnotations
-    from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
-    from pydantic import ConfigDict, Field, create_model
-
-    fields: dict[str, Any] = {}
-    for argument, param in arguments_of(name).items():
-        about = ARGUMENT_HELP.get(argument) or getattr(param, "help", None) or argument
-        kind, default = argument_type(param), argument_default(param)
-        if param.required:
-            fields[argument] = (kind, Field(description=about))
-        else:
-            fields[argument] = (kind | None, Field(default, description=about))
-    # arguments that are not parameters of the command as they are: type, default and bounds
-    more: dict[str, Any] = {"timeout": (float, most.timeout, {"gt": 0, "le": most.timeout})}
-    assert most.memory is not None
-    mebibytes = most.memory // 2**20
-    if "memory" in [param.name for param in TOOL_COMMANDS[name].params]:
-        least = limits.MIN_ENGINE_MEMORY_BYTES // 2**20
-        more["memory"] = (int, mebibytes, {"ge": least, "le": mebibytes})
-    if "family" in fields:
-        more["options"] = (dict[str, bool | int | str], {}, {})
-    for argument, (kind, default, bounds) in more.items():
-        fields[argument] = (kind, Field(default, description=ARGUMENT_HELP[argument], **bounds))
+    from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 
     async def call(ctx: Any, **values: Any) -> Any:
         """Perform a call; the server passes its context, and the values of all arguments."""
         return await call_tool(name, values, workers, ctx)
 
-    # an unknown argument is refused, not ignored
-    strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
-    arguments = create_model(f"{name}_arguments", __base__=strict, **fields)
-    result_fields: dict[str, Any] = {}
-    for field, kind in RESULT_FIELDS[name].items():
-        result_fields[field] = (kind | None, None)  # the type, and the default: it may be missing
-    # a result has more fields, which are sent as well
-    result = create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **result_fields)
+    arguments = _argument_model(name, most)
+    result = _result_model(name)
     return Tool(
         fn=call,
         name=name,
@@ -319,6 +303,71 @@ def tool(name: str, most: Limits, workers: Workers) -> Any:
         context_kwarg="ctx",
         annotations=ToolAnnotations(read_only_hint=name != "evaluate"),
     )
+
+
+def _argument_model(name: str, most: Limits) -> Any:
+    """Return the class of pydantic whose fields are the arguments of the tool ``name``.
+
+    It refuses unknown arguments, and values above the limits ``most``.
+    """
+    from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
+    from pydantic import ConfigDict, Field, create_model
+
+    strict = type("Strict", (ArgModelBase,), {"model_config": ConfigDict(extra="forbid")})
+    fields = _command_fields(name) | _limit_fields(name, most)
+    if "family" in fields:  # the options of the named family, by name
+        options = Field({}, description=ARGUMENT_HELP["options"])
+        fields["options"] = (dict[str, bool | int | str], options)
+    return create_model(f"{name}_arguments", __base__=strict, **fields)
+
+
+def _command_fields(name: str) -> dict[str, Any]:
+    """Return pydantic's pair of type and field, by argument, for parameters of a tool's command."""
+    from pydantic import Field
+
+    fields: dict[str, Any] = {}
+    for argument, param in arguments_of(name).items():
+        about = ARGUMENT_HELP.get(argument) or getattr(param, "help", None) or argument
+        kind = argument_type(param)
+        if param.required:
+            fields[argument] = (kind, Field(description=about))
+        else:
+            default = argument_default(param)
+            fields[argument] = (kind | None, Field(default, description=about))
+    return fields
+
+
+def _limit_fields(name: str, most: Limits) -> dict[str, Any]:
+    """Return pydantic's pair of type and field for the arguments ``timeout`` and ``memory``.
+
+    The largest values are those of ``most``, and the defaults, too. ``timeout`` is in seconds.
+    ``memory``, in MiB, is an argument only if the command of the tool has such an option.
+    """
+    from pydantic import Field
+
+    about = ARGUMENT_HELP["timeout"]
+    timeout = Field(most.timeout, description=about, gt=0, le=most.timeout)
+    fields: dict[str, Any] = {"timeout": (float, timeout)}
+    if "memory" in [param.name for param in TOOL_COMMANDS[name].params]:
+        assert most.memory is not None
+        largest = most.memory // 2**20
+        least = limits.MIN_ENGINE_MEMORY_BYTES // 2**20
+        about = ARGUMENT_HELP["memory"]
+        fields["memory"] = (int, Field(largest, description=about, ge=least, le=largest))
+    return fields
+
+
+def _result_model(name: str) -> Any:
+    """Return the class of pydantic whose fields are those of the result of the tool ``name``.
+
+    It knows the main fields, each of which may be missing; a result has more, which are sent, too.
+    """
+    from pydantic import ConfigDict, create_model
+
+    fields: dict[str, Any] = {}
+    for field, kind in RESULT_FIELDS[name].items():
+        fields[field] = (kind | None, None)  # the type, and the default
+    return create_model(f"{name}_result", __config__=ConfigDict(extra="allow"), **fields)
 
 
 async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: Any) -> Any:
@@ -344,13 +393,26 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
         answer = await workers.ask(name, values)
         group.cancel_scope.cancel()
     result = _sendable(json.loads(answer.printed or "{}"))
-    # the text of the result, else what Macaulay2 printed and its value, else the JSON
-    text = answer.text or result.get("output", "") + result.get("text", "") or answer.printed
-    text_and_error = _sendable("\n".join(filter(None, (text, answer.error))))
-    content = [TextContent(type="text", text=shortened(text_and_error, MAX_ANSWER_TEXT_CHARS))]
+    content = [TextContent(type="text", text=_text_for_people(answer, result))]
     if not result:  # a command that prints no JSON has failed
         return CallToolResult(content=content, is_error=True)
     return CallToolResult(content=content, structured_content=result)
+
+
+def _text_for_people(answer: ToolAnswer, result: dict[str, Any]) -> str:
+    """Return the text of an answer, and its error message, shortened to what a person reads.
+
+    ``result`` is the JSON object that the command printed, empty if it printed none. If the
+    command has no text for its result, that is the output of Macaulay2 and the text of the value,
+    or, if these are missing too, the JSON itself.
+    """
+    text = answer.text
+    if not text:
+        text = result.get("output", "") + result.get("text", "")
+    if not text:
+        text = answer.printed
+    parts = [part for part in (text, answer.error) if part]
+    return shortened(_sendable("\n".join(parts)), MAX_ANSWER_TEXT_CHARS)
 
 
 def _sendable(value: Any) -> Any:
@@ -378,6 +440,23 @@ def _current_folder() -> tuple[Path, ...]:
     """
     here = Path.cwd()
     return () if here.parent == here else (here,)
+
+
+def _end_by_signals(workers: Workers) -> None:
+    """Let a signal that ends this process, such as that of Ctrl-C, end the workers first.
+
+    The usual handlers raise an exception, which would not end the thread that waits for input.
+    """
+
+    def end(number: int, frame: object) -> None:
+        """End the workers, and then this process by the same signal."""
+        signal.signal(number, signal.SIG_DFL)
+        workers.end()
+        os.kill(os.getpid(), number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, end)
 
 
 @click.command("mcp", epilog="Example: m2bridge mcp --timeout 300 --memory 4G")
@@ -425,17 +504,7 @@ def mcp_command(
     folders = tuple(map(Path.absolute, folders)) or _current_folder()
     # the function of m2bridge.cli.commands, which click passes as the object of its context
     workers = Workers(run_reporting_errors, memory=memory, folders=folders)
-
-    def end(number: int, frame: object) -> None:
-        """End the workers, and then this process by the same signal."""
-        signal.signal(number, signal.SIG_DFL)
-        workers.end()
-        os.kill(os.getpid(), number)
-
-    # The usual handlers raise an exception, which would not end the thread that waits for input.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
-            signal.signal(number, end)
+    _end_by_signals(workers)
     most = Limits(timeout=options["timeout"], memory=memory)
     names = [name for name in TOOL_COMMANDS if options["allow_code"] or name != "evaluate"]
     server = MCPServer(

@@ -87,9 +87,7 @@ def report_command(
 
     Certificates are read, not verified; use 'm2bridge verify' for that.
     """
-    if form is None and out is not None:
-        form = ENDINGS.get(out.suffix.lower())
-    form = form or "text"
+    form = form or _form_of_file(out)
     if docs and form not in LINKED_FORMATS:
         raise click.UsageError(
             f"--docs needs a format with links: --format {', '.join(LINKED_FORMATS[:-1])} or"
@@ -103,10 +101,7 @@ def report_command(
             result = report.collect(folder)
         if not result.rows:
             raise click.UsageError(_why_nothing_to_report(result, folder))
-        write = report.FORMATS[form]  # a function from the result to the text
-        if form in LINKED_FORMATS:
-            write = partial(report.LINKED[form], documentation=docs)
-        text = write(result)
+        text = _report_text(result, form, docs)
         if form == "text" and out is None:  # on a terminal the table has the terminal's width
             text = fitted(report.to_sheet(result), plain=text.removesuffix("\n")) + "\n"
     if out is not None:
@@ -117,6 +112,28 @@ def report_command(
     else:
         click.echo(text, nl=False)
     return DONE
+
+
+def _form_of_file(out: Path | None) -> str:
+    """Return the format of a report by the ending of its file; ``text`` if it has another one.
+
+    A report that is printed, with ``None`` as file, is text as well.
+    """
+    if out is None:
+        return "text"
+    return ENDINGS.get(out.suffix.lower(), "text")
+
+
+def _report_text(result: Report, form: str, docs: str) -> str:
+    """Return a report in one of :data:`REPORT_FORMATS`, with the end of a line after the last one.
+
+    Forms with links have them to the documentation at the address ``docs``, if it is not empty.
+    """
+    from m2bridge.reports import FORMATS, LINKED
+
+    if form in LINKED_FORMATS:
+        return LINKED[form](result, documentation=docs)
+    return FORMATS[form](result)
 
 
 def _why_nothing_to_report(result: Report, folder: Path) -> str:
@@ -294,8 +311,31 @@ def _figures() -> dict[str, Figure]:
     return {figure.name: figure for figure in figures}
 
 
+FIGURE_OUTPUT_OPTIONS = (
+    common.timeout_option,
+    click.option(
+        "--json",
+        "form",
+        flag_value="json",
+        help="Print the data, and their justification, as JSON.",
+    ),
+    click.option(
+        "--csv", "form", flag_value="csv", help="Print the data as comma-separated values."
+    ),
+    click.option(
+        "--out",
+        type=common.NewPath(dir_okay=False, path_type=Path),
+        help="The file for the picture: .svg, .pdf or .png.",
+    ),
+)
+"""The options of each command for a figure, which follow those of the figure itself."""
+
+
 def _figure_command(figure: Figure) -> click.Command:
-    """Return the command for a figure, with its own options and those for the output."""
+    """Return the command for a figure, with its own options and those for the output.
+
+    A figure that needs Macaulay2 has ``--m2``, too.
+    """
     command = click.Command(
         figure.name,
         params=[as_parameter(option) for option in figure.options],
@@ -303,23 +343,9 @@ def _figure_command(figure: Figure) -> click.Command:
         help=f"{figure.title}.",
         short_help=figure.title,
     )
-    path = common.NewPath(dir_okay=False, path_type=Path)
-    options = [
-        common.timeout_option,
-        click.option(
-            "--json",
-            "form",
-            flag_value="json",
-            help="Print the data, and their justification, as JSON.",
-        ),
-        click.option(
-            "--csv", "form", flag_value="csv", help="Print the data as comma-separated values."
-        ),
-        click.option("--out", type=path, help="The file for the picture: .svg, .pdf or .png."),
-    ]
     if figure.needs_engine:
-        options.insert(0, common.engine_option)
-    for option in options:
+        command = common.engine_option(command)
+    for option in FIGURE_OUTPUT_OPTIONS:
         command = option(command)
     return command
 
@@ -403,6 +429,10 @@ def _heads(
         return value
     number: int = common.integer(value)
     return number
+
+
+TENSOR_NAME_OPTIONS = ("query", "key", "value", "output", "stacked")
+"""The options of ``weights`` that name arrays of a file."""
 
 
 @click.command("weights", epilog="Example: m2bridge weights model.safetensors --heads 12")
@@ -523,25 +553,30 @@ def weights_command(file: Path, timeout: float | None, form: str, **options: Any
         with importing():
             from m2bridge.trained_weights.checkpoints.find_layers import contents
             from m2bridge.trained_weights.result import weights
-        try:
-            # if no name is given and none in the file is known, its arrays are listed instead
-            listed = None
-            names = ("query", "key", "value", "output", "stacked")
-            if not any(options[name] for name in names):
-                listed = contents(file)  # None if names are known
-            result: Result | None = listed
-            if result is None:
-                result = weights(file, **options)
-        except ConversionError as reason:
-            raise click.UsageError(str(reason)) from None
-        except InvalidCaseError as reason:
-            if reason.option in options:
-                raise
-            # what is wrong is in the file, and no option
-            raise click.UsageError(f"{file.name}: {reason.message}") from None
+        with _name_file_in_mistakes(file, options):
+            has_names = any(options[name] for name in TENSOR_NAME_OPTIONS)
+            # the list of the arrays in the file, if no name is given and none in it is known
+            arrays = None if has_names else contents(file)
+            result: Result = weights(file, **options) if arrays is None else arrays
     code = show(result, form, clock)
-    if listed is None:
+    if arrays is None:
         return code
     options_text = "--query NAME --key NAME --value NAME, or --stacked NAME (and --output NAME)"
     click.echo(f"Error: no known tensor names in {file.name}: give {options_text}", err=True)
     return USAGE
+
+
+@contextmanager
+def _name_file_in_mistakes(file: Path, options: dict[str, Any]) -> Iterator[None]:
+    """Turn mistakes in a file of weights into errors of usage, which name the file.
+
+    An ``InvalidCaseError`` about one of the command's ``options`` stays: click names the option.
+    """
+    try:
+        yield
+    except ConversionError as reason:  # its message has the file
+        raise click.UsageError(str(reason)) from None
+    except InvalidCaseError as reason:
+        if reason.option in options:
+            raise
+        raise click.UsageError(f"{file.name}: {reason.message}") from None

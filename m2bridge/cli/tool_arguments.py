@@ -216,14 +216,24 @@ def _with_family_options(
         if option is None or option.name in ("help", *given):
             reason = "is given twice" if option is not None else f"is not an option of {owner}"
             raise click.UsageError(f"options: '{printable(written):.60}' {reason}")
-        if value is False:  # as if it were not given
-            continue
-        # true belongs to an option without a value, and only to such an option
-        if (value is True) is not option.flag:
-            kind = "true or false" if option.flag else "a number or a text"
-            raise click.UsageError(f"options: '{option.name}' must be {kind}")
-        given[option.name] = "true" if value is True else str(value)
+        if value is not False:  # false counts as not given
+            given[option.name] = _text_of_value(option, value)
     return given
+
+
+def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
+    """Return the text that the command line has for a value of a family's option; not for false.
+
+    Raises
+    ------
+    click.UsageError
+        If it is true and the option needs a value, or a number or text and the option is a flag.
+    """
+    is_true = value is True
+    if is_true is not option.flag:
+        kind = "true or false" if option.flag else "a number or a text"
+        raise click.UsageError(f"options: '{option.name}' must be {kind}")
+    return "true" if is_true else str(value)
 
 
 def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:

@@ -75,12 +75,7 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     """
     input_list = list(inputs)
     leaves = _leaves(input_list)
-    names: set[str] = set()
-    for leaf in leaves:
-        if isinstance(leaf, Expr):
-            if leaf.has(Float):
-                raise not_exact(f"'{leaf}'")
-            names.update(map(symbol_name, variables_of(leaf)))
+    names = _variables_of_expressions(leaves)
     # the rings of other inputs that have all variables of the expressions
     candidates = [ring for ring in _rings(leaves) if names <= set(map(str, ring.symbols))]
     if len(candidates) == 1:
@@ -95,6 +90,23 @@ def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
         return _value_in_ring(leaf, ring, is_typed)
 
     return [_map_leaves(value, in_ring) for value in input_list]
+
+
+def _variables_of_expressions(leaves: Iterable[Any]) -> set[str]:
+    """The names of the variables that occur in expressions of SymPy among these values.
+
+    Raises
+    ------
+    ConversionError
+        If an expression has floating-point numbers.
+    """
+    names: set[str] = set()
+    for leaf in leaves:
+        if isinstance(leaf, Expr):
+            if leaf.has(Float):
+                raise not_exact(f"'{leaf}'")
+            names.update(map(symbol_name, variables_of(leaf)))
+    return names
 
 
 def _leaves(listed: list[Any]) -> list[Any]:

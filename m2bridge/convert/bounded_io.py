@@ -295,7 +295,9 @@ def read_rational(text: str) -> Fraction:
     Raises
     ------
     ConversionError
-        If it is not one, or has more than :data:`MAX_NUMBER_DIGITS` digits when it is written out.
+        If it is not one, or is too long: the number of its digits (or of those of numerator or
+        denominator), together with its exponent, must not be above :data:`MAX_NUMBER_DIGITS`. A
+        point counts as a digit.
 
     Examples
     --------

@@ -101,17 +101,23 @@ class ValueReader:
                 return lambda data: values.RingFraction(ring, *map(read_element, data))
             case values.QuotientRing(ambient=values.IntegerRing()):
                 return lambda data: _residue(ring, integer(data))
+            case PolynomialRing() | values.Algebra() if ring.sympy_ring is not None:
+                # a ring that SymPy has, too
+                variables = len(ring_variables(ring))
+                read_polynomial = polynomial_reader(ring.sympy_ring)
+                return lambda data: read_polynomial(dense_terms(data, variables))
+        return self._reader_of_terms(ring)
+
+    def _reader_of_terms(self, ring: Any) -> ElementReader:
+        """Return a new reader of elements of a ring that SymPy does not have, by their terms.
+
+        Examples are algebras with unusual degrees, and their quotients.
+        """
         variables = len(ring_variables(ring))
-        sympy_ring = None
-        if isinstance(ring, PolynomialRing | values.Algebra):
-            sympy_ring = ring.sympy_ring
-        if sympy_ring is not None:
-            read_polynomial = polynomial_reader(sympy_ring)
-            return lambda data: read_polynomial(dense_terms(data, variables))
         read_coefficient = self._reader_of(coefficient_ring(ring))
 
         def element(data: Any) -> values.RingElement:
-            """An element of a ring that SymPy does not have, from its terms."""
+            """The element of the ring from the terms that Macaulay2 sends."""
             terms = []
             for exponents, coefficient in dense_terms(data, variables):
                 terms.append((exponents, read_coefficient(coefficient)))

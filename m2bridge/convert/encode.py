@@ -296,7 +296,7 @@ def _symbol_and_indices(name: str) -> list[str | int]:
 _MANY_TERMS = 200
 """Terms from which on a polynomial is written for speed."""
 _CHARACTER_SHIFT = 32
-"""From numbers to characters, none of which is a control character."""
+"""From numbers to characters, of which the first is the blank, so that none ends a line."""
 _CHARACTERS = 0xD800 - _CHARACTER_SHIFT
 """The number of characters that follow without a gap."""
 
@@ -307,24 +307,23 @@ Factors = list[tuple[int, int]]
 """The variables of a monomial, by their places, with their exponents."""
 
 
-def polynomial(over: Any, terms: Iterable[Term]) -> str:
+def polynomial(ring: Any, terms: Iterable[Term]) -> str:
     """The code of an element of a ring, in a form that is read fast if there are many terms.
 
-    ``over`` is the ring, and ``terms`` are pairs of exponents and the code of a coefficient.
+    ``terms`` are pairs of exponents and the code of a coefficient.
     """
     term_list = list(terms)
     number_rings = values.IntegerRing | CoefficientField
     # The fast form has coefficients that are numbers, and a character for each power.
-    has_numbers = isinstance(over, values.Algebra) and isinstance(over.coefficients, number_rings)
+    has_numbers = isinstance(ring, values.Algebra) and isinstance(ring.coefficients, number_rings)
     if has_numbers and len(term_list) >= _MANY_TERMS:
         monomials = [_factors(exponents) for exponents, _ in term_list]
         powers = sorted(set(chain(*monomials)))  # all that occur in any monomial
         if len(powers) <= _CHARACTERS:
-            return _packed_polynomial(
-                over, powers, monomials, [coefficient for _, coefficient in term_list]
-            )
+            coefficients = [coefficient for _, coefficient in term_list]
+            return _packed_polynomial(ring, powers, monomials, coefficients)
     in_one_order = sorted(term_list)  # so that equal elements have the same code
-    return f"mbSparse({encode(over)}, {sparse_terms(in_one_order)})"
+    return f"mbSparse({encode(ring)}, {sparse_terms(in_one_order)})"
 
 
 def _factors(exponents: tuple[int, ...]) -> Factors:
@@ -335,7 +334,7 @@ def _factors(exponents: tuple[int, ...]) -> Factors:
 
 
 def _packed_polynomial(
-    over: Any, powers: Factors, monomials: list[Factors], numbers: list[str]
+    ring: Any, powers: Factors, monomials: list[Factors], coefficients: list[str]
 ) -> str:
     """The code of a polynomial by a text: a line for each monomial, a character for each power.
 
@@ -350,25 +349,27 @@ def _packed_polynomial(
 
     Parameters
     ----------
-    over : ring
+    ring : Algebra
     powers : list of (place of a variable, exponent)
         All that occur, sorted; each gets the next character.
     monomials : list of lists of powers
-    numbers : list of str
+        Each is the product of its powers, which are in the order of variables.
+    coefficients : list of str
         The coefficient of each monomial, as it is written.
     """
-    characters = {power: chr(number + _CHARACTER_SHIFT) for number, power in enumerate(powers)}
-    sort_keys = []
-    for monomial, number in zip(monomials, numbers, strict=True):
+    character_of = {power: chr(place + _CHARACTER_SHIFT) for place, power in enumerate(powers)}
+    # a term is sorted as a tuple: minus the degree, the line read backwards, the coefficient
+    sorted_terms = []
+    for monomial, coefficient in zip(monomials, coefficients, strict=True):
         degree = sum([exponent for _, exponent in monomial])
-        backwards = "".join([characters[power] for power in reversed(monomial)])
-        sort_keys.append((-degree, backwards, number))
-    sort_keys.sort()
-    lines = "\n".join([backwards[::-1] for _, backwards, _ in sort_keys])
-    text = lines.replace("\\", "\\\\").replace('"', '\\"')
-    coefficients = list_code([number for _, _, number in sort_keys])
-    table = list_code([f"({variable},{exponent})" for variable, exponent in powers])
-    return f'mbPolynomial({encode(over)}, {coefficients}, {table}, "{text}")'
+        reversed_line = "".join([character_of[power] for power in reversed(monomial)])
+        sorted_terms.append((-degree, reversed_line, coefficient))
+    sorted_terms.sort()
+    lines = "\n".join([reversed_line[::-1] for _, reversed_line, _ in sorted_terms])
+    escaped_lines = lines.replace("\\", "\\\\").replace('"', '\\"')  # for a string of Macaulay2
+    coefficient_list = list_code([coefficient for _, _, coefficient in sorted_terms])
+    power_list = list_code([f"({variable},{exponent})" for variable, exponent in powers])
+    return f'mbPolynomial({encode(ring)}, {coefficient_list}, {power_list}, "{escaped_lines}")'
 
 
 def sparse_terms(terms: Iterable[Term]) -> str:

@@ -98,7 +98,8 @@ def flint_polynomial(value: Any) -> values.RingElement:
 
     FLINT's polynomials in one variable do not name the variable; here it is x.
     """
-    if type(value).__name__.endswith("mpoly"):
+    is_multivariate = type(value).__name__.endswith("mpoly")
+    if is_multivariate:
         context = value.context()
         names = tuple(map(str, context.names()))
         sympy_order = _FLINT_ORDERS[str(context.ordering())]
@@ -117,28 +118,39 @@ def flint_polynomial(value: Any) -> values.RingElement:
 
 
 def galois_polynomial(value: flint.fq_default_poly) -> values.RingElement:
-    """A polynomial of FLINT over GF(q), in the variable x.
+    """A polynomial of FLINT over GF(q), in the variable x, over the field of :func:`_galois_field`.
 
-    GF(q) is GF(p)[a]/(m) with FLINT's modulus m, and FLINT's name a of the generator.
+    An element of the field is a polynomial in the generator a over GF(p).
     """
-    context = value.context().base_field()
-    prime_field = CoefficientField(int(context.characteristic()))
-
-    def terms_over_prime_field(coefficients: Iterable[Any]) -> ExponentTerms:
-        """The terms of a polynomial in a with coefficients in GF(p), the constant one first."""
-        return _univariate(prime_field.domain(int(coefficient)) for coefficient in coefficients)
-
-    ring_of_generator = PolynomialRing(prime_field, (str(context.gen()),))
-    modulus_terms = terms_over_prime_field(context.modulus().coeffs())
-    modulus = ring_of_generator.sympy_ring.from_dict(dict(modulus_terms))
-    quotient = values.QuotientRing(ring_of_generator, (modulus,))
-    generator = values.RingElement(quotient, terms_over_prime_field([0, 1]))  # a = 0 + 1*a
-    field = values.GaloisField(quotient, generator)
+    field = _galois_field(value.context().base_field())
+    prime_field = field.quotient.ambient.field
     coefficients = []
     for coefficient in value.coeffs():
-        terms = terms_over_prime_field(coefficient.to_list())
+        terms = _univariate_over(prime_field, coefficient.to_list())
         coefficients.append(values.RingElement(field, terms))
     return values.RingElement(values.Algebra(field, ("x",)), _univariate(coefficients))
+
+
+def _galois_field(context: flint.fq_default_ctx) -> values.GaloisField:
+    """The field GF(q) of FLINT as GF(p)[a]/(m), with FLINT's modulus m and name a of the generator.
+
+    It is a field of Galois also where q = p: then m has degree 1.
+    """
+    prime_field = CoefficientField(int(context.characteristic()))
+    ring_of_generator = PolynomialRing(prime_field, (str(context.gen()),))
+    modulus_terms = _univariate_over(prime_field, context.modulus().coeffs())
+    modulus = ring_of_generator.sympy_ring.from_dict(dict(modulus_terms))
+    quotient = values.QuotientRing(ring_of_generator, (modulus,))
+    generator = values.RingElement(quotient, _univariate_over(prime_field, [0, 1]))  # a = 0 + 1*a
+    return values.GaloisField(quotient, generator)
+
+
+def _univariate_over(field: CoefficientField, coefficients: Iterable[Any]) -> ExponentTerms:
+    """The terms of a polynomial in one variable over a prime field, by all its coefficients.
+
+    These are integers or residues of FLINT, the constant one first.
+    """
+    return _univariate(field.domain(int(coefficient)) for coefficient in coefficients)
 
 
 def _coefficient_ring(value: Any) -> values.IntegerRing | CoefficientField | values.QuotientRing:

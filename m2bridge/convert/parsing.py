@@ -48,34 +48,31 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     """
     if isinstance(ring.field, ExtensionField):
         return partial(element, ring)
-    places = {name: place for place, name in enumerate(ring.variables)}
+    return _GeneratorReader(ring).polynomial
 
-    @cache
-    def number(text: str) -> Any:
-        """The element of the field that an integer or a fraction stands for."""
-        match = _NUMBER.fullmatch(text)
-        if match is None:
-            raise ConversionError(
-                f"not a number, and not a power of a variable of the ring: {text[:120]}"
-            )
-        numerator, denominator = match.groups()  # no denominator, None, for an integer
-        return ring.number(Fraction(integer(numerator), integer(denominator or "1")))
 
-    def term(text: str) -> tuple[tuple[int, ...], Any]:
-        """Exponents and coefficient of a term such as ``3/7*x^2*y``."""
-        exponents = [0] * len(places)
-        coefficient = ring.sympy_ring.domain.one
-        for factor in text.split("*"):
-            match = _POWER.fullmatch(factor)
-            if match and match[1] in places:
-                exponents[places[match[1]]] += int(match[2] or 1)
-            else:
-                coefficient = coefficient * number(factor)
-        return tuple(exponents), coefficient
+class _GeneratorReader:
+    """The reader of elements of a ring over QQ or GF(p) from texts that m2bridge writes.
 
-    def polynomial(text: str) -> PolyElement:
-        """The polynomial of a text such as ``-x**2 + 3/7*y``."""
-        total = ring.sympy_ring.zero
+    It keeps the place of each variable in the ring, and the numbers that it has read, since few
+    different ones occur in many terms.
+    """
+
+    def __init__(self, ring: PolynomialRing) -> None:
+        self._ring = ring
+        self._places = {name: place for place, name in enumerate(ring.variables)}
+        self._one = ring.sympy_ring.domain.one
+        self._number = cache(self._new_number)
+
+    def polynomial(self, text: str) -> PolyElement:
+        """The polynomial of a text such as ``-x**2 + 3/7*y``.
+
+        Raises
+        ------
+        ConversionError
+            If a term is not one in the ring, is zero, or has the monomial of another one.
+        """
+        total = self._ring.sympy_ring.zero
         # "-x**2 + 3/7*y" has the words "-", "x^2", "+", "3/7*y": signs and terms in turn
         text_with_sign = f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
         words = text_with_sign.replace("**", "^").split(" ")
@@ -83,15 +80,36 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
         terms = words[1::2]
         if len(signs) != len(terms) or not {"+", "-"}.issuperset(signs):
             raise ConversionError(f"not a sum of terms: {text[:120]}")
-        for sign, term_text in zip(signs, terms, strict=True):
-            exponents, coefficient = term(term_text)
+        for sign, term in zip(signs, terms, strict=True):
+            exponents, coefficient = self._exponents_and_coefficient(term)
             total[exponents] = coefficient if sign == "+" else -coefficient
         # A polynomial is a dictionary: of two terms with one monomial it keeps the last.
         if len(total) < len(terms) or not all(total.values()):
             raise ConversionError(f"a term that is zero, or occurs twice: {text[:120]}")
         return total
 
-    return polynomial
+    def _exponents_and_coefficient(self, term: str) -> tuple[tuple[int, ...], Any]:
+        """The exponents of all variables, and the coefficient, of a term such as ``3/7*x^2*y``."""
+        places = self._places
+        exponents = [0] * len(places)
+        coefficient = self._one
+        for factor in term.split("*"):
+            match = _POWER.fullmatch(factor)
+            if match and match[1] in places:
+                exponents[places[match[1]]] += int(match[2] or 1)
+            else:
+                coefficient = coefficient * self._number(factor)
+        return tuple(exponents), coefficient
+
+    def _new_number(self, text: str) -> Any:
+        """The element of the field that an integer or a fraction, without a sign, stands for."""
+        match = _NUMBER.fullmatch(text)
+        if match is None:
+            raise ConversionError(
+                f"not a number, and not a power of a variable of the ring: {text[:120]}"
+            )
+        numerator, denominator = match.groups()  # no denominator, None, for an integer
+        return self._ring.number(Fraction(integer(numerator), integer(denominator or "1")))
 
 
 _Flint = flint.fmpz_mpoly | flint.fmpq_mpoly | flint.nmod_mpoly | flint.fmpz_mod_mpoly
@@ -127,13 +145,7 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(ring.field, ExtensionField):
         return _element_over_extension(ring, value)
     if isinstance(value, PolyElement | _Flint):
-        # These have coefficients and exponents to copy. A residue modulo p is copied as an integer
-        # that is congruent, which from_terms maps to the field of ``ring``.
-        field = own_field(value) or QQ
-        terms = []
-        for exponents, coefficient in value.to_dict().items():
-            terms.append((exponents, _rational_coefficient(coefficient, field)))
-        return from_terms(ring, ring_variables(value), terms)
+        return _element_of_same_terms(ring, value)
     # everything else is read with rational coefficients first
     rational_ring = PolynomialRing(QQ, ring.variables)
     if isinstance(value, str):
@@ -149,6 +161,19 @@ def element(ring: PolynomialRing, value: Any) -> PolyElement:
     return element(ring, polynomial)
 
 
+def _element_of_same_terms(ring: PolynomialRing, value: Any) -> PolyElement:
+    """The element of a ring over QQ or GF(p) with the terms of a polynomial of SymPy or FLINT.
+
+    A residue modulo p becomes the congruent integer nearest to 0, as an element of the ring's
+    field.
+    """
+    field = own_field(value) or QQ
+    terms = []
+    for exponents, coefficient in value.to_dict().items():
+        terms.append((exponents, _rational_coefficient(coefficient, field)))
+    return from_terms(ring, ring_variables(value), terms)
+
+
 def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
     """Convert a polynomial, a number or text to an element of a ring over an extension field.
 
@@ -160,17 +185,18 @@ def _element_over_extension(ring: PolynomialRing, value: Any) -> PolyElement:
     if isinstance(value, str):
         return read_over_extension(value, ring, equation=True)
     value = difference(value)  # of an equation of SymPy; other values stay
-    # There are three ways: by elements of the field; by rational numbers, with the generators as
-    # variables; and, for all other values, by expressions of SymPy.
+    # There are three ways. The first one: by coefficients that are elements of the field.
     if isinstance(value, Poly | PolyElement) and _is_declared_over(value, ring.field):
         elements = value.rep.to_dict() if isinstance(value, Poly) else value
         return from_elements(ring, ring_variables(value), elements.items())
+    # The second one: by coefficients in QQ or the prime field; a variable may be a generator.
     if isinstance(value, Poly | PolyElement | _Flint) and not _has_constants(value):
         field = own_field(value) or QQ
         if field not in (QQ, ring.field.base):
             raise ConversionError(f"a polynomial over {field} is not one over {ring.field}")
         rational = element(PolynomialRing(QQ, ring.variables + ring.field.names), value)
         return convert_to_extension(rational, ring)
+    # The third one, for all other values: by expressions of SymPy.
     if isinstance(value, Poly | PolyElement):
         value = value.as_expr()
     if not ring.field.minimal_polynomial:  # QQ(a, b), whose elements SymPy reads from expressions

@@ -146,7 +146,7 @@ class PolynomialParser:
         elif kind == "name":
             return self.read_name(begin, end)
         else:
-            text = _SIGNS.get(match[kind], match[kind])
+            text = _SIGNS.get(match[kind], match[kind])  # a printed sign as it is typed: - for −
             self.tokens.append(Token(kind, text, begin + 1, end))
         if kind in ("integer", "decimal") and _SCIENTIFIC.match(self.text, end):
             self.refuse_scientific(begin)
@@ -205,17 +205,20 @@ class PolynomialParser:
         token = self.tokens[self.place]
         if token.kind != "end":
             advice = ""
-            begins_factor = token.kind == "name" or token.text == "("
-            if begins_factor:
-                begin = token.column - 1
-                meant = f"{self.text[:begin].rstrip()}*{self.text[begin:]}"
-                advice = f"; write * between factors: {meant:.60}"
+            if token.kind == "name" or token.text == "(":  # it begins a factor
+                advice = self.advice_on_factor(token)
             elif token.text == "=":
                 advice = "; an equation has two sides"
                 if not equation:
                     advice = "; no equation is expected here"
             self.fail(f"expected an operator, found '{token.text:.60}'{advice}")
         return result
+
+    def advice_on_factor(self, token: Token) -> str:
+        """The advice to write * before this token: the text with it, or its first 60 characters."""
+        begin = token.column - 1
+        meant = f"{self.text[:begin].rstrip()}*{self.text[begin:]}"
+        return f"; write * between factors: {meant:.60}"
 
     def sum(self) -> PolyElement:
         """Products with signs + and − between them."""
@@ -246,24 +249,35 @@ class PolynomialParser:
                 operator = "*"
             factor = self.factor()
             is_after_divisor = operator != "*"
-            if operator == "*":
-                # The time of a product grows with the terms and with the digits of coefficients:
-                # each 100 bits of these are taken as one more product.
-                count = len(total) * len(factor)
-                bits = _longest_coefficient_bits(total) + _longest_coefficient_bits(factor)
-                work = count * (1 + bits // 100)
-                self.check_size(work=work, terms=count, bits=bits, place=start)
-                total = total * factor
-            elif factor and factor.is_ground:
-                total = total.quo_ground(factor.LC)
-            elif factor and self.inverses:
-                # The next variable stands for 1/factor; it is replaced after the text was read.
-                name = self.inverses[len(self.divisors)]
-                self.divisors.append(factor)
-                total = total * _variables_by_name(self.ring)[normal_form(name)]
+            if is_after_divisor:
+                begin_of_divisor = start + 1  # the token after the operator
+                total = self.quotient(total, factor, begin_of_divisor)
             else:
-                place = start + 1  # the token after the operator
-                self.refuse_divisor(place, is_zero=not factor)
+                self.check_product(total, factor, start)
+                total = total * factor
+
+    def check_product(self, left: PolyElement, right: PolyElement, place: int) -> None:
+        """Refuse the text, at the token at ``place``, if this product would take too long."""
+        # The time grows with the terms and with the digits of coefficients: each 100 bits of these
+        # are taken as one more product.
+        terms = len(left) * len(right)
+        bits = _longest_coefficient_bits(left) + _longest_coefficient_bits(right)
+        work = terms * (1 + bits // 100)
+        self.check_size(work=work, terms=terms, bits=bits, place=place)
+
+    def quotient(self, dividend: PolyElement, divisor: PolyElement, place: int) -> PolyElement:
+        """The quotient by a divisor that was read just now, and begins at the token at ``place``.
+
+        It is refused if it is zero, or not a number where only numbers can be divisors.
+        """
+        if not divisor or not (divisor.is_ground or self.inverses):
+            self.refuse_divisor(place, is_zero=not divisor)
+        if divisor.is_ground:  # a number
+            return dividend.quo_ground(divisor.LC)
+        # The next variable stands for 1/divisor; it is replaced after the text was read.
+        name = self.inverses[len(self.divisors)]
+        self.divisors.append(divisor)
+        return dividend * _variables_by_name(self.ring)[normal_form(name)]
 
     def implicit_product(self, is_after_divisor: bool) -> bool:
         """Whether a factor without the sign of a product comes next, as y in ``x y``.
@@ -277,16 +291,7 @@ class PolynomialParser:
         gap = self.text[previous_token.end : next_token.column - 1]
         if "\n" in gap or "\r" in gap:  # a new line may be a new polynomial
             return False
-        # a parenthesis, or a variable of one letter, perhaps with an index
-        is_short = next_token.text == "(" or _SHORT_VARIABLE.fullmatch(next_token.text) is not None
-        is_after_number = previous_token.kind in ("integer", "decimal")
-        if is_after_number:  # 2 x, 2(x + 1), or 2alpha without a blank
-            is_product = is_short or not gap
-        elif previous_token.kind == "name":  # x y; but x(y + 1) could be a function of y + 1
-            is_product = next_token.kind == "name" and is_short
-            is_product = is_product and _SHORT_VARIABLE.fullmatch(previous_token.text) is not None
-        else:  # after a closing parenthesis
-            is_product = is_short
+        is_product = _is_product(previous_token, next_token, gap)
         if is_product and is_after_divisor:
             self.fail(
                 f"'{next_token.text:.60}' could be a factor of the divisor, or of the fraction:"
@@ -353,28 +358,42 @@ class PolynomialParser:
         if kind == "integer":
             return self.ring.sympy_ring.ground_new(integer(token))
         if kind == "decimal":
-            integer_part, _, decimals = token.partition(".")
-            # The 0 is for .5, whose whole part is empty.
-            number = Fraction(integer(f"0{integer_part}{decimals}"), 10 ** len(decimals))
-            return self.ring.sympy_ring.ground_new(self.ring.number(number))
+            return self.ring.sympy_ring.ground_new(self.ring.number(_decimal(token)))
         if kind == "name":
-            # Unicode writes some letters in several ways; the normal form is one of them.
-            variable = _variables_by_name(self.ring).get(normal_form(token))
-            if variable is None:
-                # The last variables of the ring are the inverses, which people do not know.
-                names = self.ring.variables[: len(self.ring.variables) - len(self.inverses)]
-                known_names = first_names([f"{name:.60}" for name in names])
-                advice = ""
-                if len(token) > 1 and set(token) <= set(self.ring.variables):
-                    advice = f"; write {'*'.join(token):.60} for the product"
-                self.fail(f"unknown name '{token:.60}'; known are {known_names}{advice}", start)
-            return variable
+            return self.variable(token, start)
         if token != "(":
             description = f"'{token}'" if token else "the end"
             self.fail(f"expected a number, a name or '(', found {description}", start)
+        return self.sum_in_parentheses(start)
+
+    def variable(self, name: str, place: int) -> PolyElement:
+        """The variable of the ring with this name, which is the token at ``place``; refused if the
+        ring has none.
+        """
+        # Unicode writes some letters in several ways; the normal form is one of them.
+        variable = _variables_by_name(self.ring).get(normal_form(name))
+        if variable is None:
+            self.fail(self.unknown_name(name), place)
+        return variable
+
+    def unknown_name(self, name: str) -> str:
+        """The message that no variable has this name, with the names that are known."""
+        # The last variables of the ring are the inverses, which people do not know.
+        count = len(self.ring.variables) - len(self.inverses)
+        known_names = first_names([f"{known:.60}" for known in self.ring.variables[:count]])
+        advice = ""
+        if len(name) > 1 and set(name) <= set(self.ring.variables):
+            advice = f"; write {'*'.join(name):.60} for the product"
+        return f"unknown name '{name:.60}'; known are {known_names}{advice}"
+
+    def sum_in_parentheses(self, begin: int) -> PolyElement:
+        """A sum and the parenthesis that closes it; the one that opens it is the token ``begin``.
+
+        The place is behind the parenthesis that opens it.
+        """
         self.depth += 1
         if self.depth > MAX_PARENTHESIS_DEPTH:
-            self.fail(f"more than {MAX_PARENTHESIS_DEPTH} parentheses inside one another", start)
+            self.fail(f"more than {MAX_PARENTHESIS_DEPTH} parentheses inside one another", begin)
         sum_inside = self.sum()
         if not self.sign(")"):
             self.fail("expected ')'")
@@ -413,6 +432,29 @@ class PolynomialParser:
         """Refuse the text at the column of the token at ``place``; of the next one if left out."""
         column = self.tokens[self.place if place is None else place].column - 1
         raise _refusal(message, self.text, column)
+
+
+def _is_product(previous: Token, following: Token, gap: str) -> bool:
+    """Whether two factors without a sign between them can only be read as a product.
+
+    The first one ends with the token ``previous``, the second one begins with ``following``, a name
+    or an opening parenthesis, and ``gap`` are the blanks between them.
+    """
+    # a parenthesis, or a variable of one letter, perhaps with an index
+    is_short = following.text == "(" or _SHORT_VARIABLE.fullmatch(following.text) is not None
+    if previous.kind in ("integer", "decimal"):  # 2 x, 2(x + 1), or 2alpha without a blank
+        return is_short or not gap
+    if previous.kind == "name":  # x y; but x(y + 1) could be a function of y + 1
+        are_names = following.kind == "name"
+        return are_names and is_short and _SHORT_VARIABLE.fullmatch(previous.text) is not None
+    return is_short  # after a closing parenthesis
+
+
+def _decimal(text: str) -> Fraction:
+    """The number that a decimal such as ``1.25``, ``2.`` or ``.5`` is, exactly."""
+    integer_part, _, decimals = text.partition(".")
+    # The 0 is for .5, whose integer part is empty.
+    return Fraction(integer(f"0{integer_part}{decimals}"), 10 ** len(decimals))
 
 
 @lru_cache(maxsize=8)

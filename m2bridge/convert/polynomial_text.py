@@ -148,26 +148,42 @@ def convert_to_extension(
     """
     field = ring.field
     assert isinstance(field, ExtensionField)
-    count = len(ring.variables)
-    end_of_generators = count + len(field.names)
-    # The terms that differ only in the generators: keys are the exponents of the ring's variables
-    # and those of the further variables, values are polynomials in the generators.
-    polynomials_in_generators: dict[tuple[Exponents, Exponents], dict[Exponents, Any]] = {}
-    for monomial, coefficient in polynomial.items():
-        number = coefficient
-        if field.characteristic:
-            number = _residue(coefficient, field.characteristic)
-        key = monomial[:count], monomial[end_of_generators:]
-        in_generators = polynomials_in_generators.setdefault(key, {})
-        in_generators[monomial[count:end_of_generators]] = number
+    polynomials = _polynomials_in_generators(polynomial, field, variables=len(ring.variables))
     coefficients: dict[Exponents, Any] = {}  # by the exponents of the ring's variables
-    for (exponents, further_exponents), in_generators in polynomials_in_generators.items():
+    for (exponents, further_exponents), in_generators in polynomials.items():
         summand = field.element(in_generators)
         # ``values`` can be shorter, because further variables without a value do not occur.
         for value, exponent in zip(values, further_exponents, strict=False):
             summand = summand * field.power(value, exponent)
         coefficients[exponents] = coefficients.get(exponents, field.domain.zero) + summand
     return ring.sympy_ring.from_dict({exponents: c for exponents, c in coefficients.items() if c})
+
+
+def _polynomials_in_generators(
+    polynomial: PolyElement, field: ExtensionField, variables: int
+) -> dict[tuple[Exponents, Exponents], dict[Exponents, Any]]:
+    """The terms of a polynomial over QQ that differ only in the generators of a field, collected.
+
+    The polynomial has the variables of :func:`convert_to_extension`: first as many as
+    ``variables`` says, then the generators, then further ones. The keys are the exponents of the
+    first variables and those of the further ones. The values are polynomials in the generators,
+    exponents with coefficients, which are reduced modulo the characteristic.
+
+    Raises
+    ------
+    ConversionError
+        If the characteristic divides the denominator of a coefficient.
+    """
+    end_of_generators = variables + len(field.names)
+    polynomials: dict[tuple[Exponents, Exponents], dict[Exponents, Any]] = {}
+    for monomial, coefficient in polynomial.items():
+        number = coefficient
+        if field.characteristic:
+            number = _residue(coefficient, field.characteristic)
+        key = monomial[:variables], monomial[end_of_generators:]
+        in_generators = polynomials.setdefault(key, {})
+        in_generators[monomial[variables:end_of_generators]] = number
+    return polynomials
 
 
 def _residue(number: Any, p: int) -> int:

@@ -5,8 +5,9 @@ the name is a product, a piece such as a2 is a power of its letter.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Collection, Iterable, Sequence, Set
+from dataclasses import dataclass
+from typing import NoReturn, Self
 
 from m2bridge.convert.polynomial_parser import SUPERSCRIPTS
 from m2bridge.convert.polynomial_text import names_in
@@ -73,12 +74,8 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
     for text in text_list:
         names |= dict.fromkeys(names_in(text))
     names |= dict.fromkeys(constants)
-    omits_signs = any(map(_OMITTED_SIGN.search, text_list))
-    # Who writes some signs and leaves others out may leave out any.
-    writes_products = any(map(_PRODUCT_SIGN.search, text_list)) and not omits_signs
-    writes_powers = any(map(_POWER_SIGN.search, text_list))
-    writes_any = writes_products or writes_powers
-    if not writes_any and _could_be_powers(names):
+    signs = _WrittenSigns.of(text_list)
+    if not (signs.products or signs.powers) and _could_be_powers(names):
         first = next(iter(names))
         _refuse_short_form(first, [first])
     for name in names:
@@ -86,20 +83,62 @@ def check_short_forms(texts: Iterable[str], constants: Sequence[str] = ()) -> No
         if name in constants or _PIECES.fullmatch(name) is None:
             continue
         pieces = _PIECE.findall(name)
-        letters = {piece[0] for piece in pieces}
-        has_number_inside = any(len(piece) > 1 for piece in pieces[:-1])
-        if len(pieces) == 1:  # x2, where x occurs as well
-            is_power = name[1:].isdecimal() and name[0] in names
-            is_ambiguous = is_power and not writes_any
-        elif has_number_inside:  # a2b
-            is_ambiguous = names.keys() >= letters or not writes_products
-        else:  # xy or xy2
-            is_ambiguous = not writes_products and _is_like_a_product(pieces, names, omits_signs)
-        # A constant and one letter is a product, as iy; more letters could be a word.
-        has_constant = len(pieces) > 1 and not letters.isdisjoint(constants)
-        is_with_constant = has_constant and (len(pieces) == 2 or not writes_products)
-        if is_ambiguous or is_with_constant:
+        is_ambiguous = _could_be_product(pieces, names.keys(), signs)
+        if is_ambiguous or _has_constant_as_factor(pieces, constants, signs):
             _refuse_short_form(name, pieces)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _WrittenSigns:
+    """Which signs are written in the polynomials of a call.
+
+    ``omits_products`` says that some sign of a product is left out, as in ``2x``; ``products`` that
+    there are such signs, and none is left out; ``powers`` that some power has a sign.
+    """
+
+    omits_products: bool
+    products: bool
+    powers: bool
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Self:
+        """The signs in these polynomials."""
+        omits_products = any(map(_OMITTED_SIGN.search, texts))
+        # Who writes some signs and leaves others out may leave out any.
+        products = any(map(_PRODUCT_SIGN.search, texts)) and not omits_products
+        powers = any(map(_POWER_SIGN.search, texts))
+        return cls(omits_products=omits_products, products=products, powers=powers)
+
+
+def _could_be_product(pieces: list[str], names: Set[str], signs: _WrittenSigns) -> bool:
+    """Whether the name with these pieces could be their product, or a power if it is one piece.
+
+    The rules are those of :func:`check_short_forms`, and ``names`` are all names that occur.
+    """
+    first, *others = pieces
+    if not others:  # x2, where x occurs as well
+        is_like_a_power = first[1:].isdecimal() and first[0] in names
+        return is_like_a_power and not signs.products and not signs.powers
+    has_number_inside = any(len(piece) > 1 for piece in pieces[:-1])
+    if has_number_inside:  # a2b
+        letters = {piece[0] for piece in pieces}
+        return letters <= names or not signs.products
+    # xy or xy2
+    return not signs.products and _is_like_a_product(pieces, names, signs.omits_products)
+
+
+def _has_constant_as_factor(
+    pieces: list[str], constants: Sequence[str], signs: _WrittenSigns
+) -> bool:
+    """Whether the name with these pieces would be the product of a constant and something else.
+
+    A constant and one letter is such a product, as iy for the constant i; more letters could be a
+    word, and are a product only if signs of products are not written.
+    """
+    letters = {piece[0] for piece in pieces}
+    if len(pieces) == 1 or letters.isdisjoint(constants):
+        return False
+    return len(pieces) == 2 or not signs.products
 
 
 def _is_like_a_product(pieces: list[str], names: Collection[str], omits_signs: bool) -> bool:

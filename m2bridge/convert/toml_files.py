@@ -193,8 +193,8 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     Raises
     ------
     ConversionError
-        In one line, with the place, if it is not TOML, or a part is missing, unknown or not a
-        polynomial.
+        In one line, with the place or the name, if it is not TOML, or a part is missing, unknown or
+        not a polynomial, or a name is no variable or occurs twice.
 
     Examples
     --------
@@ -210,13 +210,7 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     ('parabola', (t, t**2))
     """
     content = read_toml(text)
-    # other tables of m2bridge's files, with a command that takes such a file
-    for other, command in (("ideal", "singular-locus --ideal"), ("layers", "closure --map")):
-        if other in content:
-            raise ConversionError(
-                f"this file holds [{other}], and no map by itself: 'm2bridge {command} FILE'"
-                " takes it"
-            )
+    _check_it_is_a_map(content)
     check_keys(content, where="", required={"map", "coordinates"}, optional=set())
     table = table_of(content, "map", required={"parameters"}, optional={"title", "relations"})
     # every key of this table is the name of a coordinate
@@ -236,11 +230,35 @@ def read_map(text: str) -> tuple[PolynomialMap, str]:
     for name, value in coordinates.items():
         with advice_on_names(value, source):
             images[name] = _fraction(value, f"[coordinates] {name:.60}", source)
+    relations = _relations(table.get("relations", []), source)
+    return PolynomialMap.from_fractions(source, images, relations), title
+
+
+def _check_it_is_a_map(content: dict[str, Any]) -> None:
+    """Raise ConversionError for a file of an ideal or of layers, with a command that takes it.
+
+    ``content`` are the tables of the file by name.
+    """
+    commands = {"ideal": "singular-locus --ideal", "layers": "closure --map"}
+    for other, command in commands.items():
+        if other in content:
+            raise ConversionError(
+                f"this file holds [{other}], and no map by itself: 'm2bridge {command} FILE'"
+                " takes it"
+            )
+
+
+def _relations(value: object, source: PolynomialRing) -> list[PolyElement]:
+    """The relations between the parameters of a map, without those that are zero.
+
+    ``value`` is what the file has as ``relations``, which should be a list of polynomials or
+    equations, as texts; ``source`` has the parameters as variables. ConversionError is raised, with
+    the place in the file, if it is something else.
+    """
     relations = []
-    relation_texts = strings(table.get("relations", []), "[map] relations")
-    for number, text in enumerate(relation_texts, 1):
+    for number, text in enumerate(strings(value, "[map] relations"), 1):
         with advice_on_names(text, source):
             relation = polynomial(text, f"[map] relations {number}", source, equation=True)
         if relation:
             relations.append(relation)
-    return PolynomialMap.from_fractions(source, images, relations), title
+    return relations

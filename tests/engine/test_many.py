@@ -65,6 +65,15 @@ def test_each_item_has_its_outcome_in_its_place() -> None:
 
 
 @pytest.mark.slow
+def test_empty_code_has_no_value(tmp_path: Path) -> None:
+    """As in Macaulay2, where a program without statements has the value null: None in Python."""
+    (outcome,) = run_many("", [1], workers=1, folder=tmp_path)
+    assert (outcome.kind, outcome.value, outcome.text) == ("computed", None, "")
+    (stored,) = tmp_path.glob("*.json")
+    assert json.loads(stored.read_text())["versions"]["macaulay2"] != ""
+
+
+@pytest.mark.slow
 def test_code_has_items_by_name_and_its_errors_are_outcomes() -> None:
     items = [2, ideal("x^2", "x*y"), {"item": 3}, 0, "text", True]
     code = (

@@ -341,7 +341,9 @@ def evaluate(value: Any) -> Any:
 
 
 def _compute(kind: str, parts: list[Any]) -> Any:
-    """Return the value of an expression of a class of Macaulay2; its parts are computed already.
+    """Return the value of an expression of a class of Macaulay2, such as ``Divide``.
+
+    Its parts are computed already: their numbers are SymPy's, so that a quotient is exact.
 
     Raises
     ------

@@ -176,8 +176,9 @@ class Algebra(AsText):
         if self.inverses:
             parts.append("Inverses => true")
         if self.weyl:
-            variable_pairs = [f"{self.variables[x]} => {self.variables[dx]}" for x, dx in self.weyl]
-            parts.append(f"WeylAlgebra => ({', '.join(variable_pairs)})")
+            # of each pair of places, the second one is that of the derivative by the first variable
+            pairs = [f"{self.variables[x]} => {self.variables[dx]}" for x, dx in self.weyl]
+            parts.append(f"WeylAlgebra => ({', '.join(pairs)})")
         if self.skew:
             names = [self.variables[place] for place in self.skew]
             parts.append(f"SkewCommutative => ({', '.join(names)})")

@@ -432,20 +432,49 @@ def test_a_claim_excludes_others_and_leaves_nothing(tmp_path: Path) -> None:
     assert list((tmp_path / ".claims").iterdir()) == []
 
 
-@pytest.mark.parametrize(("item", "beside"), [("a.json", "b.toml"), ("a.outcome.json", "a.toml")])
-def test_no_outcome_takes_the_place_of_an_item(item: str, beside: str, tmp_path: Path) -> None:
-    for name in (item, beside):
-        (tmp_path / name).touch()
-    (tmp_path / "link").symlink_to(tmp_path)
-    for folder in (tmp_path, tmp_path / "link"):
+@pytest.mark.parametrize(
+    ("item", "others"),
+    [
+        ("a.json", ["b.toml"]),
+        # the others cannot be called a and a.outcome, so that their names have the folder too
+        ("x-a.toml.outcome.json", ["a.toml", "a.outcome.json"]),
+    ],
+)
+def test_no_outcome_takes_the_place_of_an_item(
+    item: str, others: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    items = Path("x")
+    items.mkdir()
+    paths = [items / name for name in (item, *others)]
+    for path in paths:
+        path.touch()
+    link = Path("link")
+    link.symlink_to(items)
+    for folder in (items, link):
         with pytest.raises(InvalidCaseError, match=f"^Argument 'out': .*'{item}'.* another folder"):
-            file_jobs(ItemWork("degree item", folder=folder), [tmp_path / beside, tmp_path / item])
-    for folder in (tmp_path / "results", None):
-        assert len(file_jobs(ItemWork("degree item", folder=folder), [tmp_path / item])) == 1
+            file_jobs(ItemWork("degree item", folder=folder), paths)
+    for other_folder in (tmp_path / "results", None):
+        assert len(file_jobs(ItemWork("degree item", folder=other_folder), paths)) == len(paths)
+
+
+def test_outcomes_with_and_without_a_value_have_files_of_their_own(tmp_path: Path) -> None:
+    """The file a.outcome.json would be that of a if it fails, and of a.outcome if it does not."""
+    paths = [tmp_path / name for name in ("a.toml", "a.outcome.toml")]
+    work = ItemWork("", function=pickle.dumps(len), folder=tmp_path / "results")
+    work.make_folder()
+    for path in paths:
+        path.touch()
+    first, second = file_jobs(work, paths)
+    failed = Outcome(first.name, "failed", reason="it fails")
+    computed = Outcome(second.name, "computed", value=1)
+    for job, outcome in ((first, failed), (second, computed)):
+        work.store(job, outcome)
+    assert (work.stored(first), work.stored(second)) == (failed, computed)
 
 
 def test_an_outcome_removes_only_an_outcome_of_the_other_kind(tmp_path: Path) -> None:
-    work = ItemWork("", folder=tmp_path)
+    work = ItemWork("", function=pickle.dumps(abs), folder=tmp_path)
     job = Job(number=0, name="a", item=b"", digest="1")
     theirs = tmp_path / "a.json"
     theirs.write_text('{"kind": "mine"}')
@@ -628,7 +657,7 @@ def test_a_folder_knows_other_functions_by_their_source() -> None:
 
 
 def test_values_that_are_hard_to_write_have_outcomes(tmp_path: Path) -> None:
-    work = ItemWork("", folder=tmp_path)
+    work = ItemWork("", function=pickle.dumps(abs), folder=tmp_path)
     job = Job(number=0, name="a", item=b"", digest="1")
     nested: list[Any] = []
     for _ in range(100_000):
@@ -638,6 +667,31 @@ def test_values_that_are_hard_to_write_have_outcomes(tmp_path: Path) -> None:
     half_of_a_pair = Outcome("a", "computed", "\ud800", output="ü\udfff")
     assert work.store(job, half_of_a_pair) == half_of_a_pair
     assert work.stored(job) == half_of_a_pair
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), [1.5, float("-inf")], {1: "a", "1": "b"}]
+)
+def test_values_that_json_lacks_fail(value: object, tmp_path: Path) -> None:
+    """Their file could not be read: NaN is not JSON, and of one name twice a reader keeps one."""
+    work = ItemWork("", function=pickle.dumps(abs), folder=tmp_path)
+    job = Job(number=0, name="a", item=b"", digest="1")
+    outcome = work.store(job, Outcome("a", "computed", value))
+    assert (outcome.kind, outcome.value) == ("failed", None)
+    assert outcome.reason.startswith("cannot store the value as JSON in the folder: ")
+    assert work.stored(job) == outcome
+    json.loads((tmp_path / "a.outcome.json").read_text(), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("digits", [4001, 4300])
+def test_the_longest_integers_are_read_back(digits: int, tmp_path: Path) -> None:
+    work = ItemWork("", function=pickle.dumps(abs), folder=tmp_path)
+    job = Job(number=0, name="a", item=b"", digest="1")
+    number = 10 ** (digits - 1)
+    assert work.store(job, Outcome("a", "computed", [number])).value == [number]
+    stored = work.stored(job)
+    assert stored is not None
+    assert stored.value == [number]
 
 
 def test_a_folder_that_cannot_be_written_ends_the_batch(tmp_path: Path) -> None:

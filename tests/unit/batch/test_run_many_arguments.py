@@ -1,5 +1,6 @@
 """Arguments of ``run_many`` and numbers of cases that are refused before anything is computed."""
 
+import threading
 from typing import Any
 
 import pytest
@@ -47,6 +48,13 @@ def test_arguments_of_a_wrong_type_are_named(argument: str, value: Any) -> None:
     with pytest.raises(InvalidCaseError) as refused:
         run_many("item", [1], **{argument: value})
     assert refused.value.option == argument
+
+
+def test_a_function_that_cannot_be_sent_to_a_worker_is_refused() -> None:
+    lock = threading.Lock()
+    with pytest.raises(InvalidCaseError, match="cannot be sent to a worker: TypeError") as refused:
+        run_many(lambda item: (lock, item), [1])
+    assert refused.value.option == "work"
 
 
 def test_numbers_of_a_case_without_an_order_are_refused() -> None:

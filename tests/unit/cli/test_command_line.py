@@ -17,7 +17,7 @@ from m2bridge import QQ, CoefficientField
 from m2bridge.cli import commands
 from m2bridge.cli.cases import family_with_all_sizes, value_of
 from m2bridge.cli.common import exit_code, finished
-from m2bridge.cli.decide import membership_command
+from m2bridge.cli.decide import has_decimals, membership_command
 from m2bridge.errors import InvalidCaseError, TooLargeError
 from m2bridge.training.critical_points import _loss_text
 from tests.conftest import Invoke
@@ -635,6 +635,21 @@ def test_weights_of_too_large_a_case_are_not_multiplied(monkeypatch: pytest.Monk
         membership_command.main(
             ["--d", "30", "--d-out", "30", "--A", rows, "--V", rows], standalone_mode=False
         )
+
+
+@pytest.mark.parametrize(
+    ("matrix", "has"),
+    [
+        ("[[1, 2]]", False),
+        ('[["1/2", -3]]', False),
+        ("[[1.5]]", True),
+        ("[[1e2]]", True),
+        ('[["2E-3"]]', True),
+        ('[[".5"]]', True),
+    ],
+)
+def test_decimals_among_weights_are_recognized(matrix: str, has: bool) -> None:
+    assert has_decimals(["[[1]]", matrix]) is has
 
 
 def test_options_as_usual_stand_beside_all_sizes() -> None:
