@@ -54,6 +54,8 @@ def test_fields_have_the_names_that_people_write(names: list[str], field: Coeffi
         ("QQ[i]/(i^2-1)", "reducible over QQ: (i - 1)*(i + 1)"),
         ("GF(5)[i]/(i^2+1)", "reducible over GF(5): (i + 2)*(i - 2)"),
         ("QQ[a]/(a^2+2a+1)", "reducible over QQ: (a + 1)**2"),
+        ("QQ[a]/(a^11-a^10+2a-2)", "reducible over QQ: (a - 1)*(a**10 + 2)"),
+        ("GF(5)[a]/(a^12)", "reducible over GF(5): (a)**12"),
         ("QQ[i]/(i+1)", "of degree 2 to"),
         ("QQ[i]/(x^2+1)", "unknown name 'x'"),
         ("QQ(i)", "a root of -1 or as a parameter"),
