@@ -59,7 +59,8 @@ from .ideals.construct import (
     read_sage_text,
 )
 from .ideals.ideal import Ideal
-from .ideals.varieties import IdealSingularLocus, IrreducibleComponent, ProjectiveScheme
+from .ideals.singular_locus_result import IdealSingularLocus, IrreducibleComponent
+from .ideals.varieties import ProjectiveScheme
 from .limits import Limits
 from .maps.chain import Chain, Layer
 from .maps.closure import Image, closure, image, implicitize

@@ -378,10 +378,8 @@ class Quotient:
         remaining : list of numbered rows
             The other rows, reduced by the forms, if they are not zero then.
         """
-        places_of_rows = chain.from_iterable(row for _, row in rows)
-        counts = Counter(places_of_rows)  # place → the number of rows in which it occurs
         # Places that occur in few rows lead: expressing them in others changes few rows.
-        order = sorted(counts, key=lambda place: (counts[place], place))
+        order = _places_by_frequency(rows)
         position = {place: i for i, place in enumerate(order)}
         led_rows: dict[Any, SparseVector] = {}
         other_rows = []
@@ -471,6 +469,13 @@ def combination(
         if residue:
             result[place] = residue
     return result
+
+
+def _places_by_frequency(rows: Iterable[NumberedRow]) -> list[Any]:
+    """The places that occur in rows, those that occur in few of them first."""
+    places_of_rows = chain.from_iterable(row for _, row in rows)
+    counts = Counter(places_of_rows)  # place → the number of rows in which it occurs
+    return sorted(counts, key=lambda place: (counts[place], place))
 
 
 def _number_of_entries(numbered: NumberedRow) -> int:

@@ -111,6 +111,7 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
     number, vector
         The vector that is added, and its number among all.
     """
+    # the value of the form of each ray on the new vector
     values = [sum(a * b for a, b in zip(form, vector, strict=True)) for form, _ in rays]
     new_rays: list[_Ray] = []
     for (form, zeros), value in zip(rays, values, strict=True):
@@ -129,15 +130,24 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
         common_zeros = zeros_above & zeros_below
         if len(common_zeros) < least:
             continue
-        # Two rays span a face of dimension 2 exactly if no third ray has their common zeros.
-        zeros_of_others = (zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j))
-        if any(common_zeros <= zeros for zeros in zeros_of_others):
-            continue
-        # The combination of both forms, with positive coefficients, that is zero on the vector.
-        pairs = zip(form_above, form_below, strict=True)
-        new_form = [values[i] * below - values[j] * above for above, below in pairs]
-        new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
+        if _span_a_face(rays, i, j):
+            # The combination of both forms, with positive coefficients, that is zero on the vector.
+            pairs = zip(form_above, form_below, strict=True)
+            new_form = [values[i] * below - values[j] * above for above, below in pairs]
+            new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
     return new_rays
+
+
+def _span_a_face(rays: Sequence[_Ray], i: int, j: int) -> bool:
+    """Whether the rays with the numbers i and j span a face of dimension 2 of the cone of all rays.
+
+    They do exactly if no third ray has their common zeros.
+    """
+    _, zeros_of_i = rays[i]
+    _, zeros_of_j = rays[j]
+    common_zeros = zeros_of_i & zeros_of_j
+    zeros_of_others = (zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j))
+    return not any(common_zeros <= zeros for zeros in zeros_of_others)
 
 
 def _primitive_vector(form: Sequence[Any]) -> IntegerVector:

@@ -60,7 +60,8 @@ from m2bridge.ideals.program import (
     tidy,
 )
 from m2bridge.ideals.second_order import decompose_in_either_order
-from m2bridge.ideals.varieties import IdealSingularLocus, Minors, ProjectiveScheme, singular_locus
+from m2bridge.ideals.singular_locus_result import IdealSingularLocus
+from m2bridge.ideals.varieties import Minors, ProjectiveScheme, singular_locus
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet

@@ -9,7 +9,7 @@ where they are counted. It is ``unfinished`` where a limit left only some number
 outcome modulo a prime, ``CountedDegrees``, is the result or the error that the count raised.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -117,17 +117,7 @@ def polar_degrees(
     model = as_model(case)
     theorem = model.polar_theorem() if method in ("auto", "theorem") else None
     if theorem is not None:
-        return PolarDegrees(
-            title=model.title,
-            case=model.case,
-            # a projective closure has one coordinate more: `closure` counts as 0 or 1
-            ambient=model.coordinate_count - 1 + theorem.closure,
-            dimension=len(theorem.degrees) - 1,
-            method="theorem",
-            closure=theorem.closure,
-            theorem=theorem,
-            seconds=clock().seconds,
-        )
+        return _by_theorem(model, theorem)
     if method == "theorem":
         raise MethodUnavailableError(
             f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
@@ -139,6 +129,23 @@ def polar_degrees(
     if method == "auto":
         return _by_quicker_method(model)
     return _by_random_slices(model)
+
+
+def _by_theorem(model: Model, theorem: PolarData) -> PolarDegrees:
+    """Return the polar degrees that a theorem gives for a model."""
+    # N + 1 coordinates of a cone are homogeneous coordinates of P^N; an affine space of dimension N
+    # is a part of P^N
+    ambient = model.coordinate_count if theorem.closure else model.coordinate_count - 1
+    return PolarDegrees(
+        title=model.title,
+        case=model.case,
+        ambient=ambient,
+        dimension=len(theorem.degrees) - 1,
+        method="theorem",
+        closure=theorem.closure,
+        theorem=theorem,
+        seconds=clock().seconds,
+    )
 
 
 def _by_quicker_method(model: Model) -> PolarDegrees:
@@ -376,11 +383,7 @@ def _by_conormal(
     if dimension < 0:
         raise InvalidCaseError("ideal", "the projective variety is empty")
     degrees_of_components = answer.integer_lists("polar_degrees")
-    # δ_0, …, δ_n are the sums over the components; all δ_i with i > n are zero
-    degrees = [0] * (dimension + 1)
-    for component_degrees in degrees_of_components:
-        for i, value in enumerate(component_degrees[: dimension + 1]):
-            degrees[i] += value
+    degrees = _sums_by_index(degrees_of_components, dimension + 1)  # δ_0, …, δ_n
     method_text = "by the conormal variety"
     if len(degrees_of_components) > 1:
         method_text += f", the sum over {len(degrees_of_components)} irreducible components"
@@ -400,6 +403,18 @@ def _by_conormal(
         seconds=clock().seconds,
         closure=not is_cone,
     )
+
+
+def _sums_by_index(degrees_of_components: Iterable[Sequence[int]], size: int) -> list[int]:
+    """Return δ_0, …, δ_(size − 1) of a variety: the sums of those of its irreducible components.
+
+    A component of smaller dimension may have fewer; those with i ≥ ``size`` are zero, and left out.
+    """
+    sums = [0] * size
+    for degrees in degrees_of_components:
+        for i, degree in enumerate(degrees[:size]):
+            sums[i] += degree
+    return sums
 
 
 def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:
