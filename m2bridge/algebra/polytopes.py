@@ -113,12 +113,7 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
     """
     # the value of the form of each ray on the new vector
     values = [sum(a * b for a, b in zip(form, vector, strict=True)) for form, _ in rays]
-    new_rays: list[_Ray] = []
-    for (form, zeros), value in zip(rays, values, strict=True):
-        if value > 0:
-            new_rays.append((form, zeros))
-        elif value == 0:
-            new_rays.append((form, zeros | {number}))
+    new_rays = _kept_rays(rays, number, values)
     rays_above = [i for i, value in enumerate(values) if value > 0]
     rays_below = [i for i, value in enumerate(values) if value < 0]
     # The forms of a face of dimension 2 are zero on vectors of rank n − 2, in dimension n: on at
@@ -136,6 +131,21 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
             new_form = [values[i] * below - values[j] * above for above, below in pairs]
             new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
     return new_rays
+
+
+def _kept_rays(rays: Sequence[_Ray], number: int, values: Sequence[int]) -> list[_Ray]:
+    """The rays whose forms are not negative on a new vector.
+
+    Where the form is zero on the vector, its number is among the numbers of zeros. ``number`` is
+    that of the vector, and ``values`` has the value of the form of each ray on it.
+    """
+    kept: list[_Ray] = []
+    for (form, zeros), value in zip(rays, values, strict=True):
+        if value > 0:
+            kept.append((form, zeros))
+        elif value == 0:
+            kept.append((form, zeros | {number}))
+    return kept
 
 
 def _span_a_face(rays: Sequence[_Ray], i: int, j: int) -> bool:
