@@ -228,7 +228,7 @@ class MonomialIdeal(GeneralIdeal):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
-    >>> from m2bridge.algebra.ring import PolynomialRing, field_text
+    >>> from m2bridge.algebra.ring import PolynomialRing
     >>> ring = PolynomialRing(QQ, ("x", "y"))
     >>> x, y = ring.sympy_ring.gens
     >>> MonomialIdeal(ring, (x**2, x * y))
@@ -422,7 +422,7 @@ class GroebnerBasis(AsText, Typeset):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
-    >>> from m2bridge.algebra.ring import PolynomialRing, field_text
+    >>> from m2bridge.algebra.ring import PolynomialRing
     >>> ring = PolynomialRing(QQ, ("x", "y"))
     >>> x, y = ring.sympy_ring.gens
     >>> target, source = Module(ring, ((0,),)), Module(ring, ((1,), (2,)))
@@ -462,7 +462,7 @@ class RingMap(Named, Typeset):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
-    >>> from m2bridge.algebra.ring import PolynomialRing, field_text
+    >>> from m2bridge.algebra.ring import PolynomialRing
     >>> ring = PolynomialRing(QQ, ("x", "y"))
     >>> x, y = ring.sympy_ring.gens
     >>> RingMap(ring, ring, (y, x))
