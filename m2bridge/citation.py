@@ -49,11 +49,14 @@ class Work:
     url: str = ""
 
     def __str__(self) -> str:
-        published = " ".join(filter(None, (self.venue, str(self.year or ""))))
+        published = self.venue
+        if self.year is not None:
+            published = f"{self.venue} {self.year}".strip()
         place = self.url
         if self.arxiv:
             place = f"arXiv:{self.arxiv}"
-        return ", ".join(filter(None, (*self.authors, self.title, published, place)))
+        parts = (*self.authors, self.title, published, place)
+        return ", ".join(part for part in parts if part)
 
     @property
     def _names(self) -> list[tuple[str, str]]:

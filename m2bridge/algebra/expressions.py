@@ -59,7 +59,7 @@ def symbol_name(symbol: Any) -> str:
     return "_".join([base_name, *map(str, indices)])
 
 
-def _check_indices(entry: SymbolEntry, indices: Iterable[Any]) -> None:
+def _check_indices(entry: Any, indices: Iterable[Any]) -> None:
     """Raise ConversionError if an index of an entry is not an integer from 0 on."""
     for index in indices:
         if not isinstance(index, Integer) or index < 0:

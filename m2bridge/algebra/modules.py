@@ -111,17 +111,17 @@ class BettiTable(Typeset):
     @property
     def rows(self) -> dict[tuple[int, int], int]:
         """The nonzero numbers of generators by pairs: homological degree i, and weight less i."""
-        table: dict[tuple[int, int], int] = {}
+        table: Counter[tuple[int, int]] = Counter()
         for (i, _, weight), count in self.entries:
-            table[i, weight - i] = table.get((i, weight - i), 0) + count
-        return table
+            table[i, weight - i] += count
+        return dict(table)
 
     @property
     def _totals(self) -> dict[int, int]:
         """The numbers of generators by homological degree."""
-        totals: dict[int, int] = {}
+        totals: Counter[int] = Counter()
         for (i, _, _), count in self.entries:
-            totals[i] = totals.get(i, 0) + count
+            totals[i] += count
         return dict(sorted(totals.items()))
 
     def __repr__(self) -> str:

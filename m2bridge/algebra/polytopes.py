@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from math import gcd, prod
+from math import gcd
 from typing import Any
 
 import flint
@@ -239,10 +239,14 @@ def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
     ``numbers`` are those of the vectors. The index of a lattice in a larger one with the same span
     is the quotient of their products, since they have pivots at the same places.
     """
-    hermite = flint.fmpz_mat([list(vectors[i]) for i in sorted(numbers)]).hnf().tolist()
-    nonzero_rows = filter(any, hermite)
-    pivots = [next(filter(None, row)) for row in nonzero_rows]  # the first nonzero entries
-    return prod(map(int, pivots))
+    generators = [list(vectors[i]) for i in sorted(numbers)]
+    echelon = flint.fmpz_mat(generators).hnf().tolist()  # the Hermite normal form
+    covolume = 1
+    for row in echelon:
+        nonzero_entries = [int(entry) for entry in row if entry]
+        if nonzero_entries:
+            covolume *= nonzero_entries[0]  # the pivot of the row
+    return covolume
 
 
 def volume_in_space(points: Sequence[IntegerVector]) -> int:

@@ -200,7 +200,9 @@ class CriticalSystem:
 
         First come the c equations f, then the n entries of M (x − u) − Jᵀ λ.
         """
-        x, multipliers = point[: len(self.data)], point[len(self.data) :]
+        n = len(self.data)
+        x = point[:n]
+        multipliers = point[n:]  # λ
         jacobian = self._matrix(self.gradients, x)
         value = self._value(x, multipliers, jacobian)
         return value, self._derivative(x, multipliers, jacobian)
@@ -211,8 +213,9 @@ class CriticalSystem:
         """Return F(x, λ) as a column, for the multipliers λ; ``jacobian`` is J at the point x."""
         n, c = len(self.data), len(self.equations)
         equations = [_polynomial_value(f, x) for f in self.equations]
+        half_gradient = flint.arb_mat(n, 1, self._half_gradient(x))  # M (x − u)
         column = flint.arb_mat(c, 1, multipliers)
-        remainder = flint.arb_mat(n, 1, self._half_gradient(x)) - jacobian.transpose() * column
+        remainder = half_gradient - jacobian.transpose() * column
         return flint.arb_mat(n + c, 1, equations + remainder.entries())
 
     def _derivative(

@@ -58,7 +58,8 @@ class DistanceForm:
         """
         rows = []
         for row, d_i in zip(self.matrix, denominators, strict=True):
-            rows.append(tuple(c / (d_i * d_j) for c, d_j in zip(row, denominators, strict=True)))
+            entries = zip(row, denominators, strict=True)
+            rows.append(tuple(entry / (d_i * d_j) for entry, d_j in entries))
         # the text remains that of the form in the coordinates x
         return DistanceForm(tuple(rows), self.text)
 

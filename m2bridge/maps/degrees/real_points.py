@@ -241,7 +241,7 @@ def _points_by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[
     """
     random = Random(1)  # a fixed seed, so that results can be repeated
     try:
-        arrays = [numpy.array([list(map(_float, row)) for row in rows]) for rows in matrices]
+        arrays = list(map(_floating_matrix, matrices))
         combination: Any = sum(random.random() * array for array in arrays)
         _eigenvalues, vectors = numpy.linalg.eig(combination)  # the columns are eigenvectors
         # the pseudoinverse exists also where points are multiple and eigenvectors are no basis
@@ -254,9 +254,15 @@ def _points_by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[
     return [[Fraction(float(x.real)) for x in point] for point in points if _may_be_real(point)]
 
 
-def _float(number: Any) -> float:
-    """Return an exact number of an answer as a floating-point number."""
-    return float(Fraction(number))
+def _floating_matrix(rows: Sequence[Sequence[Any]]) -> Any:
+    """Return a matrix of exact numbers of an answer as an array of floating-point numbers.
+
+    Raises
+    ------
+    OverflowError
+        If a number is too large for them.
+    """
+    return numpy.array([[float(Fraction(number)) for number in row] for row in rows])
 
 
 def _may_be_real(point: Sequence[Any]) -> bool:
