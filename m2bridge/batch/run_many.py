@@ -165,7 +165,7 @@ def run_many(
         raise InvalidCaseError(
             "work", f"must be Macaulay2 code as text, or a function, not a {type(work).__name__}"
         )
-    Limits(memory=memory)  # raises an error for an invalid limit
+    memory = Limits(memory=memory).memory  # in whole bytes; an invalid limit raises an error
     kinds_to_retry = outcome_kinds(retry)
     if folder is not None:
         folder = _folder_of_outcomes(folder)
