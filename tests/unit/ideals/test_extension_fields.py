@@ -9,9 +9,10 @@ from random import Random
 from typing import Any
 
 import flint
+import numpy
 import pytest
 import sympy
-from sympy import I, Poly, sqrt, symbols
+from sympy import I, Integer, Poly, sqrt, symbols
 
 from m2bridge import CoefficientField, PolynomialRing, dimension, ideal, read_ideal, read_ideal_file
 from m2bridge.algebra.extension_field import ExtensionField
@@ -46,6 +47,15 @@ def test_fields_have_the_names_that_people_write(names: list[str], field: Coeffi
     assert [parse_field(name) for name in names] == [field] * len(names)
     assert parse_field(str(field)) == field
     assert pickle.loads(pickle.dumps(field)) == field
+
+
+@pytest.mark.parametrize("three", [Integer(3), numpy.int64(3)])
+def test_a_characteristic_may_be_an_integer_of_another_library(three: Any) -> None:
+    field = CoefficientField(three)
+    assert field == CoefficientField(3)
+    assert type(field.characteristic) is int
+    assert ExtensionField(three, ("i",), (1, 0, 1)) == parse_field("GF(3)[i]/(i^2+1)")
+    assert ideal("x^2 + 4", field=field).generators == ideal("x^2 + 1", field="GF(3)").generators
 
 
 @pytest.mark.parametrize(
