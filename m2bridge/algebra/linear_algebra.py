@@ -433,18 +433,28 @@ class Quotient:
         independent = reduced_echelon(matrix.transpose()).pivots
         numbers = [number for number, _ in rows]
         self.chosen += [numbers[i] for i in independent]
-        echelon, pivots = reduced_echelon(matrix)
-        free_columns = sorted(set(range(len(places))).difference(pivots))
-        forms: dict[Any, SparseVector] = {}
-        for i, pivot in enumerate(check_deadline_in(pivots)):
-            # The row says that e_pivot + Σ c_j e_j is 0 modulo the rows, so e_pivot is Σ −c_j e_j.
-            form: SparseVector = {}
-            for j in free_columns:
-                value = int(echelon[i, j])
-                if value:
-                    form[places[j]] = self.prime - value
-            forms[places[pivot]] = form
-        return forms
+        return _forms_of_pivots(reduced_echelon(matrix), places, self.prime)
+
+
+def _forms_of_pivots(
+    echelon: ModularEchelon, places: Sequence[Any], prime: int
+) -> dict[Any, SparseVector]:
+    """The expression of each pivot of a reduced echelon form, modulo its rows, in other places.
+
+    ``places`` has the place to which each column belongs. A pivot is the place of a pivot column;
+    it is expressed in the places of columns without pivot.
+    """
+    free_columns = sorted(set(range(len(places))).difference(echelon.pivots))
+    forms: dict[Any, SparseVector] = {}
+    for i, pivot in enumerate(check_deadline_in(echelon.pivots)):
+        # The row says that e_pivot + Σ c_j e_j is 0 modulo the rows, so e_pivot is Σ −c_j e_j.
+        form: SparseVector = {}
+        for j in free_columns:
+            value = int(echelon.matrix[i, j])
+            if value:
+                form[places[j]] = prime - value
+        forms[places[pivot]] = form
+    return forms
 
 
 def combination(

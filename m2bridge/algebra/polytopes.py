@@ -42,18 +42,25 @@ def lattice_coordinates(vectors: Sequence[IntegerVector]) -> list[IntegerVector]
     basis = [list(map(int, row)) for row in hermite if any(row)]
     # The pivot of a row is the column of its first nonzero entry.
     pivots = [next(j for j, entry in enumerate(row) if entry) for row in basis]
+    return [_coordinates_in(basis, pivots, vector) for vector in vectors]
+
+
+def _coordinates_in(
+    basis: Sequence[Sequence[int]], pivots: Sequence[int], vector: IntegerVector
+) -> IntegerVector:
+    """The coordinates of a vector of a lattice in a basis that is in echelon form.
+
+    ``pivots`` has for each row of the basis the column of its first nonzero entry.
+    """
+    remainder = list(vector)
     coordinates = []
-    for vector in vectors:
-        remainder = list(vector)
-        multiples = []
-        # Later rows of the basis are zero at a pivot, as it is an echelon form: what is left of the
-        # vector there is a multiple of the row of the pivot.
-        for row, pivot in zip(basis, pivots, strict=True):
-            multiple = remainder[pivot] // row[pivot]
-            multiples.append(multiple)
-            remainder = [a - multiple * b for a, b in zip(remainder, row, strict=True)]
-        coordinates.append(tuple(multiples))
-    return coordinates
+    # Later rows of the basis are zero at a pivot, as it is an echelon form: what is left of the
+    # vector there is a multiple of the row of the pivot.
+    for row, pivot in zip(basis, pivots, strict=True):
+        multiple = remainder[pivot] // row[pivot]
+        coordinates.append(multiple)
+        remainder = [a - multiple * b for a, b in zip(remainder, row, strict=True)]
+    return tuple(coordinates)
 
 
 def facets(vectors: Sequence[IntegerVector]) -> list[Face]:

@@ -430,22 +430,33 @@ def sage_generators(ideal: Any) -> GeneratingSet:
         listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
         # The ring of all of them: a second ring is a ValueError, as an empty list is.
         (parent,) = {polynomial.parent() for polynomial in listed}
-        base = parent.base_ring()
-        is_prime_field = base.is_field() and base.is_prime_field() and base.is_exact()
-        # ZZ is the only exact ring of Sage of this name
-        if not is_prime_field and str(base) != "Integer Ring":
-            raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ, GF(p) or ZZ")
-        names = tuple(map(str, parent.variable_names()))
-        for name in names:
-            check_variable(name)
-        coefficients = CoefficientField(int(base.characteristic())) if is_prime_field else ZZ
-        ring = PolynomialRing(coefficients, names)
+        ring = _ring_from_sage(parent)
         generators = [_from_sage(ring, polynomial) for polynomial in listed]
         return GeneratingSet.without_zeros(ring, generators)
     except (AttributeError, TypeError, ValueError) as reason:
         raise ConversionError(
             f"not an ideal of one polynomial ring of Sage: {reason!r:.120}"
         ) from None
+
+
+def _ring_from_sage(sage_ring: Any) -> PolynomialRing:
+    """The ring with the variables and the coefficients of a polynomial ring of Sage.
+
+    Raises
+    ------
+    ConversionError
+        If the coefficients are not in QQ, GF(p) or ZZ, or a name is not one of a variable.
+    """
+    base = sage_ring.base_ring()
+    is_prime_field = base.is_field() and base.is_prime_field() and base.is_exact()
+    # ZZ is the only exact ring of Sage of this name
+    if not is_prime_field and str(base) != "Integer Ring":
+        raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ, GF(p) or ZZ")
+    names = tuple(map(str, sage_ring.variable_names()))
+    for name in names:
+        check_variable(name)
+    coefficients = CoefficientField(int(base.characteristic())) if is_prime_field else ZZ
+    return PolynomialRing(coefficients, names)
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:
