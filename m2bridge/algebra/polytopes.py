@@ -38,11 +38,16 @@ def lattice_coordinates(vectors: Sequence[IntegerVector]) -> list[IntegerVector]
     >>> lattice_coordinates([(1, 0), (1, 2)])
     [(1, 0), (1, 1)]
     """
-    hermite = flint.fmpz_mat(list(map(list, vectors))).hnf().tolist()
-    basis = [list(map(int, row)) for row in hermite if any(row)]
-    # The pivot of a row is the column of its first nonzero entry.
-    pivots = [next(j for j, entry in enumerate(row) if entry) for row in basis]
+    generators = [list(vector) for vector in vectors]
+    echelon = flint.fmpz_mat(generators).hnf().tolist()  # the Hermite normal form
+    basis = [list(map(int, row)) for row in echelon if any(row)]
+    pivots = [_first_nonzero(row) for row in basis]
     return [_coordinates_in(basis, pivots, vector) for vector in vectors]
+
+
+def _first_nonzero(row: Sequence[int]) -> int:
+    """The place of the first entry of a row that is not zero; there is one."""
+    return next(place for place, entry in enumerate(row) if entry)
 
 
 def _coordinates_in(
