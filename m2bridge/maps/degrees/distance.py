@@ -108,7 +108,7 @@ def count_by_random_primes(
     MethodUnavailableError
         If no count is that of enough primes.
     TimeLimitError, MemoryLimitError
-        If a limit was reached before two primes agreed.
+        If a limit was reached while too few primes agreed: two more than give other counts.
     """
     counts: dict[int, CriticalCount] = {}
     begin = clock().seconds
@@ -132,12 +132,12 @@ def _agreed_count(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]
 def _agreed_before_limit(
     counts: Mapping[int, CriticalCount], limit: TimeLimitError | MemoryLimitError
 ) -> AgreedCount:
-    """Return the count on which two primes agreed before a limit was reached.
+    """Return the count that two primes more than others gave before a limit was reached.
 
     Raises
     ------
     TimeLimitError, MemoryLimitError
-        The limit, if no two primes agreed; its ``progress`` says what each prime gave.
+        The limit, if there is no such count; its ``progress`` says what each prime gave.
     """
     agreeing = leading_primes(counts, MIN_AGREEING_PRIMES) if counts else ()
     if agreeing:

@@ -261,7 +261,7 @@ def _agreed_by_random_primes(
     InvalidCaseError, MethodUnavailableError
         If enough primes give such an error; if no numbers are those of enough primes.
     TimeLimitError, MemoryLimitError
-        If the limit was reached before any numbers were found.
+        If the limit was reached before any numbers were found, or while too few primes agreed.
     """
     # outcomes[prime] = the polar degrees modulo the prime, or the error that the count raised
     outcomes: dict[int, CountedDegrees] = {}
@@ -272,9 +272,9 @@ def _agreed_by_random_primes(
         except (TimeLimitError, MemoryLimitError) as limit:
             return _agreed_before_limit(outcomes, limit)
         outcome = outcomes[prime]
-        # a limit was reached while counting, and the outcome may have some of the numbers
         if isinstance(outcome, PolarDegrees) and outcome.unfinished:
-            return _agreed_before_limit(outcomes, limit=None)
+            finished = {other: outcomes[other] for other in outcomes if other != prime}
+            return _agreed_with_unfinished(finished, prime, outcome)
         agreeing = deciding_primes(
             _comparable_values(outcomes), clock().seconds - begin, cheap_seconds
         )
@@ -324,41 +324,57 @@ def _common_outcome(
     return replace(outcome, theorem=numbers, primes=primes, seconds=clock().seconds)
 
 
-def _agreed_before_limit(
-    outcomes: Mapping[int, CountedDegrees], limit: TimeLimitError | MemoryLimitError | None
+def _agreed_with_unfinished(
+    finished: Mapping[int, CountedDegrees], prime: int, unfinished: PolarDegrees
 ) -> PolarDegrees:
-    """Return the result by the primes that finished before a limit.
-
-    If at least two agree, they are enough; one alone gives an unfinished result.
+    """Return the result where the count modulo the last prime reached a limit.
 
     Parameters
     ----------
-    outcomes : mapping from prime to outcome
-    limit : error, or None
-        The limit; ``None`` if the last of the outcomes reached it while counting, and may have some
-        of the numbers. These are returned if no prime finished.
+    finished : mapping from prime to outcome
+        The outcomes modulo the primes before.
+    prime : int
+    unfinished : PolarDegrees
+        The outcome modulo the last prime, which may have some of the numbers. It is the result if
+        no prime finished.
 
     Raises
     ------
-    TimeLimitError, MemoryLimitError
-        The limit, if no prime gives numbers or they give different ones.
+    InvalidCaseError, MethodUnavailableError
+        If this error is the outcome of enough of the primes before.
+    TimeLimitError
+        The limit, if there are no numbers, or too few of the primes before agree.
     """
-    finished = dict(outcomes)
-    if limit is None:
-        last_prime, last_outcome = finished.popitem()  # the one with some of the numbers, or none
-        assert isinstance(last_outcome, PolarDegrees)
-        if not finished and last_outcome.degrees:
-            return _common_outcome(outcomes, (last_prime,))
-        limit = TimeLimitError(last_outcome.unfinished)
+    if not finished and unfinished.degrees:
+        return _common_outcome({prime: unfinished}, (prime,))
+    return _agreed_before_limit(finished, TimeLimitError(unfinished.unfinished))
+
+
+def _agreed_before_limit(
+    finished: Mapping[int, CountedDegrees], limit: TimeLimitError | MemoryLimitError
+) -> PolarDegrees:
+    """Return the result by the primes that finished before a limit.
+
+    Two more with one outcome than with others are enough. The numbers of a single prime are an
+    unfinished result. ``finished`` has the outcome modulo each of these primes.
+
+    Raises
+    ------
+    InvalidCaseError, MethodUnavailableError
+        If this error is the outcome of enough primes.
+    TimeLimitError, MemoryLimitError
+        The limit, if no prime finished, too few agree, or a single one gave an error.
+    """
     if not finished:
         raise limit
     agreeing = leading_primes(_comparable_values(finished), MIN_AGREEING_PRIMES)
     if agreeing:
         return _common_outcome(finished, agreeing)
-    if len(finished) > 1:  # no two of them agree
+    first_prime, *further_primes = finished
+    # an error modulo one prime decides nothing: the variety may have changed there
+    if further_primes or not isinstance(finished[first_prime], PolarDegrees):
         raise limit
-    only_outcome = _common_outcome(finished, primes=tuple(finished))
-    return replace(only_outcome, unfinished=str(limit))
+    return replace(_common_outcome(finished, (first_prime,)), unfinished=str(limit))
 
 
 def _by_conormal(
