@@ -59,12 +59,14 @@ from .ideals.construct import (
     read_sage_text,
 )
 from .ideals.ideal import Ideal
-from .ideals.varieties import IdealSingularLocus, IrreducibleComponent, ProjectiveScheme
+from .ideals.singular_locus_result import IdealSingularLocus, IrreducibleComponent
+from .ideals.varieties import ProjectiveScheme
 from .limits import Limits
 from .maps.chain import Chain, Layer
 from .maps.closure import Image, closure, image, implicitize
 from .maps.closure_result import Closure
-from .maps.degrees.ed_degree import EDDegree, ed_degree
+from .maps.degrees.ed_degree import ed_degree
+from .maps.degrees.ed_result import EDDegree
 from .maps.degrees.polar_degrees import polar_degrees
 from .maps.degrees.polar_result import PolarDegrees
 from .maps.dimension import Dimension, dimension

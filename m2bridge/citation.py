@@ -49,11 +49,14 @@ class Work:
     url: str = ""
 
     def __str__(self) -> str:
-        published = " ".join(filter(None, (self.venue, str(self.year or ""))))
+        published = self.venue
+        if self.year is not None:
+            published = f"{self.venue} {self.year}".strip()
         place = self.url
         if self.arxiv:
             place = f"arXiv:{self.arxiv}"
-        return ", ".join(filter(None, (*self.authors, self.title, published, place)))
+        parts = (*self.authors, self.title, published, place)
+        return ", ".join(part for part in parts if part)
 
     @property
     def _names(self) -> list[tuple[str, str]]:
@@ -68,7 +71,7 @@ class Work:
     def to_bibtex(self) -> str:
         """Return an entry for BibTeX and biber; fields that are empty are left out."""
         fields = {
-            "author": " and ".join(self.authors),
+            "author": self._bibtex_authors(),
             "title": f"{{{self.title}}}",
             "booktitle": self.venue,
             "version": self.version,
@@ -78,15 +81,18 @@ class Work:
             "archivePrefix": "arXiv" if self.arxiv else "",
             "url": self.url,
         }
-        kind = "misc"
-        if self.arxiv:
-            kind = "inproceedings"
-            fields["author"] = " and ".join(f"{family}, {given}" for given, family in self._names)
-        elif self.year:  # m2bridge itself, the only program here with a year
-            # Its authors are a group: braces keep BibTeX from splitting the name.
-            fields["author"] = " and ".join(f"{{{name}}}" for name in self.authors)
+        kind = "inproceedings" if self.arxiv else "misc"
         lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items() if value)
         return f"@{kind}{{{self.key},\n{lines}}}\n"
+
+    def _bibtex_authors(self) -> str:
+        """Return the authors as BibTeX reads them: of a paper with the family names first."""
+        if self.arxiv:
+            return " and ".join(f"{family}, {given}" for given, family in self._names)
+        if self.year:  # m2bridge itself, the only program here with a year
+            # Its authors are a group: braces keep BibTeX from splitting the name.
+            return " and ".join(f"{{{name}}}" for name in self.authors)
+        return " and ".join(self.authors)
 
     def to_csl(self) -> dict[str, Any]:
         """Return an item of the Citation Style Language, as Zotero and pandoc read it.

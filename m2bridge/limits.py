@@ -392,7 +392,8 @@ class Limits:
         Seconds of wall time; no limit when left out.
     memory : int, optional
         Bytes of address space of each process of the engine, at least
-        :data:`MIN_ENGINE_MEMORY_BYTES`; the limit of this process (``ulimit -v``) when left out.
+        :data:`MIN_ENGINE_MEMORY_BYTES`; the limit of this process (``ulimit -v``) when left out. Of
+        a number that is not whole, such as 1.5e9 + 0.5, the integral part is taken.
         Useful limits start at 1 GiB; machines with many cores need more.
 
     Raises
@@ -418,7 +419,9 @@ class Limits:
         check_timeout(self.timeout)
         if self.memory is None:
             return
-        if not isinstance(self.memory, Real) or isinstance(self.memory, bool):
+        is_number = isinstance(self.memory, Real) and not isinstance(self.memory, bool)
+        # comparisons with "not a number" are all false: it would pass the checks below
+        if not is_number or math.isnan(self.memory):
             message = f"must be a number of bytes such as 4 * 2**30, not {self.memory!r:.40}"
             raise InvalidCaseError("memory", message)
         if self.memory < MIN_ENGINE_MEMORY_BYTES:
@@ -438,6 +441,8 @@ class Limits:
             raise InvalidCaseError(
                 "memory", f"must be at most {allowed}, the address space allowed here (ulimit -v)"
             )
+        # a float such as 2e9 becomes whole bytes, as the system takes them
+        object.__setattr__(self, "memory", int(self.memory))
 
 
 _imports_without_limit = False

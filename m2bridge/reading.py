@@ -54,14 +54,9 @@ def opened(path: Path) -> int:
     """
     if _folders is None:
         return os.open(path, _FLAGS)
-    # folder by folder without following links: a name may have become one after it was resolved
     folder, *inner_folders, name = _steps(path)
-    place = os.open(folder, _FLAGS | os.O_DIRECTORY)  # the descriptor of the last opened folder
+    place = _open_folder(folder, inner_folders)
     try:
-        for inner_folder in inner_folders:
-            inner = os.open(inner_folder, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
-            os.close(place)
-            place = inner
         # checked before it is opened, because opening a device can have an effect
         _check_regular(os.stat(name, dir_fd=place, follow_symlinks=False), path)
         descriptor = os.open(name, _FLAGS | os.O_NOFOLLOW, dir_fd=place)
@@ -74,6 +69,23 @@ def opened(path: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _open_folder(folder: str, inner_folders: Sequence[str]) -> int:
+    """Open the last of some folders, each of which is in the one before; return its descriptor.
+
+    The first one, ``folder``, is given by its path, and ``inner_folders`` by their names. They are
+    opened one by one without following links, since a name may have become a link after the path
+    was resolved: then OSError is raised.
+    """
+    place = os.open(folder, _FLAGS | os.O_DIRECTORY)
+    for inner_folder in inner_folders:
+        try:
+            inner = os.open(inner_folder, _FLAGS | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
+        finally:
+            os.close(place)
+        place = inner
+    return place
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
 from types import FrameType
+from typing import IO
 
 from m2bridge.errors import ResourceError, UnsupportedSystemError
 
@@ -314,19 +315,13 @@ def write_all_aside(contents: Mapping[Path, str | bytes]) -> None:
 
     The system is asked to store them when all are written, as it then stores them together.
     """
-    import tempfile  # slow to import, and most commands do not need it
-
-    aside: dict[Path, Path] = {}
+    aside: dict[Path, Path] = {}  # the temporary file for each target
     try:
         with ExitStack() as opened:
             files = []
             for target, content in contents.items():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                descriptor, name = tempfile.mkstemp(
-                    prefix=".", suffix=".partial", dir=target.parent
-                )
-                aside[target] = Path(name)
-                file = opened.enter_context(os.fdopen(descriptor, "wb"))
+                file = opened.enter_context(_temporary_file_for(target))
+                aside[target] = Path(file.name)
                 file.write(content.encode() if isinstance(content, str) else content)
                 file.flush()
                 files.append(file)
@@ -341,6 +336,19 @@ def write_all_aside(contents: Mapping[Path, str | bytes]) -> None:
         for path in aside.values():
             path.unlink(missing_ok=True)
         raise
+
+
+def _temporary_file_for(target: Path) -> IO[bytes]:
+    """Return a new file, opened for writing, in the folder of a target, which is made if missing.
+
+    It has a name of the form of :func:`is_aside`, and is not removed when it is closed.
+    """
+    import tempfile  # slow to import, and most commands do not need it
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return tempfile.NamedTemporaryFile(
+        prefix=".", suffix=".partial", dir=target.parent, delete=False
+    )
 
 
 def is_aside(name: str) -> bool:

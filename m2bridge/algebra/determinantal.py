@@ -46,7 +46,9 @@ def dimension_of_rank(rows: Any, columns: Any, rank: Any) -> Any:
 
 
 def determinantal_degree(rows: int, columns: int, rank: int) -> int:
-    """The degree of the variety of matrices of rank at most ``rank`` in projective space.
+    """The degree of the variety of matrices of rank at most ``rank`` ≥ 1 in projective space.
+
+    For rank 0 it is 1, the degree of the apex of the affine cone.
 
     Source: Harris, *Algebraic Geometry: A First Course*, Example 19.10 (for ``rank`` at most the
     smaller size).

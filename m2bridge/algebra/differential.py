@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import count, islice
+from math import prod
 from operator import sub
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import flint
 from sympy.polys.rings import PolyElement
@@ -161,27 +162,30 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
     """
     p = field.characteristic
     seeds = range(SEED, SEED + POINTS_PER_FIELD)
-    best, field_of_best = -1, ""  # −1 is less than every rank
+    best = RankAtPoints(rank=-1, field="")  # −1 is less than every rank
     for seed in seeds:
         # Over GF(p) the numbers 1, …, p are all elements of the field.
         point = random_point(free, p or MIN_FIELD_ELEMENTS, seed)
         rank_there = differential_rank(free, point, field=field)
-        if rank_there > best:
-            best, field_of_best = rank_there, str(field)
-        if rank_there >= enough:
-            return RankAtPoints(best, field_of_best)
+        if rank_there > best.rank:
+            best = RankAtPoints(rank_there, str(field))
+        if best.rank >= enough:
+            return best
     if p == 0 or p >= MIN_FIELD_ELEMENTS:
-        return RankAtPoints(best, field_of_best)
+        return best
     # In a small field all points can be special, as those with s^p = s.
     for seed in seeds:
         rank_there = _extension_rank(free, p, seed=seed, enough=enough)
         # Where the ranks are equal, the point over the larger field says more: it is more general.
-        if rank_there >= best:
-            best, field_of_best = rank_there, f"GF({p}^{extension_degree(p)})"
-        if rank_there >= enough:
+        if rank_there >= best.rank:
+            best = RankAtPoints(rank_there, f"GF({p}^{extension_degree(p)})")
+        if best.rank >= enough:
             break
-    return RankAtPoints(best, field_of_best)
+    return best
 
+
+IntegerTerms = Mapping[tuple[int, ...], int]
+"""A polynomial with integer coefficients, which are given by exponents."""
 
 MAX_BOUND_WORK = 1 << 20
 """The largest number of partial derivatives of monomials, and of steps of elimination, in the proof
@@ -220,40 +224,97 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
     bool
         ``False`` if a larger rank was found, or if the proof would take too long.
     """
-    k = bound + 1
+    size_of_minors = bound + 1  # k
     images = [integer_coefficients(image) for image in free.images]
-    parameters = range(len(free.source.variables))
-    if sum(map(len, images)) * len(parameters) > MAX_BOUND_WORK:
+    parameter_count = len(free.source.variables)
+    if sum(map(len, images)) * parameter_count > MAX_BOUND_WORK:
         return False
-    # The degree of a row in a parameter is at most that of the image, and the norm of a row is the
-    # sum of the absolute values of all coefficients of all its derivatives.
-    varying = _varying_parameters(images)
-    row_degrees = [[max((e[j] for e in image), default=0) for image in images] for j in varying]
-    row_norms = [sum(abs(c) * sum(e) for e, c in image.items()) for image in images]
-    norm_bits = [norm.bit_length() for norm in row_norms]
-    base_bits = _sum_of_largest(norm_bits, k) + 2  # B = 2^base_bits is at least 4H
-    weights = [1]  # the w_j, and W at the end
-    for degrees in row_degrees:
-        weights.append(weights[-1] * (_sum_of_largest(degrees, k) + 1))
-        if weights[-1] > MAX_BOUND_WORK * PRIME_BITS:  # more primes than the work that is allowed
-            return False
-
-    value_bits = base_bits * weights.pop()
-    prime_count = value_bits // PRIME_BITS + 1
-    derivatives = sum(sum(map(bool, exponents)) for image in images for exponents in image)
-    work = derivatives + len(images) * len(parameters) * k
-    if prime_count * work > MAX_BOUND_WORK:
+    general_point = _general_point(images, size_of_minors)
+    # a product of so many primes, which are larger than 2^PRIME_BITS, is at least B^W
+    prime_count = general_point.value_bits // PRIME_BITS + 1
+    if prime_count * _work_of_one_rank(images, parameter_count, size_of_minors) > MAX_BOUND_WORK:
         return False
     for prime in islice(primes_from(LONG_PRIME), prime_count):
-        point = [1] * len(parameters)
-        for j, weight in zip(varying, weights, strict=True):
-            point[j] = pow(2, base_bits * weight, prime)
+        point = general_point.modulo(prime, parameter_count)
         if rank_mod(jacobian_at(free.images, point, prime), prime) > bound:
             return False
     return True
 
 
-def _varying_parameters(images: Sequence[Mapping[tuple[int, ...], int]]) -> list[int]:
+class _GeneralPoint(NamedTuple):
+    """A point at which a minor of a Jacobian matrix is zero only if it is the zero polynomial.
+
+    It is the point of Kronecker's substitution, see :func:`generic_rank_is_at_most`: some
+    parameters are B, B^(D_1 + 1), B^((D_1 + 1)(D_2 + 1)), …, and all others are 1.
+
+    Parameters
+    ----------
+    varying : list of int
+        The positions of the parameters that are powers of B.
+    degrees : list of int
+        D_j for each of them, a bound for the degree of a minor in it.
+    base_bits : int
+        B is 2^base_bits.
+    """
+
+    varying: list[int]
+    degrees: list[int]
+    base_bits: int
+
+    @property
+    def value_bits(self) -> int:
+        """The exponent e for which 2^e = B^W exceeds all values of minors at the point."""
+        return self.base_bits * prod(degree + 1 for degree in self.degrees)
+
+    def modulo(self, prime: int, parameter_count: int) -> list[int]:
+        """The residues of the coordinates of the point, one for each parameter."""
+        point = [1] * parameter_count
+        weight = 1  # w_j
+        for j, degree in zip(self.varying, self.degrees, strict=True):
+            point[j] = pow(2, self.base_bits * weight, prime)
+            weight *= degree + 1
+        return point
+
+
+def _general_point(images: Sequence[IntegerTerms], size_of_minors: int) -> _GeneralPoint:
+    """The point for minors of a size of the Jacobian matrix, whose rows are those of ``images``.
+
+    A product of entries from different rows has, in each parameter, at most the sum of the degrees
+    of these rows as its degree, and at most the product of their norms as its norm.
+    """
+    varying = _varying_parameters(images)
+    degrees = []
+    for j in varying:
+        # the degree of a row in a parameter is at most that of the image
+        degrees_of_rows = [max((e[j] for e in image), default=0) for image in images]
+        degrees.append(_sum_of_largest(degrees_of_rows, size_of_minors))
+    norm_bits = [_row_norm(image).bit_length() for image in images]
+    # a product of norms is less than 2 to the sum of their bits: B is at least 4H
+    base_bits = _sum_of_largest(norm_bits, size_of_minors) + 2
+    return _GeneralPoint(varying=varying, degrees=degrees, base_bits=base_bits)
+
+
+def _row_norm(image: IntegerTerms) -> int:
+    """The sum of the absolute values of all coefficients of all derivatives of a polynomial."""
+    # the derivatives of c x^e have the coefficients c e_j
+    return sum(abs(c) * sum(exponents) for exponents, c in image.items())
+
+
+def _work_of_one_rank(
+    images: Sequence[IntegerTerms], parameter_count: int, size_of_minors: int
+) -> int:
+    """The number of steps for the rank of a Jacobian matrix at one point, modulo one prime.
+
+    They are the derivatives of monomials, and the steps of elimination up to the size of minors.
+    """
+    derivatives = 0
+    for image in images:
+        for exponents in image:
+            derivatives += sum(map(bool, exponents))
+    return derivatives + len(images) * parameter_count * size_of_minors
+
+
+def _varying_parameters(images: Sequence[IntegerTerms]) -> list[int]:
     """The numbers of parameters such that scalings can make all others 1 at a general point.
 
     Scalings x_j ↦ c^(u_j) x_j for which every image is homogeneous belong to the vectors u that are
@@ -304,12 +365,19 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     powers = [field.gen() ** i for i in range(k)]
     rows = []
     for gradient in jacobian_at(images, point):
-        for power in powers:  # row i of the blocks of all entries, where power is z^i
-            row: list[int] = []
-            for entry in gradient:
-                if entry:
-                    row += map(int, (power * entry).to_list())
-                else:  # perhaps the integer 0, which has no list of coordinates
-                    row += [0] * k
-            rows.append(row)
+        rows += [_coordinates_of_multiples(power, gradient, k) for power in powers]
     return rank_mod(rows, p) // k
+
+
+def _coordinates_of_multiples(factor: Any, entries: Sequence[Any], k: int) -> list[int]:
+    """The k coordinates over GF(p) of ``factor`` times each entry, in one row.
+
+    ``factor`` and the entries are elements of GF(p^k); an entry may be the integer 0.
+    """
+    row: list[int] = []
+    for entry in entries:
+        if entry:
+            row += map(int, (factor * entry).to_list())
+        else:  # the integer 0 has no list of coordinates
+            row += [0] * k
+    return row

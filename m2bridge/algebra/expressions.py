@@ -4,6 +4,7 @@ Entries of indexed objects and of matrices are variables as in text: ``A[1, 2]``
 ``IndexedBase("A")`` and of ``MatrixSymbol("A", 2, 3)`` is ``A_1_2``.
 """
 
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from sympy import (
@@ -44,25 +45,28 @@ def symbol_name(symbol: Any) -> str:
     if not isinstance(symbol, SymbolEntry):
         return str(symbol)
     if isinstance(symbol, Indexed):
-        owner = symbol.base
-        label = owner.label
-        indices = symbol.indices
+        owner, indices = symbol.base, symbol.indices
     else:
-        owner = symbol.parent
-        label = owner  # a MatrixSymbol prints as its name
-        indices = (symbol.i, symbol.j)
+        owner, indices = symbol.parent, (symbol.i, symbol.j)
     if not isinstance(owner, IndexedBase | MatrixSymbol):
         raise ConversionError(
             f"'{symbol}' is an entry of no matrix of symbols: compute with M.as_explicit()"
         )
+    _check_indices(symbol, indices)
+    # the label of an IndexedBase is its name, and a MatrixSymbol prints as its name
+    label = owner.label if isinstance(owner, IndexedBase) else owner
+    base_name = str(label).removesuffix("_")  # A_[1] is A_1, as A[1] is
+    return "_".join([base_name, *map(str, indices)])
+
+
+def _check_indices(entry: Any, indices: Iterable[Any]) -> None:
+    """Raise ConversionError if an index of an entry is not an integer from 0 on."""
     for index in indices:
         if not isinstance(index, Integer) or index < 0:
             raise ConversionError(
-                f"'{symbol}' is not a variable, because {index} is not an integer from 0 on: write"
+                f"'{entry}' is not a variable, because {index} is not an integer from 0 on: write"
                 " indices as numbers, and sums by .doit()"
             )
-    base_name = str(label).removesuffix("_")  # A_[1] is A_1, as A[1] is
-    return "_".join([base_name, *map(str, indices)])
 
 
 def variables_of(expression: Expr) -> set[Any]:

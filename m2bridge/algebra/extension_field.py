@@ -106,46 +106,64 @@ class ExtensionField(CoefficientField):
             :data:`MAX_EXTENSION_DEGREE`, the characteristic is too large or divides a denominator,
             the leading coefficient is zero, or the polynomial is reducible.
         """
-        coefficients = self.minimal_polynomial
-        degree = len(coefficients) - 1
+        degree = len(self.minimal_polynomial) - 1
         if len(self.names) != 1 or not 2 <= degree <= MAX_EXTENSION_DEGREE:
             raise InvalidCaseError(
                 "field",
                 "needs one name, and a minimal polynomial in it of degree 2 to"
                 f" {MAX_EXTENSION_DEGREE}",
             )
-        p = self.characteristic
-        if p >= EXTENSION_CHARACTERISTIC_BOUND:
+        if self.characteristic >= EXTENSION_CHARACTERISTIC_BOUND:
             raise InvalidCaseError(
-                "field", f"extensions of GF({p}) are not available: use p < 2^29"
+                "field", f"extensions of GF({self.characteristic}) are not available: use p < 2^29"
             )
-        numbers = [flint.fmpq(int(c.numerator), int(c.denominator)) for c in coefficients]
-        # c is c.p / c.q
-        if p and any(int(c.q) % p == 0 for c in numbers):
-            raise InvalidCaseError("field", f"a denominator is divisible by {p}")
-        if p:
-            residues = [int(c.p) * pow(int(c.q), -1, p) % p for c in numbers]
-            polynomial = flint.nmod_poly(residues, p)
-        else:
-            polynomial = flint.fmpq_poly(numbers)
+        polynomial = self._flint_polynomial()
         if polynomial.degree() != degree:
             raise InvalidCaseError(
                 "field", "the leading coefficient of the minimal polynomial is zero"
             )
-        monic = tuple(_number_of_flint(c / polynomial[degree]) for c in polynomial.coeffs())
+        self._check_irreducible(polynomial)
+        leading_coefficient = polynomial[degree]
+        return tuple(_number_of_flint(c / leading_coefficient) for c in polynomial.coeffs())
+
+    def _flint_polynomial(self) -> flint.fmpq_poly | flint.nmod_poly:
+        """The minimal polynomial as it is given, over QQ or reduced modulo p.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the characteristic p divides a denominator.
+        """
+        numbers = [
+            flint.fmpq(int(c.numerator), int(c.denominator)) for c in self.minimal_polynomial
+        ]
+        p = self.characteristic
+        if p == 0:
+            return flint.fmpq_poly(numbers)
+        residues = []
+        for number in numbers:
+            numerator, denominator = int(number.p), int(number.q)  # FLINT's names for the two
+            if denominator % p == 0:
+                raise InvalidCaseError("field", f"a denominator is divisible by {p}")
+            residues.append(numerator * pow(denominator, -1, p) % p)
+        return flint.nmod_poly(residues, p)
+
+    def _check_irreducible(self, polynomial: flint.fmpq_poly | flint.nmod_poly) -> None:
+        """Raise InvalidCaseError, with the factors, if a polynomial over the prime field is
+        reducible.
+        """
         _, factors = polynomial.factor()  # pairs of an irreducible factor and its exponent
-        _, first_exponent = factors[0]
-        if len(factors) > 1 or first_exponent > 1:
-            parts = []  # the factorization in words
-            for factor, exponent in factors:
-                text = self._polynomial_of(map(_number_of_flint, factor.coeffs()))
-                parts.append(f"({text})**{exponent}")
-            raise InvalidCaseError(
-                "field",
-                f"the polynomial of {self.names[0]} is reducible over {self.base}:"
-                f" {'*'.join(parts).replace('**1', '')}; an irreducible one defines a field",
-            )
-        return monic
+        if len(factors) == 1 and factors[0][1] == 1:
+            return
+        factor_texts = []
+        for factor, exponent in factors:
+            text = f"({self._polynomial_of(map(_number_of_flint, factor.coeffs()))})"
+            factor_texts.append(text if exponent == 1 else f"{text}**{exponent}")
+        raise InvalidCaseError(
+            "field",
+            f"the polynomial of {self.names[0]} is reducible over {self.base}:"
+            f" {'*'.join(factor_texts)}; an irreducible one defines a field",
+        )
 
     @property
     def base(self) -> CoefficientField:
@@ -276,10 +294,11 @@ class ExtensionField(CoefficientField):
             return element.numer.set_ring(ring), element.denom.set_ring(ring)
         prime_field = self.base.domain
         terms = {}
-        ascending = reversed(element.to_list())  # SymPy has the highest power first
-        for exponent, c in enumerate(ascending):
-            # Over QQ coefficients are rational already.
-            terms[(exponent,)] = ring.domain(prime_field.to_int(c)) if self.characteristic else c
+        # SymPy lists the coefficients of the powers of the root from the highest power down
+        for exponent, coefficient in enumerate(reversed(element.to_list())):
+            if self.characteristic:  # a residue: the integer that stands for it
+                coefficient = ring.domain(prime_field.to_int(coefficient))
+            terms[(exponent,)] = coefficient
         return ring.from_dict(terms), ring.one
 
     def text(self, element: Any) -> tuple[str, str]:

@@ -43,8 +43,9 @@ class CoefficientField:
 
     def __post_init__(self) -> None:
         """Raise InvalidCaseError unless the characteristic is 0 or a prime up to 2^31 − 1."""
-        p = self.characteristic
-        check_kind("field", p, Integral, "0 or a prime number")
+        check_kind("field", self.characteristic, Integral, "0 or a prime number")
+        p = int(self.characteristic)  # FLINT takes no integers of SymPy or NumPy
+        object.__setattr__(self, "characteristic", p)
         if p == 0:
             return
         from m2bridge.algebra.numbers import LARGE_PRIME, is_prime  # imports FLINT

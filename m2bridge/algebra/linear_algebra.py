@@ -378,10 +378,8 @@ class Quotient:
         remaining : list of numbered rows
             The other rows, reduced by the forms, if they are not zero then.
         """
-        places_of_rows = chain.from_iterable(row for _, row in rows)
-        counts = Counter(places_of_rows)  # place → the number of rows in which it occurs
         # Places that occur in few rows lead: expressing them in others changes few rows.
-        order = sorted(counts, key=lambda place: (counts[place], place))
+        order = _places_by_frequency(rows)
         position = {place: i for i, place in enumerate(order)}
         led_rows: dict[Any, SparseVector] = {}
         other_rows = []
@@ -435,18 +433,28 @@ class Quotient:
         independent = reduced_echelon(matrix.transpose()).pivots
         numbers = [number for number, _ in rows]
         self.chosen += [numbers[i] for i in independent]
-        echelon, pivots = reduced_echelon(matrix)
-        free_columns = sorted(set(range(len(places))).difference(pivots))
-        forms: dict[Any, SparseVector] = {}
-        for i, pivot in enumerate(check_deadline_in(pivots)):
-            # The row says that e_pivot + Σ c_j e_j is 0 modulo the rows, so e_pivot is Σ −c_j e_j.
-            form: SparseVector = {}
-            for j in free_columns:
-                value = int(echelon[i, j])
-                if value:
-                    form[places[j]] = self.prime - value
-            forms[places[pivot]] = form
-        return forms
+        return _forms_of_pivots(reduced_echelon(matrix), places, self.prime)
+
+
+def _forms_of_pivots(
+    echelon: ModularEchelon, places: Sequence[Any], prime: int
+) -> dict[Any, SparseVector]:
+    """The expression of each pivot of a reduced echelon form, modulo its rows, in other places.
+
+    ``places`` has the place to which each column belongs. A pivot is the place of a pivot column;
+    it is expressed in the places of columns without pivot.
+    """
+    free_columns = sorted(set(range(len(places))).difference(echelon.pivots))
+    forms: dict[Any, SparseVector] = {}
+    for i, pivot in enumerate(check_deadline_in(echelon.pivots)):
+        # The row says that e_pivot + Σ c_j e_j is 0 modulo the rows, so e_pivot is Σ −c_j e_j.
+        form: SparseVector = {}
+        for j in free_columns:
+            value = int(echelon.matrix[i, j])
+            if value:
+                form[places[j]] = prime - value
+        forms[places[pivot]] = form
+    return forms
 
 
 def combination(
@@ -471,6 +479,13 @@ def combination(
         if residue:
             result[place] = residue
     return result
+
+
+def _places_by_frequency(rows: Iterable[NumberedRow]) -> list[Any]:
+    """The places that occur in rows, those that occur in few of them first."""
+    places_of_rows = chain.from_iterable(row for _, row in rows)
+    counts = Counter(places_of_rows)  # place → the number of rows in which it occurs
+    return sorted(counts, key=lambda place: (counts[place], place))
 
 
 def _number_of_entries(numbered: NumberedRow) -> int:

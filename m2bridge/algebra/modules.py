@@ -111,17 +111,17 @@ class BettiTable(Typeset):
     @property
     def rows(self) -> dict[tuple[int, int], int]:
         """The nonzero numbers of generators by pairs: homological degree i, and weight less i."""
-        table: dict[tuple[int, int], int] = {}
+        table: Counter[tuple[int, int]] = Counter()
         for (i, _, weight), count in self.entries:
-            table[i, weight - i] = table.get((i, weight - i), 0) + count
-        return table
+            table[i, weight - i] += count
+        return dict(table)
 
     @property
     def _totals(self) -> dict[int, int]:
         """The numbers of generators by homological degree."""
-        totals: dict[int, int] = {}
+        totals: Counter[int] = Counter()
         for (i, _, _), count in self.entries:
-            totals[i] = totals.get(i, 0) + count
+            totals[i] += count
         return dict(sorted(totals.items()))
 
     def __repr__(self) -> str:
@@ -228,7 +228,7 @@ class MonomialIdeal(GeneralIdeal):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
-    >>> from m2bridge.algebra.ring import PolynomialRing, field_text
+    >>> from m2bridge.algebra.ring import PolynomialRing
     >>> ring = PolynomialRing(QQ, ("x", "y"))
     >>> x, y = ring.sympy_ring.gens
     >>> MonomialIdeal(ring, (x**2, x * y))
@@ -422,7 +422,7 @@ class GroebnerBasis(AsText, Typeset):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
-    >>> from m2bridge.algebra.ring import PolynomialRing, field_text
+    >>> from m2bridge.algebra.ring import PolynomialRing
     >>> ring = PolynomialRing(QQ, ("x", "y"))
     >>> x, y = ring.sympy_ring.gens
     >>> target, source = Module(ring, ((0,),)), Module(ring, ((1,), (2,)))
@@ -462,7 +462,7 @@ class RingMap(Named, Typeset):
     Examples
     --------
     >>> from m2bridge.algebra.field import QQ
-    >>> from m2bridge.algebra.ring import PolynomialRing, field_text
+    >>> from m2bridge.algebra.ring import PolynomialRing
     >>> ring = PolynomialRing(QQ, ("x", "y"))
     >>> x, y = ring.sympy_ring.gens
     >>> RingMap(ring, ring, (y, x))

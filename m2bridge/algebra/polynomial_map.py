@@ -148,16 +148,10 @@ class PolynomialMap:
                 f'images: a dictionary is needed, such as {{"x": s**2}}, not {images!r:.60}'
             )
         source = PolynomialRing(QQ, tuple(map(variable_name, parameters)))
-        fractions = {}  # coordinate → (numerator, denominator)
+        # the numerator and denominator of each coordinate
+        fractions = {}
         for name, image in images.items():
-            numerator, denominator = numerator_and_denominator(image)
-            try:
-                image_fraction = source.polynomial(numerator), source.polynomial(denominator)
-            except ConversionError as reason:
-                symbols_used = {str(symbol) for symbol in getattr(image, "free_symbols", ())}
-                advice = UNDECLARED if symbols_used - set(source.variables) else ""
-                raise ConversionError(f"{reason}{advice}") from None
-            fractions[variable_name(name)] = image_fraction
+            fractions[variable_name(name)] = _read_fraction(source, image)
         # Of an equation f = g the difference f − g vanishes on the source.
         equations = [source.polynomial(difference(relation)) for relation in relations]
         nonzero_equations = tuple(filter(None, equations))
@@ -210,11 +204,7 @@ class PolynomialMap:
             is known only where there are no other relations: w*q − 1 is irreducible over every
             field, since q is primitive and so not zero modulo any prime.
         """
-        q = source.sympy_ring.one
-        for _, denominator in images.values():
-            q = q.lcm(denominator)
-        _, q = q.clear_denoms()  # integer coefficients
-        _, q = q.primitive()  # without a common divisor
+        q = _common_denominator(source, [denominator for _, denominator in images.values()])
         if q.is_ground:  # all denominators are numbers
             polynomials = [
                 numerator.quo_ground(denominator.LC) for numerator, denominator in images.values()
@@ -225,21 +215,17 @@ class PolynomialMap:
         name = next(candidate for candidate in candidates if candidate not in used_names)
         extended = PolynomialRing(QQ, (*source.variables, name))
         w = extended.sympy_ring.gens[-1]  # the inverse of q
-
-        def lift(polynomial: PolyElement) -> PolyElement:
-            """The polynomial in the ring with w, which it does not contain."""
-            terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
-            return extended.sympy_ring.from_dict(terms)
-
         # As w is 1/q on the source, a fraction f/g is f·(q/g)·w there.
-        polynomials = [
-            lift(numerator * q.exquo(denominator)) * w for numerator, denominator in images.values()
-        ]
+        polynomials = []
+        for numerator, denominator in images.values():
+            multiple = numerator * q.exquo(denominator)
+            polynomials.append(_with_last_variable(multiple, extended) * w)
+        lifted_relations = [_with_last_variable(relation, extended) for relation in relations]
         return cls(
             source=extended,
             coordinates=tuple(images),
             images=tuple(polynomials),
-            relations=(*map(lift, relations), w * lift(q) - 1),
+            relations=(*lifted_relations, w * _with_last_variable(q, extended) - 1),
             prime=not relations,  # w*q − 1 alone generates a prime ideal
         )
 
@@ -281,14 +267,7 @@ class PolynomialMap:
         >>> monomials.evaluate((Fraction(1, 2), 4))
         (Fraction(1, 4), 2)
         """
-        if len(point) != len(self.source.variables):
-            raise ConversionError(
-                f"{len(point)} numbers for the {len(self.source.variables)} variables of the source"
-            )
-        for entry in point:
-            if not hasattr(entry, "numerator"):
-                raise ConversionError(f"{entry!r:.60} is not exact: give integers or fractions")
-        exact = list(map(self.source.number, point))
+        exact = self._exact_point(point)
         if any(evaluate(relation, exact) for relation in self.relations):
             raise ConversionError("the point does not satisfy the relations of the source")
         values: list[int | Fraction] = []
@@ -299,6 +278,23 @@ class PolynomialMap:
             else:
                 values.append(value)
         return tuple(values)
+
+    def _exact_point(self, point: Sequence[Any]) -> list[Any]:
+        """The numbers of a point as elements of SymPy's field QQ.
+
+        Raises
+        ------
+        ConversionError
+            If a number is not exact, or there are more or fewer numbers than variables.
+        """
+        if len(point) != len(self.source.variables):
+            raise ConversionError(
+                f"{len(point)} numbers for the {len(self.source.variables)} variables of the source"
+            )
+        for entry in point:
+            if not hasattr(entry, "numerator"):
+                raise ConversionError(f"{entry!r:.60} is not exact: give integers or fractions")
+        return list(map(self.source.number, point))
 
     def restricted_to(self, indices: Sequence[int]) -> PolynomialMap:
         """The map followed by the projection to the coordinates at these positions."""
@@ -330,6 +326,41 @@ class PolynomialMap:
                 raise InvalidCaseError(
                     "field", f"{description} has no meaning over {field}: {p} divides a denominator"
                 )
+
+
+def _read_fraction(source: PolynomialRing, image: Any) -> tuple[PolyElement, PolyElement]:
+    """Numerator and denominator of an expression in the parameters, as elements of their ring.
+
+    Raises
+    ------
+    ConversionError
+        If the expression is not an exact rational function of the variables of ``source``.
+    """
+    numerator, denominator = numerator_and_denominator(image)
+    try:
+        return source.polynomial(numerator), source.polynomial(denominator)
+    except ConversionError as reason:
+        symbols_used = {str(symbol) for symbol in getattr(image, "free_symbols", ())}
+        advice = UNDECLARED if symbols_used - set(source.variables) else ""
+        raise ConversionError(f"{reason}{advice}") from None
+
+
+def _common_denominator(source: PolynomialRing, denominators: Iterable[PolyElement]) -> PolyElement:
+    """The least common multiple of elements of the source ring, with coprime integer coefficients;
+    a number if all of them are numbers.
+    """
+    multiple = source.sympy_ring.one
+    for denominator in denominators:
+        multiple = multiple.lcm(denominator)
+    _, integral = multiple.clear_denoms()
+    _content, primitive = integral.primitive()  # without a common divisor of the coefficients
+    return primitive
+
+
+def _with_last_variable(polynomial: PolyElement, extended: PolynomialRing) -> PolyElement:
+    """A polynomial in the ring with one more variable, the last one, which it does not contain."""
+    terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
+    return extended.sympy_ring.from_dict(terms)
 
 
 def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
@@ -471,12 +502,12 @@ def reduce_linearly(
         pivots, echelon = pivot_columns(rows, field.characteristic)
         independent = [block[pivot] for pivot in pivots]
         basis += independent
-        for column_number in set(range(len(block))).difference(pivots):
+        for column in set(range(len(block))).difference(pivots):
             # The entries of a column of the reduced echelon form are the coefficients of its
             # expression in the pivot columns, one for each row.
-            column = [row[column_number] for row in echelon]
-            entries = zip(independent, column, strict=True)
-            dependencies[block[column_number]] = {j: entry for j, entry in entries if entry}
+            coefficients = [row[column] for row in echelon]
+            expression = dict(zip(independent, coefficients, strict=True))
+            dependencies[block[column]] = {j: c for j, c in expression.items() if c}
     basis.sort()
     return LinearReduction(
         reduced=parametrization.restricted_to(basis),

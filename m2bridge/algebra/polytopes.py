@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from math import gcd, prod
+from math import gcd
 from typing import Any
 
 import flint
@@ -38,22 +38,34 @@ def lattice_coordinates(vectors: Sequence[IntegerVector]) -> list[IntegerVector]
     >>> lattice_coordinates([(1, 0), (1, 2)])
     [(1, 0), (1, 1)]
     """
-    hermite = flint.fmpz_mat(list(map(list, vectors))).hnf().tolist()
-    basis = [list(map(int, row)) for row in hermite if any(row)]
-    # The pivot of a row is the column of its first nonzero entry.
-    pivots = [next(j for j, entry in enumerate(row) if entry) for row in basis]
+    generators = [list(vector) for vector in vectors]
+    echelon = flint.fmpz_mat(generators).hnf().tolist()  # the Hermite normal form
+    basis = [list(map(int, row)) for row in echelon if any(row)]
+    pivots = [_first_nonzero(row) for row in basis]
+    return [_coordinates_in(basis, pivots, vector) for vector in vectors]
+
+
+def _first_nonzero(row: Sequence[int]) -> int:
+    """The place of the first entry of a row that is not zero; there is one."""
+    return next(place for place, entry in enumerate(row) if entry)
+
+
+def _coordinates_in(
+    basis: Sequence[Sequence[int]], pivots: Sequence[int], vector: IntegerVector
+) -> IntegerVector:
+    """The coordinates of a vector of a lattice in a basis that is in echelon form.
+
+    ``pivots`` has for each row of the basis the column of its first nonzero entry.
+    """
+    remainder = list(vector)
     coordinates = []
-    for vector in vectors:
-        remainder = list(vector)
-        multiples = []
-        # Later rows of the basis are zero at a pivot, as it is an echelon form: what is left of the
-        # vector there is a multiple of the row of the pivot.
-        for row, pivot in zip(basis, pivots, strict=True):
-            multiple = remainder[pivot] // row[pivot]
-            multiples.append(multiple)
-            remainder = [a - multiple * b for a, b in zip(remainder, row, strict=True)]
-        coordinates.append(tuple(multiples))
-    return coordinates
+    # Later rows of the basis are zero at a pivot, as it is an echelon form: what is left of the
+    # vector there is a multiple of the row of the pivot.
+    for row, pivot in zip(basis, pivots, strict=True):
+        multiple = remainder[pivot] // row[pivot]
+        coordinates.append(multiple)
+        remainder = [a - multiple * b for a, b in zip(remainder, row, strict=True)]
+    return tuple(coordinates)
 
 
 def facets(vectors: Sequence[IntegerVector]) -> list[Face]:
@@ -111,13 +123,9 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
     number, vector
         The vector that is added, and its number among all.
     """
+    # the value of the form of each ray on the new vector
     values = [sum(a * b for a, b in zip(form, vector, strict=True)) for form, _ in rays]
-    new_rays: list[_Ray] = []
-    for (form, zeros), value in zip(rays, values, strict=True):
-        if value > 0:
-            new_rays.append((form, zeros))
-        elif value == 0:
-            new_rays.append((form, zeros | {number}))
+    new_rays = _kept_rays(rays, number, values)
     rays_above = [i for i, value in enumerate(values) if value > 0]
     rays_below = [i for i, value in enumerate(values) if value < 0]
     # The forms of a face of dimension 2 are zero on vectors of rank n − 2, in dimension n: on at
@@ -129,15 +137,39 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
         common_zeros = zeros_above & zeros_below
         if len(common_zeros) < least:
             continue
-        # Two rays span a face of dimension 2 exactly if no third ray has their common zeros.
-        zeros_of_others = (zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j))
-        if any(common_zeros <= zeros for zeros in zeros_of_others):
-            continue
-        # The combination of both forms, with positive coefficients, that is zero on the vector.
-        pairs = zip(form_above, form_below, strict=True)
-        new_form = [values[i] * below - values[j] * above for above, below in pairs]
-        new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
+        if _span_a_face(rays, i, j):
+            # The combination of both forms, with positive coefficients, that is zero on the vector.
+            pairs = zip(form_above, form_below, strict=True)
+            new_form = [values[i] * below - values[j] * above for above, below in pairs]
+            new_rays.append((_primitive_vector(new_form), common_zeros | {number}))
     return new_rays
+
+
+def _kept_rays(rays: Sequence[_Ray], number: int, values: Sequence[int]) -> list[_Ray]:
+    """The rays whose forms are not negative on a new vector.
+
+    Where the form is zero on the vector, its number is among the numbers of zeros. ``number`` is
+    that of the vector, and ``values`` has the value of the form of each ray on it.
+    """
+    kept: list[_Ray] = []
+    for (form, zeros), value in zip(rays, values, strict=True):
+        if value > 0:
+            kept.append((form, zeros))
+        elif value == 0:
+            kept.append((form, zeros | {number}))
+    return kept
+
+
+def _span_a_face(rays: Sequence[_Ray], i: int, j: int) -> bool:
+    """Whether the rays with the numbers i and j span a face of dimension 2 of the cone of all rays.
+
+    They do exactly if no third ray has their common zeros.
+    """
+    _, zeros_of_i = rays[i]
+    _, zeros_of_j = rays[j]
+    common_zeros = zeros_of_i & zeros_of_j
+    zeros_of_others = (zeros for k, (_, zeros) in enumerate(rays) if k not in (i, j))
+    return not any(common_zeros <= zeros for zeros in zeros_of_others)
 
 
 def _primitive_vector(form: Sequence[Any]) -> IntegerVector:
@@ -219,10 +251,14 @@ def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
     ``numbers`` are those of the vectors. The index of a lattice in a larger one with the same span
     is the quotient of their products, since they have pivots at the same places.
     """
-    hermite = flint.fmpz_mat([list(vectors[i]) for i in sorted(numbers)]).hnf().tolist()
-    nonzero_rows = filter(any, hermite)
-    pivots = [next(filter(None, row)) for row in nonzero_rows]  # the first nonzero entries
-    return prod(map(int, pivots))
+    generators = [list(vectors[i]) for i in sorted(numbers)]
+    echelon = flint.fmpz_mat(generators).hnf().tolist()  # the Hermite normal form
+    covolume = 1
+    for row in echelon:
+        nonzero_entries = [int(entry) for entry in row if entry]
+        if nonzero_entries:
+            covolume *= nonzero_entries[0]  # the pivot of the row
+    return covolume
 
 
 def volume_in_space(points: Sequence[IntegerVector]) -> int:

@@ -208,21 +208,40 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     multiplicities: dict[Shapes, int] = {}
     # Weights of different degrees, one number for each space, are in different summands.
     for degrees in {tuple(map(sum, shapes)) for shapes in counts}:
-        dominant = product(*map(partitions, degrees, sizes))
-        # Higher weights come first, so the first one whose dimension is not 0 is a highest weight.
-        remaining = {shapes: counts.get(shapes, 0) for shapes in dominant}
-        for shapes in remaining:
-            multiplicity = remaining[shapes]
-            if multiplicity == 0:
-                continue
-            if multiplicity < 0:
-                raise ContradictionError(
-                    f"the multiplicity of {shapes} would be {multiplicity}:"
-                    " these are not the weights of a representation"
-                )
-            multiplicities[shapes] = multiplicity
-            for weight in remaining:
-                remaining[weight] -= multiplicity * prod(map(kostka_number, shapes, weight))
+        # higher weights come first
+        dominant_weights = product(*map(partitions, degrees, sizes))
+        dimensions = {weight: counts.get(weight, 0) for weight in dominant_weights}
+        multiplicities |= _multiplicities_by_highest_weights(dimensions)
+    return multiplicities
+
+
+def _multiplicities_by_highest_weights(dimensions: Mapping[Shapes, int]) -> dict[Shapes, int]:
+    """The multiplicities, if not 0, of irreducible summands, by their highest weights.
+
+    ``dimensions`` has the dimension of each dominant weight of some degrees, also where it is 0,
+    and higher weights come first.
+
+    Raises
+    ------
+    ContradictionError
+        If a multiplicity is negative.
+    """
+    multiplicities: dict[Shapes, int] = {}
+    # what is left of the dimensions when the weights of the summands found so far are subtracted
+    remaining = dict(dimensions)
+    for shapes in dimensions:
+        # all higher weights have no dimension left, so this is a highest weight
+        multiplicity = remaining[shapes]
+        if multiplicity == 0:
+            continue
+        if multiplicity < 0:
+            raise ContradictionError(
+                f"the multiplicity of {shapes} would be {multiplicity}:"
+                " these are not the weights of a representation"
+            )
+        multiplicities[shapes] = multiplicity
+        for weight in remaining:
+            remaining[weight] -= multiplicity * prod(map(kostka_number, shapes, weight))
     return multiplicities
 
 

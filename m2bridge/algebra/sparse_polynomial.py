@@ -247,8 +247,7 @@ class _GradedParts:
             form = self._multiplied(monomial, variable)
             first = first_forms.setdefault(monomial + variable, form)
             if first != form:
-                # The difference first − form.
-                yield combination({0: 1, 1: -1}, {0: first, 1: form}, LARGE_PRIME)
+                yield _difference(first, form)
         # The given relations of this weight vanish; multiples of those of smaller weights vanish
         # already, since normal forms of smaller weights are used.
         for own_weight, relation in self.algebra.relations:
@@ -276,3 +275,13 @@ class _GradedParts:
             # The products in the combination have normal forms, as their weight is smaller.
             self.normal[rest] = combination(self._in_products(rest), self.normal, LARGE_PRIME)
         return self._multiplied(rest, variable)
+
+
+def _difference(first: SparseVector, second: SparseVector) -> SparseVector:
+    """The difference of two combinations of monomials over GF(p), p = :data:`LARGE_PRIME`."""
+    difference = {}
+    for monomial in {**first, **second}:
+        residue = (first.get(monomial, 0) - second.get(monomial, 0)) % LARGE_PRIME
+        if residue:
+            difference[monomial] = residue
+    return difference

@@ -163,7 +163,7 @@ def run_many(
     if workers is not None:
         _check_number_of_workers(workers)
     code_or_function = _CodeOrFunction.of(work)
-    Limits(memory=memory)  # raises an error for an invalid limit
+    memory = Limits(memory=memory).memory  # in whole bytes; an invalid limit raises an error
     kinds_to_retry = outcome_kinds(retry)
     if folder is not None:
         folder = _folder_of_outcomes(folder)

@@ -5,7 +5,7 @@ observables. Most statements of a family share one observation. A *separate comp
 be long, is done only for statements that are asked for by their names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -19,6 +19,7 @@ from m2bridge.results.base import Decision, VerdictsResult, result_json
 from m2bridge.results.sheet import Block, Facts, Findings, Sheet, Table, computed_by
 from m2bridge.statements.statement import (
     GlobalStatement,
+    Observed,
     OrbitStatement,
     Statement,
     check_statements,
@@ -153,18 +154,14 @@ def cross_check(
             "model", f"there are no statements about a {getattr(model, 'title', model)}"
         )
     chosen = _choose_statements(model, statements)
-    separate = [statement for statement in chosen if statement.separate_computation]
-    # separate computations are expensive: none is done for a statement of which a hypothesis fails
-    not_applying = [statement for statement in separate if statement.hypotheses(model) != ""]
-    to_observe = [statement for statement in chosen if statement not in not_applying]
-    observables = model.observables(to_observe)
+    to_observe = _statements_to_observe(model, chosen)
     # The observables of all separate computations are passed, also of those that are not done,
     # since they select the kind of observation.
-    separate_observables = {statement.observable for statement in separate}
-    # None: nothing was observed; empty texts: no limit was reached, and Macaulay2 was not used
-    observations, unfinished, version = None, "", ""
+    separate = {statement.observable for statement in chosen if statement.separate_computation}
+    # None: nothing was observed; the empty text: no limit was reached
+    observations, unfinished = None, ""
     try:
-        observations = model.observe(observables | separate_observables)
+        observations = model.observe(model.observables(to_observe) | separate)
     except (TimeLimitError, MemoryLimitError) as limit:
         unfinished = str(limit)
     verdicts = verdicts_on(chosen, model, observations, limit=unfinished)
@@ -174,18 +171,43 @@ def cross_check(
             {verdict.statement.observable: verdict.predicted for verdict in verdicts}
         )
         unfinished = observations.unfinished
-        version = observations.engine_version
-    elif to_observe and model.needs_engine(observables):
-        # Macaulay2 was used until the limit
-        version = current().version
     return CrossCheck(
         model=model,
         verdicts=verdicts,
         observations=observations,
-        engine_version=version,
+        engine_version=_version_used(model, to_observe, observations),
         seconds=clock().seconds,
         unfinished=unfinished,
     )
+
+
+def _statements_to_observe(model: Model, statements: Iterable[Statement]) -> list[Statement]:
+    """Return the statements whose observables are computed, for verdicts on ``statements``.
+
+    Separate computations are expensive: none is done for a statement of which a hypothesis fails.
+    """
+    to_observe = []
+    for statement in statements:
+        is_applicable = statement.hypotheses(model) == ""
+        if is_applicable or not statement.separate_computation:
+            to_observe.append(statement)
+    return to_observe
+
+
+def _version_used(
+    model: Model, to_observe: Sequence[Statement], observations: Observed | None
+) -> str:
+    """Return the version of the Macaulay2 that observed a model; empty if none was used.
+
+    ``to_observe`` are the statements for which the model was observed; ``observations`` is ``None``
+    if a limit was reached before any observation.
+    """
+    if observations is not None:
+        return observations.engine_version
+    if to_observe and model.needs_engine(model.observables(to_observe)):
+        # Macaulay2 was used until the limit
+        return current().version
+    return ""
 
 
 def _choose_statements(

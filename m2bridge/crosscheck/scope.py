@@ -340,13 +340,15 @@ class OrbitwiseComparison(CaseScope):
             return f"{words}: {agree}; {self.unfinished}"
         if self.undecided:
             return f"{words}: not decided on the orbits {_listed(self.undecided)}"
-        orbits_in_words = f"all {self.concerned} orbits"
-        if self.concerned == 1:
-            orbits_in_words = "the one orbit"
-        # the case has orbits that the statement is not about
-        if self.concerned != self.orbits:
-            orbits_in_words += " that it is about"
-        return f"{words}: computed and stated agree on {orbits_in_words}"
+        return f"{words}: computed and stated agree on {self._concerned_orbits_text()}"
+
+    def _concerned_orbits_text(self) -> str:
+        """Return the orbits that the statement is about in words, as ``all 5 orbits``."""
+        text = "the one orbit" if self.concerned == 1 else f"all {self.concerned} orbits"
+        # otherwise the case has orbits that the statement is not about
+        if self.concerned == self.orbits:
+            return text
+        return f"{text} that it is about"
 
     def _witness_clause(self) -> str:
         """Return the two values at the witness as a clause; empty without a witness."""

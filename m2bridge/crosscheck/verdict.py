@@ -257,16 +257,24 @@ def _compared_as_a_whole(
     )
     if extent.decision is not Decision.REFUTED:
         return extent
-    # A statement about the closure as a whole has no orbit to show, and no weights: the matrices by
-    # the names of parameters are empty.
-    witness = Witness(
+    return replace(extent, witness=_witness_without_orbit(observations, predicted, observed))
+
+
+def _witness_without_orbit(
+    observations: Observed, predicted: Value | None, observed: Value | None
+) -> Witness:
+    """Return a counterexample to a statement about the closure as a whole.
+
+    It has no orbit to show, and no weights: the matrices by the names of parameters are empty.
+    ``predicted`` and ``observed`` are the two values, which differ.
+    """
+    return Witness(
         orbit=None,
         weights=dict.fromkeys(observations.weights, ()),
         predicted=predicted,
         observed=observed,
         numbers=observations.numbers(),
     )
-    return replace(extent, witness=witness)
 
 
 def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, str]:
@@ -287,51 +295,83 @@ def _compared_at_orbits(
 
     If the statement fails at some orbits, the most informative of these is the witness.
     """
-    model = observations.model
     orbits = observations.all_orbits()
     concerned = [orbit for orbit in orbits if statement.concerns(orbit)]
-    # the value at each concerned orbit that was observed; None if the value is not decided
-    values = {}
-    failing = []
-    without_decision = []
-    for orbit, value in observations.at_orbits(statement.observable).items():
-        if not statement.concerns(orbit):
-            continue
-        values[orbit] = value
-        if value is None:
-            without_decision.append(orbit)
-        elif value != statement.predict(orbit, model):
-            failing.append(orbit)
-    reason = ""
-    if without_decision:
-        reason = observations.undecided_reason(statement.observable, without_decision)
+    values = _values_at_concerned_orbits(statement, observations)
+    failing_values = _values_that_differ(statement, observations.model, values)
     # a limit was reached before any of the orbits that the statement concerns
     limit_came_first = bool(observations.unfinished) and bool(concerned) and not values
     extent = OrbitwiseComparison(
         observable=statement.observable,
-        hypothesis=statement.hypotheses(model),
+        hypothesis=statement.hypotheses(observations.model),
         was_observed=not limit_came_first,
         vacuous=not concerned,
         concerned=len(concerned),
         orbits=len(orbits),
-        failing=tuple(failing),
+        failing=tuple(failing_values),
         # orbits without a decision, and orbits that are not in ``values``: a limit came first
         undecided=tuple(orbit for orbit in concerned if values.get(orbit) is None),
-        undecided_reason=reason,
+        undecided_reason=_reason_at_orbits(statement, observations, values),
         unfinished=observations.unfinished,
         progress=observations.progress,
     )
     if extent.decision is not Decision.REFUTED:
         return extent
-    orbit, weights, numbers = observations.witness(failing)
-    witness = Witness(
+    return replace(extent, witness=_witness(statement, observations, failing_values))
+
+
+def _values_at_concerned_orbits(
+    statement: OrbitStatement[Any, Any], observations: Observed
+) -> dict[Any, Value | None]:
+    """Return the value of the observable at each observed orbit that the statement is about.
+
+    A value is ``None`` if it is not decided. Orbits that a limit left unobserved are not keys.
+    """
+    values = observations.at_orbits(statement.observable)
+    return {orbit: value for orbit, value in values.items() if statement.concerns(orbit)}
+
+
+def _values_that_differ(
+    statement: OrbitStatement[Any, Any], model: Model, values: Mapping[Any, Value | None]
+) -> dict[Any, Value]:
+    """Return the orbits where a statement fails, with the values there.
+
+    ``values`` are observed values by orbit; where one is ``None``, it is not decided, and does not
+    differ from the prediction.
+    """
+    decided_values = {orbit: value for orbit, value in values.items() if value is not None}
+    return {
+        orbit: value
+        for orbit, value in decided_values.items()
+        if value != statement.predict(orbit, model)
+    }
+
+
+def _reason_at_orbits(
+    statement: OrbitStatement[Any, Any], observations: Observed, values: Mapping[Any, Value | None]
+) -> str:
+    """Return why observed values by orbit are not decided (``None``); empty if all are decided."""
+    without_decision = [orbit for orbit, value in values.items() if value is None]
+    if not without_decision:
+        return ""
+    return observations.undecided_reason(statement.observable, without_decision)
+
+
+def _witness(
+    statement: OrbitStatement[Any, Any], observations: Observed, failing_values: Mapping[Any, Value]
+) -> Witness:
+    """Return the counterexample at the most informative orbit where a statement fails.
+
+    ``failing_values`` are the observed values at all orbits where it fails, which are at least one.
+    """
+    orbit, weights, numbers = observations.witness(list(failing_values))
+    return Witness(
         orbit=orbit,
         weights=weights,
-        predicted=statement.predict(orbit, model),
-        observed=values[orbit],
+        predicted=statement.predict(orbit, observations.model),
+        observed=failing_values[orbit],
         numbers=numbers,
     )
-    return replace(extent, witness=witness)
 
 
 def from_certificate(
@@ -344,7 +384,8 @@ def from_certificate(
     data : mapping
         The stored fields: ``verdict``; ``hypothesis``, the one that fails, or ``None``; the values
         ``predicted`` and ``observed`` of the closure; ``concerned``, the number of orbits that the
-        statement is about; the orbits ``failing`` and ``undecided``; and ``witness``, or ``None``.
+        statement is about, ``None`` if no orbits were compared; the orbits ``failing`` and
+        ``undecided``; and ``witness``, or ``None``.
     orbits : int
         The number of orbits of the case.
     was_observed : bool
@@ -357,39 +398,15 @@ def from_certificate(
     ValueError
         If the verdict does not follow from the stored values.
     """
-    common_fields: dict[str, Any] = {
-        "observable": statement.observable,
-        "was_observed": was_observed,
-        "hypothesis": data["hypothesis"] or "",
-    }
     extent: CaseScope
     if data["concerned"] is None:
-        # ``concerned`` is ``None`` in a comparison of one value of the whole closure, and for a
-        # statement about orbits of which nothing was observed
-        observed = _stored_value(data["observed"])
-        # the observed value for which the statement is vacuous; None if it never is
-        vacuous_value = None
-        if isinstance(statement, GlobalStatement):
-            vacuous_value = statement.nothing
-        extent = GlobalComparison(
-            predicted=_stored_value(data["predicted"]),
-            observed=observed,
-            vacuous=observed is not None and observed == vacuous_value,
-            numbers=numbers,
-            **common_fields,
+        # so it is also for a statement about orbits of which nothing was observed
+        extent = _stored_global_comparison(
+            statement, data, was_observed=was_observed, numbers=numbers
         )
     else:
-        witness = None
-        if data["witness"] is not None:
-            witness = _stored_witness(**data["witness"])
-        extent = OrbitwiseComparison(
-            vacuous=data["concerned"] == 0,
-            concerned=data["concerned"],
-            orbits=orbits,
-            failing=tuple(data["failing"]),
-            undecided=tuple(data["undecided"]),
-            witness=witness,
-            **common_fields,
+        extent = _stored_orbitwise_comparison(
+            statement, data, was_observed=was_observed, orbits=orbits
         )
     # the stored verdict must be the one that follows from the stored values
     if extent.decision != data["verdict"]:
@@ -397,6 +414,52 @@ def from_certificate(
             f"the verdict {data['verdict']} does not follow from what is said about it"
         )
     return Verdict(statement=statement, extent=extent)
+
+
+def _stored_global_comparison(
+    statement: Statement, data: Mapping[str, Any], *, was_observed: bool, numbers: str
+) -> GlobalComparison:
+    """Return the comparison of two values of the whole closure that a certificate stores.
+
+    The arguments are those of :func:`from_certificate`.
+    """
+    observed = _stored_value(data["observed"])
+    # the observed value for which the statement is vacuous; None if it never is
+    vacuous_value = None
+    if isinstance(statement, GlobalStatement):
+        vacuous_value = statement.nothing
+    return GlobalComparison(
+        observable=statement.observable,
+        was_observed=was_observed,
+        hypothesis=data["hypothesis"] or "",
+        predicted=_stored_value(data["predicted"]),
+        observed=observed,
+        vacuous=observed is not None and observed == vacuous_value,
+        numbers=numbers,
+    )
+
+
+def _stored_orbitwise_comparison(
+    statement: Statement, data: Mapping[str, Any], *, was_observed: bool, orbits: int
+) -> OrbitwiseComparison:
+    """Return the comparison orbit by orbit that a certificate stores.
+
+    The arguments are those of :func:`from_certificate`; ``data["concerned"]`` is a number.
+    """
+    witness = None
+    if data["witness"] is not None:
+        witness = _stored_witness(**data["witness"])
+    return OrbitwiseComparison(
+        observable=statement.observable,
+        was_observed=was_observed,
+        hypothesis=data["hypothesis"] or "",
+        vacuous=data["concerned"] == 0,
+        concerned=data["concerned"],
+        orbits=orbits,
+        failing=tuple(data["failing"]),
+        undecided=tuple(data["undecided"]),
+        witness=witness,
+    )
 
 
 def _stored_value(value: Any) -> Any:

@@ -170,7 +170,17 @@ def _variable_names(
         of_ring = parsing.ring_variables(value)
         if of_ring:  # empty for texts and expressions, which have no ring
             return of_ring
-    # A name such as xy in a text could also be a product of variables: it is refused if so.
+    return _occurring_variables(polynomials, constants)
+
+
+def _occurring_variables(polynomials: Sequence[Any], constants: Sequence[str]) -> tuple[str, ...]:
+    """The names that occur in polynomials and are not ``constants``, x_2 before x_10.
+
+    Raises
+    ------
+    ConversionError
+        If there are none, or a name such as xy in a text could also be a product of variables.
+    """
     texts = (value for value in polynomials if isinstance(value, str))
     check_short_forms(texts, constants)
     occurring: set[str] = set().union(*map(parsing.occurring_names, polynomials))
@@ -371,9 +381,27 @@ def read_ideal_file(
         raise ConversionError("this file holds a map, and no ideal: write --map FILE")
     check_keys(content, "", {"ideal"}, set())  # the required keys, and the optional ones
     table = table_of(content, "ideal", {"variables", "generators"}, {"title", "field"})
-    # Each is empty where the file has none.
-    title = line_of_text(table, "ideal", "title")
-    name_of_field = line_of_text(table, "ideal", "field")
+    title = line_of_text(table, "ideal", "title")  # empty if the file has none
+    ring = _ring_of_table(table, field)
+    texts = strings(table["generators"], "[ideal] generators")
+    elements = []
+    for number, generator_text in enumerate(texts, 1):
+        place = f"[ideal] generators {number}"
+        elements.append(_generator_from_text(generator_text, place, ring))
+    return Ideal.without_zeros(ring, elements), title
+
+
+def _ring_of_table(table: dict[str, Any], field: CoefficientField | None) -> PolynomialRing:
+    """The ring that the table ``[ideal]`` of a file names, over ``field`` where it names no field.
+
+    It is over QQ if ``field`` is ``None`` too.
+
+    Raises
+    ------
+    ConversionError
+        If there are no variables, or too many, or the table names another field than ``field``.
+    """
+    name_of_field = line_of_text(table, "ideal", "field")  # empty if the file has none
     names = tuple(map(variable_name, strings(table["variables"], "[ideal] variables")))
     if not 0 < len(names) <= MAX_RING_VARIABLES:
         counts = f"{len(names)}; there must be one at least, and at most {MAX_RING_VARIABLES}"
@@ -383,13 +411,7 @@ def read_ideal_file(
         raise ConversionError(
             f"[ideal] field: the ideal is over {field_of_file}, and {field} was asked for"
         )
-    ring = PolynomialRing(field_of_file or field or QQ, names)
-    texts = strings(table["generators"], "[ideal] generators")
-    elements = []
-    for number, generator_text in enumerate(texts, 1):
-        place = f"[ideal] generators {number}"
-        elements.append(_generator_from_text(generator_text, place, ring))
-    return Ideal.without_zeros(ring, elements), title
+    return PolynomialRing(field_of_file or field or QQ, names)
 
 
 def _generator_from_text(text: str, place: str, ring: PolynomialRing) -> PolyElement:

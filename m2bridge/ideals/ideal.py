@@ -60,7 +60,8 @@ from m2bridge.ideals.program import (
     tidy,
 )
 from m2bridge.ideals.second_order import decompose_in_either_order
-from m2bridge.ideals.varieties import IdealSingularLocus, Minors, ProjectiveScheme, singular_locus
+from m2bridge.ideals.singular_locus_result import IdealSingularLocus
+from m2bridge.ideals.varieties import Minors, ProjectiveScheme, singular_locus
 from m2bridge.limits import check_deadline_in
 from m2bridge.results.base import Result
 from m2bridge.results.sheet import Sheet
@@ -107,8 +108,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         line for each generator in place of the formula.
         """
         title = ideal_text(self)
-        is_shortened = title != ideal_text(self, most=None)
-        if is_shortened:
+        if title != ideal_text(self, most=None):  # it is shortened
             return Sheet(title, blocks=[generator_lines(self)])
         return Sheet(title, blocks=[], formulas=[ideal_latex(self)])
 
@@ -456,8 +456,8 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
         >>> ideal("x^2 + 1").is_prime(), ideal("x^2 - 1").is_prime()
         (True, False)
         """
-        if isinstance(self.ring.field, ExtensionField):  # primes are found over its prime field
-            primes = self.minimal_primes()
+        if isinstance(self.ring.field, ExtensionField):
+            primes = self.minimal_primes()  # a prime ideal is its only minimal prime
             return len(primes) == 1 and self.equals(primes[0])
         return self._ask("ideal_is_prime").boolean("prime")
 
@@ -506,9 +506,10 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def image(self, polynomial_map: PolynomialMap, **options: Unpack[RunOptions]) -> Ideal:
         """The ideal of the image of the scheme of this ideal under a map.
 
-        It defines the Zariski closure of the image of V(I), and is radical, and prime, if this
-        ideal is. Where the source of the map has relations, the ideal of the points that they
-        define is added. Source: Hartshorne, *Algebraic Geometry*, Exercise II.3.11.
+        It defines the Zariski closure of the image of V(I). If the source of the map has relations,
+        the ideal of the points that they define is added; if not, the ideal of the image is
+        radical, or prime, if this ideal is. Source: Hartshorne, *Algebraic Geometry*, Exercise
+        II.3.11.
 
         >>> from sympy import symbols
         >>> s, t = symbols("s t")

@@ -121,26 +121,9 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         If it is not such a file, or holds something other than an ideal of a polynomial ring over
         QQ or GF(p): the file is taken apart as if it were one, and what fails names the reason.
     """
-    if isinstance(source, Mapping):
-        data = source
-    elif not isinstance(source, (str, os.PathLike)):
-        raise ConversionError(f"not a path or a mapping, but a {type(source).__name__}")
-    else:
-        data = read_json(read_text(Path(source), MAX_MRDI_BYTES))
+    data = _data_of(source)
     try:
-        (namespace,) = data["_ns"]  # a dictionary with one key
-        vocabulary = _VOCABULARIES[namespace]  # the namespace's words for types and keys
-        if data["_type"]["name"] != vocabulary.ideal:
-            raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
-        ring_data = _resolve_reference(data, data["_type"]["params"])
-        variable_texts = strings(ring_data["data"][vocabulary.variables], vocabulary.variables)
-        names = tuple(map(vocabulary.read_name, variable_texts))
-        for name in names:
-            check_variable(name)
-        field = _read_field(_resolve_reference(data, ring_data["_type"]["params"]))
-        ring = PolynomialRing(field, names)
-        generators = [_read_polynomial(ring, terms) for terms in data["data"]]
-        return GeneratingSet.without_zeros(ring, generators)
+        return _read_ideal(data)
     except M2BridgeError as reason:
         raise ConversionError(f"not an ideal in the format .mrdi: {reason}") from None
     except (
@@ -156,6 +139,46 @@ def from_mrdi(source: Path | str | Mapping[str, Any]) -> GeneratingSet:
         ) from None
 
 
+def _data_of(source: Path | str | Mapping[str, Any]) -> Any:
+    """What the JSON of a file holds, of which the path is given; a dictionary as it is.
+
+    Raises
+    ------
+    ConversionError
+        If ``source`` is something else, or the file cannot be read as JSON.
+    """
+    if isinstance(source, Mapping):
+        return source
+    if not isinstance(source, (str, os.PathLike)):
+        raise ConversionError(f"not a path or a mapping, but a {type(source).__name__}")
+    return read_json(read_text(Path(source), MAX_MRDI_BYTES))
+
+
+def _read_ideal(data: Any) -> GeneratingSet:
+    """The ideal that a dictionary in the format ``.mrdi`` describes, in the words of a namespace.
+
+    Where ``data`` has another form, an error of Python, such as KeyError, names what is missing.
+
+    Raises
+    ------
+    ConversionError
+        If it describes something other than an ideal, or the coefficients are not in QQ or GF(p).
+    """
+    (namespace,) = data["_ns"]  # a dictionary with one key
+    vocabulary = _VOCABULARIES[namespace]  # the namespace's words for types and keys
+    if data["_type"]["name"] != vocabulary.ideal:
+        raise ConversionError(f"a {data['_type']['name']!s:.40} and not an ideal")
+    ring_data = _resolve_reference(data, data["_type"]["params"])
+    variable_texts = strings(ring_data["data"][vocabulary.variables], vocabulary.variables)
+    names = tuple(map(vocabulary.read_name, variable_texts))
+    for name in names:
+        check_variable(name)
+    field = _read_field(_resolve_reference(data, ring_data["_type"]["params"]))
+    ring = PolynomialRing(field, names)
+    generators = [_read_polynomial(ring, terms) for terms in data["data"]]
+    return GeneratingSet.without_zeros(ring, generators)
+
+
 def _ring_data(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
     """A polynomial ring over QQ or GF(p) in the format ``.mrdi``, by the words of a namespace.
 
@@ -165,21 +188,23 @@ def _ring_data(ring: PolynomialRing, namespace: str) -> dict[str, Any]:
         For GF(p) in the namespace of Macaulay2, which has no words for it.
     """
     p = ring.field.characteristic
-    names = list(ring.variables)
-    params: dict[str, Any]
     if namespace == "Oscar":
-        params = {"_type": "QQField"}
+        field_data: dict[str, Any] = {"_type": "QQField"}
         if p:
-            params = {"_type": {"name": "FiniteField", "_instance": "fpField"}, "data": str(p)}
-        return {"_type": {"name": "MPolyRing", "params": params}, "data": {"symbols": names}}
+            field_data = {"_type": {"name": "FiniteField", "_instance": "fpField"}, "data": str(p)}
+        return {
+            "_type": {"name": "MPolyRing", "params": field_data},
+            "data": {"symbols": list(ring.variables)},
+        }
     if p:
         raise ConversionError(
             f"Macaulay2's package MRDI has no ideals over {ring.field}; write them with"
             " namespace='Oscar'"
         )
-    params = {"_type": "Ring", "data": "QQ"}
-    data = {"variables": list(map(plain_to_macaulay2, names))}
-    return {"_type": {"name": "PolynomialRing", "params": params}, "data": data}
+    return {
+        "_type": {"name": "PolynomialRing", "params": {"_type": "Ring", "data": "QQ"}},
+        "data": {"variables": list(map(plain_to_macaulay2, ring.variables))},
+    }
 
 
 def _polynomial_data(polynomial: PolyElement, namespace: str) -> list[list[Any]]:
@@ -323,6 +348,40 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
     """
     check_no_generators(ideal.ring.field, "objects of Sage")
     _check_names_for_sage(ideal)
+    sage = _import_sage()
+    base_ring = _base_ring_in_sage(ideal.ring.field, sage)
+    names = list(ideal.ring.variables)
+    ring = sage.polynomial_ring(base_ring, len(names), names=names, order="degrevlex")
+    generators = []
+    for generator in ideal.generators_or_zero:
+        terms = {}
+        for monomial, coefficient in generator.items():
+            terms[monomial] = _number_in_sage(coefficient, ideal.ring.field, base_ring)
+        generators.append(ring(terms))
+    return ring.ideal(generators)
+
+
+class _Sage(NamedTuple):
+    """What is used of the Sage in this Python.
+
+    Parameters
+    ----------
+    finite_field : callable
+        Sage's ``GF``.
+    integers, rationals : rings
+        Sage's ``ZZ`` and ``QQ``.
+    polynomial_ring : callable
+        Sage's ``PolynomialRing``.
+    """
+
+    finite_field: Any
+    integers: Any
+    rationals: Any
+    polynomial_ring: Any
+
+
+def _import_sage() -> _Sage:
+    """The Sage in this Python; MethodUnavailableError if there is none."""
     try:
         # A complete Sage has to be imported by ``sage.all``, which parts of passagemath lack.
         with suppress(ModuleNotFoundError):
@@ -337,26 +396,25 @@ def sage_ideal(ideal: GeneratingSet) -> Any:
             f"there is no Sage in this Python ({reason}): pip install passagemath-singular, or give"
             " another Python the program of to_sage_text()"
         ) from None
-    p = ideal.ring.field.characteristic
-    field = GF(p) if p else SAGE_QQ
-    if not ideal.ring.field.is_field:
-        field = SAGE_ZZ
-    names = list(ideal.ring.variables)
-    ring = SageRing(field, len(names), names=names, order="degrevlex")
+    return _Sage(finite_field=GF, integers=SAGE_ZZ, rationals=SAGE_QQ, polynomial_ring=SageRing)
 
-    def number(c: Any) -> Any:
-        """A coefficient as an element of the field of Sage, or of its ring ZZ."""
-        if p:
-            return field(int(ideal.ring.field.domain.to_int(c)))
-        if not ideal.ring.field.is_field:
-            return field(int(c))
-        return field(int(c.numerator)) / field(int(c.denominator))
 
-    generators = []
-    for generator in ideal.generators_or_zero:
-        terms = {monomial: number(c) for monomial, c in generator.items()}
-        generators.append(ring(terms))
-    return ring.ideal(generators)
+def _base_ring_in_sage(field: CoefficientField, sage: _Sage) -> Any:
+    """QQ, GF(p) or ZZ as an object of Sage."""
+    if not field.is_field:
+        return sage.integers
+    if field.characteristic:
+        return sage.finite_field(field.characteristic)
+    return sage.rationals
+
+
+def _number_in_sage(c: Any, field: CoefficientField, base_ring: Any) -> Any:
+    """A coefficient in QQ, GF(p) or ZZ, the field ``field``, as an element of Sage's base ring."""
+    if field.characteristic:
+        return base_ring(int(field.domain.to_int(c)))
+    if not field.is_field:
+        return base_ring(int(c))
+    return base_ring(int(c.numerator)) / base_ring(int(c.denominator))
 
 
 def sage_generators(ideal: Any) -> GeneratingSet:
@@ -372,22 +430,33 @@ def sage_generators(ideal: Any) -> GeneratingSet:
         listed = ideal if isinstance(ideal, list | tuple) else ideal.gens()
         # The ring of all of them: a second ring is a ValueError, as an empty list is.
         (parent,) = {polynomial.parent() for polynomial in listed}
-        base = parent.base_ring()
-        is_prime_field = base.is_field() and base.is_prime_field() and base.is_exact()
-        # ZZ is the only exact ring of Sage of this name
-        if not is_prime_field and str(base) != "Integer Ring":
-            raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ, GF(p) or ZZ")
-        names = tuple(map(str, parent.variable_names()))
-        for name in names:
-            check_variable(name)
-        coefficients = CoefficientField(int(base.characteristic())) if is_prime_field else ZZ
-        ring = PolynomialRing(coefficients, names)
+        ring = _ring_from_sage(parent)
         generators = [_from_sage(ring, polynomial) for polynomial in listed]
         return GeneratingSet.without_zeros(ring, generators)
     except (AttributeError, TypeError, ValueError) as reason:
         raise ConversionError(
             f"not an ideal of one polynomial ring of Sage: {reason!r:.120}"
         ) from None
+
+
+def _ring_from_sage(sage_ring: Any) -> PolynomialRing:
+    """The ring with the variables and the coefficients of a polynomial ring of Sage.
+
+    Raises
+    ------
+    ConversionError
+        If the coefficients are not in QQ, GF(p) or ZZ, or a name is not one of a variable.
+    """
+    base = sage_ring.base_ring()
+    is_prime_field = base.is_field() and base.is_prime_field() and base.is_exact()
+    # ZZ is the only exact ring of Sage of this name
+    if not is_prime_field and str(base) != "Integer Ring":
+        raise ConversionError(f"coefficients in {base!s:.60}; they must be in QQ, GF(p) or ZZ")
+    names = tuple(map(str, sage_ring.variable_names()))
+    for name in names:
+        check_variable(name)
+    coefficients = CoefficientField(int(base.characteristic())) if is_prime_field else ZZ
+    return PolynomialRing(coefficients, names)
 
 
 def _from_sage(ring: PolynomialRing, polynomial: Any) -> PolyElement:

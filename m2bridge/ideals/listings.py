@@ -39,28 +39,35 @@ def plain_listing(text: str) -> str:
         this line could be a polynomial, or the rest of one.
     """
     text = _COMMENT.sub("", text)
-    body = text.strip()
-    has_commas = len(_split_at_commas(text)) > 1
-    is_named = _HEAD.match(body) is not None  # as in ``ideal(x, y)``
-    is_in_brackets = _text_in_brackets(body) is not None
-    if has_commas or is_named or is_in_brackets:
+    if _is_list(text):
         return text
     polynomials: list[str] = []
     for number, row in enumerate(text.splitlines(), 1):
         if not row.strip():
             continue
-        # The line before ends with an operation or an opening bracket.
-        is_rest = bool(polynomials) and bool(_CONTINUED.search(polynomials[-1]))
-        if polynomials and not is_rest and row.lstrip()[0] in "-−–":
+        # the polynomial of the lines before ends with an operation or an opening bracket
+        is_expected = bool(polynomials) and bool(_CONTINUED.search(polynomials[-1]))
+        if polynomials and not is_expected and row.lstrip()[0] in "-−–":
             raise ConversionError(
                 f"line {number}: it begins with a minus sign, and could be a polynomial or belong"
                 " to the line before it: write a comma after each polynomial"
             )
-        if is_rest or (polynomials and _CONTINUES.match(row)):
+        if is_expected or (polynomials and _CONTINUES.match(row)):
             polynomials[-1] += f" {row.strip()}"
         else:
             polynomials.append(row.strip())
     return ", ".join(polynomials)
+
+
+def _is_list(text: str) -> bool:
+    """Whether a text shows that it is a list: by commas outside of brackets, by brackets around it,
+    or by a name before it, as in ``ideal(x, y)``.
+    """
+    body = text.strip()
+    has_commas = len(_split_at_commas(text)) > 1
+    is_named = _HEAD.match(body) is not None
+    is_in_brackets = _text_in_brackets(body) is not None
+    return has_commas or is_named or is_in_brackets
 
 
 _HEAD = re.compile(
@@ -144,40 +151,63 @@ def listing(text: str) -> Listing:
         If brackets do not match, the text holds several ideals or rings, or m2bridge does not have
         the field of the coefficients.
     """
-    match = _RING.fullmatch(text)  # ideal of a ring, with ``names`` by Sage, ``variables`` by us
-    if match:
-        names_text = match["names"] or match["variables"] or ""
-        names = [name.strip() for name in names_text.split(",")]
-        if "…" in names:
-            raise ConversionError("the text leaves variables of the ring out: give them in a list")
-        field_text = match["sage_field"] or match["field"]
-        field = _field_of_program(field_text.removeprefix("Finite Field of size "))
-        return replace(listing(match["body"]), variables=tuple(filter(None, names)), field=field)
-    match = _SYMPY.fullmatch(text)
-    if match:
-        return _listing_of_sympy(match["body"])
+    ideal_of_ring = _RING.fullmatch(text)
+    if ideal_of_ring:
+        return _listing_of_ring(ideal_of_ring)
+    sympy_object = _SYMPY.fullmatch(text)
+    if sympy_object:
+        return _listing_of_sympy(sympy_object["body"])
     body = text.strip()
     head = _HEAD.match(body)
     if head:
-        body = body[head.end() :].strip()
-    if head and "generated" in head[0].lower():  # Oscar's, a line for each
-        list_text: str | None = body.replace("\n", ",")
-    else:
-        list_text = _text_in_brackets(body)
+        return _listing_after_head(head[0], body[head.end() :].strip())
+    list_text = _text_in_brackets(body)
     if list_text is None:
-        # A list that people write without brackets hardly begins with a number. Programs write
-        # ideal(0,5*x) for 0 and 5*x.
-        comma = None if head else _FIRST_DECIMAL_COMMA.match(body)
-        if comma:
-            meant = comma[0].replace(",", ".")
-            raise ConversionError(
-                f"'{comma[0]:.40}' has a decimal comma, or the first polynomial is a number: write"
-                f" {meant:.40}, or a blank after the comma"
-            )
+        _check_first_comma(body)
         return _listing_of_parts(body)
-    if not list_text.strip():  # brackets without a polynomial
+    return _listing_of_list(list_text)
+
+
+def _listing_of_ring(match: re.Match[str]) -> Listing:
+    """The generators, the variables and the field of a text that matches ``_RING``.
+
+    Raises
+    ------
+    ConversionError
+        If the text leaves variables out by ``…``, the field is none of m2bridge's, or the list of
+        generators is not one of :func:`listing`.
+    """
+    # Sage's form has the groups ``names`` and ``sage_field``, ours ``variables`` and ``field``
+    names_text = match["names"] or match["variables"] or ""
+    names = [name.strip() for name in names_text.split(",")]
+    if "…" in names:
+        raise ConversionError("the text leaves variables of the ring out: give them in a list")
+    field_text = match["sage_field"] or match["field"]
+    field = _field_of_program(field_text.removeprefix("Finite Field of size "))
+    # a ring without variables has the one name ""
+    variables = tuple(filter(None, names))
+    return replace(listing(match["body"]), variables=variables, field=field)
+
+
+def _listing_after_head(head: str, body: str) -> Listing:
+    """The polynomials of ``body``, which follows the name of an ideal or matrix, as ``ideal``.
+
+    ``head`` is this name, a text that matches ``_HEAD``. No decimal comma is looked for at the
+    beginning: programs write ``ideal(0,5*x)`` for 0 and 5x.
+    """
+    if "generated" in head.lower():  # Oscar's, a line for each
+        return _listing_of_list(body.replace("\n", ","))
+    list_text = _text_in_brackets(body)
+    if list_text is None:
+        return _listing_of_parts(body)
+    return _listing_of_list(list_text)
+
+
+def _listing_of_list(text: str) -> Listing:
+    """The polynomials of a list, given without brackets around it; none for an empty text."""
+    if not text.strip():
         return Listing(polynomials=())
-    return _listing_of_parts(list_text)
+    return _listing_of_parts(text)
 
 
 _DECIMAL_COMMA = re.compile(r"[-+*·⋅×−–]\s*(0,[0-9]+)")
@@ -198,23 +228,17 @@ def _listing_of_parts(text: str) -> Listing:
         If a part is an ideal by name, parts are of different rings, or a comma could be that of a
         decimal fraction.
     """
-    comma = _DECIMAL_COMMA.search(text)
-    if comma:
-        meant = comma[1].replace(",", ".")
-        raise ConversionError(
-            f"'{comma[1]:.40}' has a decimal comma, or ends a polynomial with 0: write {meant:.40},"
-            " or a blank after the comma"
-        )
+    _check_inner_commas(text)
     parts = [_replace_eq(part.strip()) for part in _split_at_commas(text)]
     if len(parts) == 1 and not _is_listing(parts[0]):  # one polynomial
         return Listing(polynomials=(parts[0],))
-    polynomials: list[Any] = []
-    rings = set()
     for part in parts:
         if _HEAD.match(part):
             raise ConversionError(
                 f"the text holds several ideals, such as {part!r:.60}: give one at a time"
             )
+    polynomials: list[Any] = []
+    rings = set()  # pairs of variables and field, each None where a part does not name it
     for part in parts:
         part_listing = listing(part) if _is_listing(part) else Listing((part,))
         polynomials += part_listing.polynomials
@@ -223,6 +247,31 @@ def _listing_of_parts(text: str) -> Listing:
         raise ConversionError(f"the text holds polynomials of different rings (in {text[:80]!r})")
     ((variables, field),) = rings
     return Listing(polynomials=tuple(polynomials), variables=variables, field=field)
+
+
+def _check_inner_commas(text: str) -> None:
+    """Raise ConversionError if a comma could be that of a decimal fraction after an operation."""
+    comma = _DECIMAL_COMMA.search(text)
+    if comma:
+        meant = comma[1].replace(",", ".")
+        raise ConversionError(
+            f"'{comma[1]:.40}' has a decimal comma, or ends a polynomial with 0: write {meant:.40},"
+            " or a blank after the comma"
+        )
+
+
+def _check_first_comma(body: str) -> None:
+    """Raise ConversionError if a list without brackets begins with a number and a comma.
+
+    People hardly write such a list: the comma could be that of a decimal fraction.
+    """
+    comma = _FIRST_DECIMAL_COMMA.match(body)
+    if comma:
+        meant = comma[0].replace(",", ".")
+        raise ConversionError(
+            f"'{comma[0]:.40}' has a decimal comma, or the first polynomial is a number: write"
+            f" {meant:.40}, or a blank after the comma"
+        )
 
 
 def _is_listing(part: str) -> bool:
@@ -339,8 +388,24 @@ def _split_at_commas(text: str) -> list[str]:
         If a bracket is closed by one of another kind, or not at all, or too many are inside one
         another.
     """
-    open_brackets: list[str] = []
-    commas = [-1]  # their places; as if there were one before the text, and one after it
+    # as if there were one comma before the text, and one after it
+    commas = [-1, *_places_of_commas(text), len(text)]
+    parts = [text[comma + 1 : next_comma] for comma, next_comma in pairwise(commas)]
+    if len(parts) > 1 and not parts[-1].strip():
+        parts.pop()
+    return parts
+
+
+def _places_of_commas(text: str) -> list[int]:
+    """The places of the commas of a text that are in no brackets, in increasing order from 0 on.
+
+    Raises
+    ------
+    ConversionError
+        If brackets do not match, or too many are inside one another.
+    """
+    commas = []
+    open_brackets: list[str] = []  # those that are open at a place, the innermost one last
     for place, sign in enumerate(text):
         if sign in _CLOSING:
             open_brackets.append(sign)
@@ -357,11 +422,7 @@ def _split_at_commas(text: str) -> list[str]:
             commas.append(place)
     if open_brackets:
         raise ConversionError(f"'{open_brackets[-1]}' is not closed (in {text[:80]!r})")
-    commas.append(len(text))
-    parts = [text[comma + 1 : next_comma] for comma, next_comma in pairwise(commas)]
-    if len(parts) > 1 and not parts[-1].strip():
-        parts.pop()
-    return parts
+    return commas
 
 
 def named_field(text: str) -> CoefficientField:

@@ -410,12 +410,7 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     variables = len(ideal.ring.variables)
     if ideal.ring.field != QQ or variables == 0:  # FLINT has no ring without variables
         return None
-    degree = max(map(total_degree, ideal.generators), default=0)
-    if sum(map(len, ideal.generators)) > MAX_FLINT_GENERATOR_TERMS:
-        return None
-    # FLINT cannot limit the length of a reduction: monomials up to twice the degree estimate it.
-    number_of_monomials = comb(variables + 2 * degree, variables)
-    if number_of_monomials > MAX_REDUCTION_MONOMIALS:
+    if not _is_small(ideal):
         return None
     # The names of variables do not matter: FLINT calls them x0, x1, …
     context = flint.fmpz_mpoly_ctx.get(("x", variables), flint.Ordering.degrevlex)
@@ -424,11 +419,24 @@ def small_basis(ideal: GeneratingSet) -> ReducedGroebnerBasis | None:
     basis, finished = polynomials.buchberger_naive(limits=FLINT_BASIS_LIMITS)
     if not finished:
         return None
+    # the form of ReducedGroebnerBasis: it has no names, and can be compared
     reduced = set()
     for element in basis.autoreduction():
         terms = [(tuple(map(int, monomial)), int(c)) for monomial, c in element.terms()]
         reduced.add(tuple(terms))
     return frozenset(reduced)
+
+
+def _is_small(ideal: GeneratingSet) -> bool:
+    """Whether generators have few terms, and monomials up to twice their degree are few.
+
+    The number of these monomials estimates how long reductions are, which FLINT cannot limit.
+    """
+    variables = len(ideal.ring.variables)
+    degree = max(map(total_degree, ideal.generators), default=0)
+    if sum(map(len, ideal.generators)) > MAX_FLINT_GENERATOR_TERMS:
+        return False
+    return comb(variables + 2 * degree, variables) <= MAX_REDUCTION_MONOMIALS
 
 
 def are_same_small_ideals(first: GeneratingSet, second: GeneratingSet) -> bool | None:

@@ -8,25 +8,17 @@ its body does not use them. For the singular locus of a *closure* see ``maps/sin
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Generic, Literal, TypeVar, Unpack
+from typing import Any, Generic, Literal, Unpack
 
 from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.extension_field import ExtensionField
 from m2bridge.algebra.modules import HilbertPolynomial
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
-from m2bridge.convert.answers import answer_until_limit
-from m2bridge.convert.printing import (
-    generator_lines,
-    generator_texts,
-    ideal_latex,
-    ideal_macaulay2,
-    ideal_text,
-    polynomial_text,
-)
+from m2bridge.convert.answers import Answer, answer_until_limit
+from m2bridge.convert.printing import polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.errors import MethodUnavailableError, check_choice
-from m2bridge.ideals import MAX_MINORS_BY_AUTO, MAX_SHOWN_EQUATION_CHARS, MAX_SHOWN_EQUATIONS
+from m2bridge.ideals import MAX_MINORS_BY_AUTO
 from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
 from m2bridge.ideals.program import (
     ask,
@@ -40,140 +32,15 @@ from m2bridge.ideals.program import (
     question,
     tidy,
 )
+from m2bridge.ideals.singular_locus_result import (
+    IdealSingularLocus,
+    IrreducibleComponent,
+    SomeIdeal,
+)
 from m2bridge.limits import clock
-from m2bridge.results.base import Result, result_json
-from m2bridge.results.sheet import Block, Facts, Sheet, Table, computed_by, plural, printable
-
-SomeIdeal = TypeVar("SomeIdeal", bound=GeneratingSet)
-"""The class of ideals in a result, the same as the class of the ideal that was given."""
+from m2bridge.results.sheet import printable
 
 Minors = Literal["auto", "selected", "all"]
-
-
-@dataclass(frozen=True, slots=True)
-class IrreducibleComponent(Generic[SomeIdeal]):
-    """A component of a variety that is irreducible over the field of its ring.
-
-    Parameters
-    ----------
-    ideal : Ideal
-        Its prime ideal.
-    dimension, degree : int
-        Affine dimension, or projective one in a projective scheme; degree of the closure in
-        projective space.
-
-    Examples
-    --------
-    >>> axes = ideal("x*y").singular_locus()
-    >>> [(component.dimension, component.degree) for component in axes.variety]
-    [(1, 1), (1, 1)]
-    """
-
-    ideal: SomeIdeal
-    dimension: int
-    degree: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IdealSingularLocus(Result, Generic[SomeIdeal]):
-    """The singular locus of the variety V(I) of an ideal, as a set of points.
-
-    Parameters
-    ----------
-    given : Ideal
-        I.
-    title : str
-    variety : tuple of IrreducibleComponent, or None
-        The irreducible components of V(I); ``None`` if they were not found within the limits.
-    components : tuple of IrreducibleComponent, or None
-        The irreducible components of the singular locus, empty if V(I) is smooth; ``None`` if they
-        were not all found within the limits.
-    ideal : Ideal or None
-        The radical ideal of the singular locus, the unit ideal if V(I) is smooth; else ``None``.
-    engine_version : str
-    seconds : float
-    unfinished : str
-        Empty, or the limit that was reached.
-    projective : bool
-        Whether it is about the projective variety: then all dimensions are those of projective
-        varieties.
-    proved : tuple of IrreducibleComponent
-        If a limit was reached: components of the singular locus, proved until then.
-    rest_dimension : int or None
-        If a limit was reached: an upper bound for the dimension of components of the singular locus
-        that are not in ``proved``; −1 if there are none.
-
-    Examples
-    --------
-    >>> locus = ideal("x^2 - y^2*z").singular_locus()
-    >>> locus.variety_dimension, locus.dimension, locus.ideal.generators
-    (2, 1, (x, y))
-    """
-
-    given: SomeIdeal
-    title: str
-    variety: tuple[IrreducibleComponent[SomeIdeal], ...] | None
-    components: tuple[IrreducibleComponent[SomeIdeal], ...] | None
-    ideal: SomeIdeal | None
-    engine_version: str
-    seconds: float
-    unfinished: str = ""
-    projective: bool = False
-    proved: tuple[IrreducibleComponent[SomeIdeal], ...] = ()
-    rest_dimension: int | None = None
-
-    @property
-    def variety_dimension(self) -> int | None:
-        """The dimension of V(I); −1 if it is empty, ``None`` if it was not found."""
-        return _largest_dimension(self.variety)
-
-    @property
-    def dimension(self) -> int | None:
-        """The dimension of the singular locus; −1 if it is empty, ``None`` if it was not found."""
-        return _largest_dimension(self.components)
-
-    def to_json(self) -> dict[str, Any]:
-        """The given ideal, the components of its variety, and those of the singular locus."""
-        no_case = None  # an ideal is in no family of models
-        return result_json(no_case, self.given.ring.field, self.engine_version, self.seconds) | {
-            "title": self.title or None,
-            "projective": self.projective,
-            "coordinates": list(self.given.ring.variables),
-            "given": _generator_texts(self.given),
-            "variety_dimension": self.variety_dimension,
-            "variety": _components_json(self.variety),
-            "dimension": self.dimension,
-            "components": _components_json(self.components),
-            "generators": None if self.ideal is None else _generator_texts(self.ideal),
-            "unfinished": self.unfinished or None,
-            "proved": _components_json(self.proved),
-            "rest_dimension": self.rest_dimension,
-        }
-
-    def to_sheet(self) -> Sheet:
-        """Facts, a table of components, and the equations that are too long for the table.
-
-        Components are those of the singular locus, or of the variety if none are known.
-        """
-        blocks: list[Block] = [Facts(_facts(self))]
-        components = self.components or self.proved  # the latter is empty if no limit was reached
-        if components:
-            blocks.append(_table_of_components("component of the singular locus", components))
-            for component in components:
-                if not _fits_table(component):
-                    caption = f"{_variety_text(component)}:"
-                    blocks.append(generator_lines(component.ideal, caption))
-        elif self.components is None and self.variety:
-            blocks.append(_table_of_components("component of the variety", self.variety))
-        variety = self.title or f"the variety of {ideal_text(self.given)}"
-        title = f"Singular locus of {variety}, over {self.given.ring.field}"
-        return Sheet(title, blocks, _formulas(self))
-
-    def to_macaulay2(self) -> str:
-        """A Macaulay2 program: the ring ``R`` and the radical ideal ``I`` of the singular locus."""
-        if self.ideal is None:  # a comment
-            return f"-- not finished: {printable(self.unfinished)}"
-        return ideal_macaulay2(self.ideal)
 
 
 @computation
@@ -217,28 +84,51 @@ def singular_locus(
         answer, reached_limit = answer_until_limit(script)
     # ``reached_limit`` is the message of a limit, or empty: then all components were found.
     proved, rest_dimension = proved_before_limit(answer) if reached_limit else ([], None)
-    variety = components = radical = None  # ``None`` stays where a limit was reached before
-    # The answer has only what the program printed before a limit.
-    if "component_degrees" in answer:  # of the components of V(I)
-        names = ("components", "component_dimensions", "component_degrees")
-        variety = _sort_components(ideal, measured_primes_in(answer, *names))
-    if "degrees" in answer:  # of the components of the singular locus
-        primes = measured_primes_in(answer, "primes", "dimensions", "degrees")
-        components = _sort_components(ideal, primes)
-    if "singular_ideal" in answer:
-        radical = _tidy_in_class_of(ideal, answer.ideal("singular_ideal"))
     return IdealSingularLocus(
         given=ideal,
         title=printable(title),
-        variety=variety,
-        components=components,
-        ideal=radical,
+        variety=_components_of_variety(answer, ideal),
+        components=_components_of_locus(answer, ideal),
+        ideal=_radical_of_locus(answer, ideal),
         engine_version=current().version,
         seconds=clock().seconds,
         unfinished=reached_limit,
         proved=_sort_components(ideal, proved),
         rest_dimension=rest_dimension,
     )
+
+
+def _components_of_variety(
+    answer: Answer, given: SomeIdeal
+) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
+    """The irreducible components of V(I), where I is ``given``; ``None`` if a limit came before."""
+    # the answer has what the program printed before a limit, and the degrees are printed last
+    if "component_degrees" not in answer:
+        return None
+    primes = measured_primes_in(answer, "components", "component_dimensions", "component_degrees")
+    return _sort_components(given, primes)
+
+
+def _components_of_locus(
+    answer: Answer, given: SomeIdeal
+) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
+    """The irreducible components of the singular locus of V(I), where I is ``given``.
+
+    ``None`` if a limit came before.
+    """
+    if "degrees" not in answer:
+        return None
+    return _sort_components(given, measured_primes_in(answer, "primes", "dimensions", "degrees"))
+
+
+def _radical_of_locus(answer: Answer, given: SomeIdeal) -> SomeIdeal | None:
+    """The radical ideal of the singular locus of V(I), where I is ``given``.
+
+    ``None`` if a limit came before.
+    """
+    if "singular_ideal" not in answer:
+        return None
+    return _tidy_in_class_of(given, answer.ideal("singular_ideal"))
 
 
 def _locus_over_extension(
@@ -255,7 +145,6 @@ def _locus_over_extension(
     field = ideal.ring.field
     assert isinstance(field, ExtensionField)
     over_prime = singular_locus(over_prime_field(ideal), minors=minors)
-    to_extension = partial(_extended_components, ideal)
     rest_dimension = over_prime.rest_dimension
     if rest_dimension is not None:
         rest_dimension = max(rest_dimension - field.transcendence_degree, -1)
@@ -265,13 +154,13 @@ def _locus_over_extension(
     return IdealSingularLocus(
         given=ideal,
         title=printable(title),
-        variety=to_extension(over_prime.variety),
-        components=to_extension(over_prime.components),
+        variety=_extended_components(ideal, over_prime.variety),
+        components=_extended_components(ideal, over_prime.components),
         ideal=radical,
         engine_version=over_prime.engine_version,
         seconds=clock().seconds,
         unfinished=over_prime.unfinished,
-        proved=to_extension(over_prime.proved) or (),
+        proved=_extended_components(ideal, over_prime.proved) or (),
         rest_dimension=rest_dimension,
     )
 
@@ -325,124 +214,6 @@ def _sort_key(component: IrreducibleComponent[Any]) -> tuple[int, int, tuple[int
 def _tidy_in_class_of(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:
     """The ideal ``found``, tidied, as an object of the class of ``given``, in the ring of that."""
     return replace(given, generators=tidy(found).generators)
-
-
-def _largest_dimension(components: Sequence[IrreducibleComponent[Any]] | None) -> int | None:
-    """The largest dimension of components, −1 if there are none; ``None`` if they are not known."""
-    if components is None:
-        return None
-    return max((component.dimension for component in components), default=-1)
-
-
-_PROJECTIVE = "dimensions of projective varieties; the irrelevant ideal is left out"
-"""What a sheet says of a projective variety."""
-
-
-def _generator_texts(ideal: GeneratingSet) -> list[str]:
-    """The texts of the generators of an ideal."""
-    return list(map(polynomial_text, ideal.generators))
-
-
-def _components_json(
-    components: tuple[IrreducibleComponent[Any], ...] | None,
-) -> list[dict[str, Any]] | None:
-    """Dimension, degree and generators of each component, for ``json.dumps``.
-
-    ``None`` if the components are not known.
-    """
-    if components is None:
-        return None
-    listed = []
-    for component in components:
-        numbers = {"dimension": component.dimension, "degree": component.degree}
-        listed.append({**numbers, "generators": generator_texts(component.ideal, most=None)})
-    return listed
-
-
-def _facts(locus: IdealSingularLocus[Any]) -> list[tuple[str, object]]:
-    """Names and values of facts about a singular locus; a value ``None`` is not shown.
-
-    If a limit was reached, ``rest_dimension`` bounds the components that were not found.
-    ``_dimension_and_number`` returns ``None`` for components that are not known.
-    """
-    meaning_of_irreducible = (
-        f"means over {locus.given.ring.field}; over a larger field components can decompose"
-    )
-    dimension = _dimension_and_number(locus.components, "empty: the variety is smooth")
-    return [
-        ("singular locus", dimension or "not decided"),
-        ("not decided", bound_text(locus.rest_dimension)),
-        ("variety", _dimension_and_number(locus.variety, "empty")),
-        ("projective", _PROJECTIVE if locus.projective else None),
-        ("irreducible", meaning_of_irreducible),
-        ("computed by", computed_by(locus.engine_version, locus.seconds, "Jacobian criterion")),
-        ("not finished", locus.unfinished or None),
-    ]
-
-
-def _table_of_components(title: str, components: Iterable[IrreducibleComponent[Any]]) -> Table:
-    """A table of components, their dimensions and degrees; ``title`` is above the first column."""
-    rows = [(_variety_text(c), c.dimension, c.degree) for c in components]
-    return Table((title, "dimension", "degree"), rows)
-
-
-def bound_text(rest_dimension: int | None) -> str | None:
-    """In words, an upper bound for the dimension of components that were not found before a limit.
-
-    −1 says that there are no such components; ``None``, without a bound, is returned as it is.
-    """
-    if rest_dimension is None:
-        return None
-    if rest_dimension < 0:
-        return "nothing: these are all components"
-    return f"components of dimension ≤ {rest_dimension}"
-
-
-def _dimension_and_number(
-    components: tuple[IrreducibleComponent[Any], ...] | None, if_empty: str
-) -> str | None:
-    """The dimension of a variety and the number of its components in words.
-
-    ``if_empty`` if there are no components; ``None`` if they are not known.
-    """
-    if components is None:
-        return None
-    if not components:
-        return if_empty
-    number = plural(len(components), "irreducible component")
-    return f"dimension {components[0].dimension}, {number}"  # the largest ones come first
-
-
-def _variety_text(component: IrreducibleComponent[Any]) -> str:
-    """The text of a component as ``V(x, y)``, with the equations that a table shows."""
-    return f"V({', '.join(_shown_equations(component))})"
-
-
-def _shown_equations(component: IrreducibleComponent[Any]) -> list[str]:
-    """The texts of the first equations of a component, each shortened, as a table shows them."""
-    return generator_texts(component.ideal, MAX_SHOWN_EQUATIONS, MAX_SHOWN_EQUATION_CHARS)
-
-
-def _fits_table(component: IrreducibleComponent[Any]) -> bool:
-    """Whether a table shows all equations of a component, and in full."""
-    return generator_texts(component.ideal) == _shown_equations(component)
-
-
-def _formulas(locus: IdealSingularLocus[Any]) -> list[str]:
-    """The singular locus as the union of its components, one formula in LaTeX, if they are known.
-
-    Components with long equations are named V_1, V_2, … by their places.
-    """
-    if locus.components is None:
-        return []
-    varieties = []
-    for number, component in enumerate(locus.components, 1):
-        name = rf"V_{{{number}}}"
-        if _fits_table(component):
-            name = rf"V{ideal_latex(component.ideal)}"
-        varieties.append(name)
-    union = r" \;\cup\; ".join(varieties) or r"\varnothing"
-    return [rf"\operatorname{{Sing}} = {union}"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -553,20 +324,20 @@ class ProjectiveScheme(Generic[SomeIdeal]):
         of the cone, the apex left out.
         """
         cone = singular_locus(self.ideal, title=title, minors=minors)
-        components = None if cone.components is None else _projective_components(cone.components)
-        rest_dimension = cone.rest_dimension
-        if rest_dimension is not None:
-            rest_dimension = max(rest_dimension - 1, -1)
+        components = _projective_components(cone.components)
         radical = cone.ideal
         if components == ():  # the cone is singular at most at its apex, and X is smooth
             radical = replace(self.ideal, generators=(self.ideal.ring.sympy_ring.one,))
+        rest_dimension = cone.rest_dimension
+        if rest_dimension is not None:
+            rest_dimension = max(rest_dimension - 1, -1)
         return replace(
             cone,
-            variety=None if cone.variety is None else _projective_components(cone.variety),
+            variety=_projective_components(cone.variety),
             components=components,
             ideal=radical,
             projective=True,
-            proved=_projective_components(cone.proved),
+            proved=_projective_components(cone.proved) or (),
             rest_dimension=rest_dimension,
         )
 
@@ -590,11 +361,14 @@ def _is_irrelevant(prime: GeneratingSet) -> bool:
 
 
 def _projective_components(
-    components: Iterable[IrreducibleComponent[SomeIdeal]],
-) -> tuple[IrreducibleComponent[SomeIdeal], ...]:
+    components: Iterable[IrreducibleComponent[SomeIdeal]] | None,
+) -> tuple[IrreducibleComponent[SomeIdeal], ...] | None:
     """The components of a projective variety, of dimensions one less than those of its affine cone.
 
-    The apex, of dimension 0, is left out: it is no point of projective space.
+    The apex, of dimension 0, is left out: it is no point of projective space. ``None``, for
+    components that were not found, stays ``None``.
     """
+    if components is None:
+        return None
     cones = [component for component in components if component.dimension > 0]
     return tuple(replace(cone, dimension=cone.dimension - 1) for cone in cones)

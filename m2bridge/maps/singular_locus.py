@@ -29,7 +29,8 @@ from m2bridge.engine.script import Script, render
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in, proved_before_limit
 from m2bridge.ideals.program import explain_factoring_errors
-from m2bridge.ideals.varieties import IdealSingularLocus, IrreducibleComponent, most_minors
+from m2bridge.ideals.singular_locus_result import IdealSingularLocus, IrreducibleComponent
+from m2bridge.ideals.varieties import most_minors
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy

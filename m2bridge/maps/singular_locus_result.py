@@ -10,7 +10,7 @@ from m2bridge.convert.printing import (
     ideal_macaulay2,
     polynomial_text,
 )
-from m2bridge.ideals.varieties import bound_text
+from m2bridge.ideals.singular_locus_result import bound_text
 from m2bridge.maps.locus import ORIGIN, ZERO, Component, OrbitStatus
 from m2bridge.maps.model import Model
 from m2bridge.results import MAX_SHOWN_GENERATORS

@@ -29,7 +29,7 @@ from m2bridge.errors import (
     TimeLimitError,
 )
 from m2bridge.ideals.ideal import Ideal
-from m2bridge.maps.degrees import distance
+from m2bridge.maps.degrees import real_points
 from m2bridge.maps.degrees.certified import count_proved_points
 from tests.conftest import Invoke
 from tests.limits import Late
@@ -258,7 +258,7 @@ def test_a_random_system_that_leaves_points_out_is_drawn_again(
         wrong = {"critical": [[0, 3]]} if len(runs) <= 5 else {}
         return Answer(answer.values | wrong)
 
-    monkeypatch.setattr(distance, "answer_to", another_number)
+    monkeypatch.setattr(real_points, "answer_to", another_number)
     found = ed_degree(ideal("x*y - 1"), point=(0, 0), engine=engine, generic=False)
     assert (found.critical_points, found.real_critical_points) == (4, 2)
     assert len(runs) == len(set(runs)) >= 6
@@ -329,8 +329,8 @@ def test_critical_points_that_come_in_families(engine: Engine) -> None:
 
 @pytest.mark.slow
 def test_too_many_points_for_realroots(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distance.msolve, "usable", lambda _: None)
-    monkeypatch.setattr(distance, "MAX_TRACE_FORM_POINTS", 1)
+    monkeypatch.setattr(real_points.msolve, "usable", lambda _: None)
+    monkeypatch.setattr(real_points, "MAX_TRACE_FORM_POINTS", 1)
     found = ed_degree(CIRCLE, point=(3, 4), engine=engine, generic=False)
     assert (found.critical_points, found.real_critical_points) == (2, None)
     assert "install msolve" in found.unfinished

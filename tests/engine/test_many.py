@@ -112,6 +112,12 @@ def test_a_script_without_a_guard_can_use_all_cores(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_limit_on_memory_may_be_a_float() -> None:
+    (outcome,) = run_many(abs, [-2], workers=1, memory=4e9)  # type: ignore[arg-type]
+    assert outcome.value == 2
+
+
+@pytest.mark.slow
 def test_what_is_in_the_folder_is_not_done_again(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     first = run_many("item + 1", [1, 2, "three", 4], folder=folder, workers=1)

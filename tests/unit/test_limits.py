@@ -55,6 +55,7 @@ from m2bridge.families.attention.orbits.tangents import (
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import (
     Clock,
+    Limits,
     alarm,
     check,
     check_deadline_in,
@@ -67,6 +68,7 @@ from m2bridge.limits import (
 )
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.results.base import Decision
+from m2bridge.system import launcher, limits_memory
 from m2bridge.workspace.macaulay2 import Macaulay2
 from tests.events import PATIENCE
 from tests.limits import HOUR, Looks, RecordedEngine, by_linear_algebra
@@ -507,6 +509,18 @@ def test_overtime_is_short() -> None:
 def test_what_is_no_limit_is_refused(timeout: object) -> None:
     with pytest.raises(InvalidCaseError, match="timeout"), limited(timeout):  # type: ignore[arg-type]
         pass
+
+
+@pytest.mark.parametrize("memory", [True, "2G", float("nan"), float("inf"), 2**20])
+def test_what_is_no_limit_on_memory_is_refused(memory: Any) -> None:
+    with pytest.raises(InvalidCaseError, match="Argument 'memory' must be"):
+        Limits(memory=memory)
+
+
+def test_a_limit_on_memory_may_be_given_as_a_float() -> None:
+    limits = Limits(memory=2e9)  # type: ignore[arg-type]
+    assert limits == Limits(memory=2_000_000_000)
+    assert "1953125" in launcher("/dev/tty", limits.memory) or not limits_memory()
 
 
 def test_another_thread_begins_without_a_limit() -> None:

@@ -200,13 +200,32 @@ class CriticalSystem:
 
         First come the c equations f, then the n entries of M (x − u) − Jᵀ λ.
         """
-        n, c = len(self.data), len(self.equations)
-        x, multipliers = point[:n], point[n:]
+        n = len(self.data)
+        x = point[:n]
+        multipliers = point[n:]  # λ
         jacobian = self._matrix(self.gradients, x)
+        value = self._value(x, multipliers, jacobian)
+        return value, self._derivative(x, multipliers, jacobian)
+
+    def _value(
+        self, x: Sequence[flint.arb], multipliers: Sequence[flint.arb], jacobian: flint.arb_mat
+    ) -> flint.arb_mat:
+        """Return F(x, λ) as a column, for the multipliers λ; ``jacobian`` is J at the point x."""
+        n, c = len(self.data), len(self.equations)
+        equations = [_polynomial_value(f, x) for f in self.equations]
+        half_gradient = flint.arb_mat(n, 1, self._half_gradient(x))  # M (x − u)
         column = flint.arb_mat(c, 1, multipliers)
-        equations = [_value(f, x) for f in self.equations]
-        remainder = flint.arb_mat(n, 1, self._half_gradient(x)) - jacobian.transpose() * column
-        # F′ = ((J, 0), (M − Σ λᵢ Hᵢ, −Jᵀ)), with the Hessian matrices Hᵢ of the equations
+        remainder = half_gradient - jacobian.transpose() * column
+        return flint.arb_mat(n + c, 1, equations + remainder.entries())
+
+    def _derivative(
+        self, x: Sequence[flint.arb], multipliers: Sequence[flint.arb], jacobian: flint.arb_mat
+    ) -> flint.arb_mat:
+        """Return F′(x, λ) = ((J, 0), (M − Σ λᵢ Hᵢ, −Jᵀ)), with the Hessian matrices Hᵢ of f.
+
+        ``multipliers`` are λ, and ``jacobian`` is J at the point x.
+        """
+        n, c = len(self.data), len(self.equations)
         second_order = flint.arb_mat(self.matrix)
         for multiplier, hessian in zip(multipliers, self.hessians, strict=True):
             second_order -= multiplier * self._matrix(hessian, x)
@@ -216,13 +235,12 @@ class CriticalSystem:
             derivative[c + j, n + i] = -jacobian[i, j]
         for j, k in product(range(n), range(n)):
             derivative[c + j, k] = second_order[j, k]
-        values = flint.arb_mat(n + c, 1, equations + remainder.entries())
-        return values, derivative
+        return derivative
 
     @staticmethod
     def _matrix(rows: Sequence[Sequence[PolyElement]], point: Sequence[flint.arb]) -> flint.arb_mat:
         """Return the matrix of the values of polynomials at a point."""
-        entries = [_value(f, point) for row in rows for f in row]
+        entries = [_polynomial_value(f, point) for row in rows for f in row]
         return flint.arb_mat(len(rows), len(point), entries)
 
 
@@ -233,7 +251,7 @@ def _derivatives(
     return [[polynomial.diff(x) for x in variables] for polynomial in polynomials]
 
 
-def _value(polynomial: PolyElement, point: Sequence[flint.arb]) -> flint.arb:
+def _polynomial_value(polynomial: PolyElement, point: Sequence[flint.arb]) -> flint.arb:
     """Return a ball with the value of a polynomial over QQ at a point of balls."""
     total = flint.arb(0)
     for monomial, coefficient in polynomial.items():

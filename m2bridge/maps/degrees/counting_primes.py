@@ -51,7 +51,9 @@ def leading_primes(values: Mapping[int, object], lead: int) -> tuple[int, ...]:
         primes_of.setdefault(value, []).append(prime)
     most_frequent = max(primes_of.values(), key=len)
     other_count = len(values) - len(most_frequent)
-    return tuple(most_frequent) if len(most_frequent) - other_count >= lead else ()
+    if len(most_frequent) - other_count < lead:
+        return ()
+    return tuple(most_frequent)
 
 
 def primes_for(
@@ -69,8 +71,9 @@ def primes_for(
     more : collection of int
         Further numbers that no prime may divide; not zero.
     """
-    numbers = {abs(int(c)) for polynomial in polynomials for c in polynomial.values()}
-    numbers.update(more)
+    numbers = set(more)
+    for polynomial in polynomials:
+        numbers.update(abs(int(c)) for c in polynomial.values())
     # short primes are quicker, but many of them may divide long coefficients
     has_long_coefficients = sum(map(int.bit_length, numbers)) > LONG_COEFFICIENTS
     return random_primes(LONG_PRIME_BITS if has_long_coefficients else PRIME_BITS, numbers)

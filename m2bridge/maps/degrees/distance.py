@@ -3,7 +3,8 @@
 Of a variety given by an ideal the points are those where the gradient of q is a combination of the
 rows of the Jacobian matrix; of the image of a map they are those of the parametrization. Why this
 counts them is in docs/ed-degrees.md. The quadratic form q, a ``DistanceForm``, and the data point u
-are arguments ``form`` and ``point``; for ``None`` a random one is drawn.
+are arguments ``form`` and ``point``; for ``None`` a random one is drawn. The real points among them
+are found in :mod:`.real_points`.
 """
 
 from __future__ import annotations
@@ -14,22 +15,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 from math import lcm
-from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import flint
-import numpy
 
 from m2bridge.algebra.differential import jacobian_at
-from m2bridge.algebra.linear_algebra import pivot_columns, signature
-from m2bridge.algebra.numbers import flint_rational, integer_coefficients, random_primes
+from m2bridge.algebra.linear_algebra import pivot_columns
+from m2bridge.algebra.numbers import integer_coefficients, random_primes
 from m2bridge.algebra.polynomial_map import PolynomialMap
-from m2bridge.algebra.ring import GeneratingSet, is_homogeneous
+from m2bridge.algebra.ring import GeneratingSet, PolynomialRing, is_homogeneous
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import Answer, answer_to
-from m2bridge.engine import current, msolve
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import MemoryLimitError, MethodUnavailableError, ParseError, TimeLimitError
+from m2bridge.errors import MemoryLimitError, TimeLimitError
 from m2bridge.ideals.program import question
 from m2bridge.limits import clock
 from m2bridge.maps.degrees.counting_primes import (
@@ -44,17 +42,7 @@ from m2bridge.maps.degrees.counting_primes import (
     with_given_prime,
 )
 from m2bridge.maps.degrees.quadratic_forms import DistanceForm
-from m2bridge.results.sheet import quoted
-
-MAX_TRACE_FORM_POINTS = 30
-"""The largest number of complex points whose trace form is computed, without msolve."""
-MAX_REAL_ATTEMPTS = 12
-"""The largest number of random systems that are tried until one leaves no critical point out: with
-numbers from 1 to 9, one of nine does for x y = 1 and the origin, where two of them are equal."""
-MAX_IMAGINARY_PART = 1e-6
-"""The imaginary part, relative to 1 + the absolute value, up to which an approximation may be that
-of a real point.
-"""
+from m2bridge.maps.degrees.slices import parametrizes_cone
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +108,7 @@ def count_by_random_primes(
     MethodUnavailableError
         If no count is that of enough primes.
     TimeLimitError, MemoryLimitError
-        If a limit was reached before two primes agreed.
+        If a limit was reached while too few primes agreed: two more than give other counts.
     """
     counts: dict[int, CriticalCount] = {}
     begin = clock().seconds
@@ -144,12 +132,12 @@ def _agreed_count(counts: Mapping[int, CriticalCount], agreeing: tuple[int, ...]
 def _agreed_before_limit(
     counts: Mapping[int, CriticalCount], limit: TimeLimitError | MemoryLimitError
 ) -> AgreedCount:
-    """Return the count on which two primes agreed before a limit was reached.
+    """Return the count that two primes more than others gave before a limit was reached.
 
     Raises
     ------
     TimeLimitError, MemoryLimitError
-        The limit, if no two primes agreed; its ``progress`` says what each prime gave.
+        The limit, if there is no such count; its ``progress`` says what each prime gave.
     """
     agreeing = leading_primes(counts, MIN_AGREEING_PRIMES) if counts else ()
     if agreeing:
@@ -178,6 +166,11 @@ class Variety:
     prime: bool = False
 
     @property
+    def ring(self) -> PolynomialRing:
+        """The ring of polynomials in the coordinates of the ambient space."""
+        return self.ideal.ring
+
+    @property
     def is_cone(self) -> bool:
         """Whether the generators are homogeneous."""
         return all(map(is_homogeneous, self.ideal.generators))
@@ -194,12 +187,16 @@ class Variety:
         def count_modulo(prime: int) -> CriticalCount:
             """The critical points on all components of the variety modulo the prime."""
             answer = answer_to(with_given_prime(script, prime))
-            # that of the largest component; −1 if there is none
-            dimension = max(answer.integers("dimensions"), default=-1)
-            return CriticalCount(dimension, *_critical_dimension_and_points(answer))
+            critical_set = critical_set_of(answer)
+            return CriticalCount(
+                # that of the largest component; −1 if there is none
+                dimension=max(answer.integers("dimensions"), default=-1),
+                critical_dimension=critical_set.dimension,
+                points=critical_set.points,
+            )
 
         return count_by_random_primes(
-            count_modulo, primes_for(self._integral_generators, _numbers_not_divisible(form, point))
+            count_modulo, primes_for(self._integral_generators, numbers_not_divisible(form, point))
         )
 
     @property
@@ -208,19 +205,35 @@ class Variety:
         return list(map(integer_coefficients, self.ideal.generators_or_zero))
 
 
-def _critical_dimension_and_points(answer: Answer) -> tuple[int, int | None]:
-    """Return the dimension of the set of critical points on all components, −1 if it is empty, and
-    their number, ``None`` if they are not isolated.
+class CriticalSet(NamedTuple):
+    """The set of critical points on all components of a variety.
 
-    The answer has the dimension and the number for each component, as pairs ``critical``.
+    Parameters
+    ----------
+    dimension : int
+        −1 if the set is empty.
+    points : int or None
+        Their number with multiplicity; ``None`` if they are not isolated.
+    """
+
+    dimension: int
+    points: int | None
+
+
+def critical_set_of(answer: Answer) -> CriticalSet:
+    """Return the set of critical points that an answer to a program of :func:`ideal_script` gives.
+
+    The answer has a pair of integers ``critical`` for each component of the variety: the dimension
+    of the set of critical points on it, and their number.
     """
     pairs = answer.integer_lists("critical")
-    critical_dimension = max((d for d, _ in pairs), default=-1)
-    are_isolated = critical_dimension <= 0
-    return critical_dimension, sum(number for _, number in pairs) if are_isolated else None
+    dimension = max((dimension for dimension, _ in pairs), default=-1)
+    if dimension > 0:
+        return CriticalSet(dimension, points=None)
+    return CriticalSet(dimension, points=sum(number for _, number in pairs))
 
 
-def _numbers_not_divisible(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
+def numbers_not_divisible(form: DistanceForm | None, point: Sequence[Fraction] | None) -> set[int]:
     """Return the numbers that a prime must not divide: the determinant of the form, as the form
     must not be singular modulo the prime, and the denominators of the data point.
 
@@ -313,6 +326,16 @@ class ParametrizedImage:
     spanning: tuple[int, ...]
     title: str
 
+    @property
+    def ring(self) -> PolynomialRing:
+        """The ring of polynomials in the coordinates of the ambient space."""
+        return self.parametrization.target()
+
+    @property
+    def is_cone(self) -> bool:
+        """Whether weights of the parameters make the images homogeneous of weight 1."""
+        return parametrizes_cone(self.parametrization)
+
     @classmethod
     def of(cls, parametrization: PolynomialMap, title: str) -> ParametrizedImage:
         """Return the image of a map, with ``title`` in words.
@@ -339,7 +362,7 @@ class ParametrizedImage:
         images = [integer_coefficients(image) for image in self.parametrization.images]
         return count_by_random_primes(
             lambda prime: self._count_modulo(with_given_prime(script, prime)),
-            primes_for(images, _numbers_not_divisible(form, point=None)),
+            primes_for(images, numbers_not_divisible(form, point=None)),
         )
 
     def _count_modulo(self, script: Script) -> CriticalCount:
@@ -376,6 +399,7 @@ def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
     names = m2_syntax.all_to_macaulay2(source.variables)
     # for each coordinate the least denominator, and the image multiplied by it
     cleared = [polynomial.clear_denoms() for polynomial in image.parametrization.images]
+    integral_images = [integral_image for _, integral_image in cleared]
     if form is not None:
         form = form.in_scaled_coordinates([int(denominator) for denominator, _ in cleared])
     # what replaces each parameter in the program: itself, or a random number
@@ -387,211 +411,7 @@ def map_script(image: ParametrizedImage, form: DistanceForm | None) -> Script:
         "parameters": ", ".join(names),
         "kept": ", ".join(names[j] for j in image.spanning),
         "values": m2_syntax.sequence(values),
-        "images": m2_syntax.sequence(m2_syntax.polynomial(f, names) for _, f in cleared),
-        "form": _form_for_macaulay2(form, len(cleared)),
+        "images": m2_syntax.sequence(m2_syntax.polynomial(f, names) for f in integral_images),
+        "form": _form_for_macaulay2(form, len(integral_images)),
     }
     return render("ed_degree_map", libraries=("wire",), values=template_values)
-
-
-class PointAtDistance(NamedTuple):
-    """Approximations of a real critical point x, and of its squared distance from the data point u.
-
-    Parameters
-    ----------
-    distance : float
-        q(x − u).
-    coordinates : tuple of float
-        Those of x.
-    """
-
-    distance: float
-    coordinates: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RealCriticalPoints:
-    """The real critical points for one data point.
-
-    Parameters
-    ----------
-    number : int
-        The number of real critical points, without multiplicity.
-    points : tuple of PointAtDistance, or None
-        All real critical points, by increasing distance; ``None`` if they were not found.
-    isolated_by : str
-        The program that isolated the points.
-    proved : int
-        The number of points whose existence near the approximation is proved by Krawczyk's test.
-    """
-
-    number: int
-    points: tuple[PointAtDistance, ...] | None
-    isolated_by: str
-    proved: int = 0
-
-
-def find_real_points(
-    variety: Variety, form: DistanceForm, point: Sequence[Fraction], *, complex_points: int
-) -> RealCriticalPoints:
-    """Find the real critical points for a data point, by msolve or by Macaulay2's RealRoots.
-
-    On a prime component P of codimension c, with the Jacobian matrix J of its generators, they are
-    the x in the solutions (x, λ, s) of P = 0, (x − u)ᵀ M = λ A J, s · det(A J B) · f = 1, where A
-    has c rows (A = 1 if J has c), B has c columns, and f is in the ideals of the other components.
-    With random A, B and f, this *random system* has all critical points but those where det(A J B)
-    or f is zero. Its real solutions are isolated over QQ; a prime serves only to check that no
-    point is left out: modulo it there have to be ``complex_points`` solutions.
-
-    Parameters
-    ----------
-    variety : Variety
-    form : DistanceForm
-        Its matrix is M.
-    point : sequence of Fraction
-        The data point u.
-    complex_points : int
-        The number of complex critical points, with multiplicity.
-
-    Raises
-    ------
-    MethodUnavailableError
-        If there are too many complex points for RealRoots, or all random systems leave some out.
-    """
-    # `solver` is msolve, or None where RealRoots isolates points; `isolated_by` is the name
-    solver, isolated_by = msolve.for_engine(current())
-    # without complex points there is nothing to isolate
-    if complex_points == 0:
-        return RealCriticalPoints(number=0, points=(), isolated_by=isolated_by)
-    if solver is None and complex_points > MAX_TRACE_FORM_POINTS:
-        raise MethodUnavailableError(
-            f"{complex_points} complex critical points are too many for Macaulay2's RealRoots (at"
-            f" most {MAX_TRACE_FORM_POINTS}): install msolve ({msolve.INSTALL})"
-        )
-    # the folder of msolve, where Macaulay2 looks for it
-    folder = "" if solver is None else quoted(f"{solver.program.parent}/")
-    script = ideal_script(
-        variety, "ed_degree_real", form, point, msolve="true" if solver else "", program=folder
-    )
-    primes = primes_for(
-        map(integer_coefficients, variety.ideal.generators), _numbers_not_divisible(form, point)
-    )
-    # each run of the program draws a random system, and counts its solutions modulo the prime
-    for prime in islice(primes, MAX_REAL_ATTEMPTS):
-        answer = answer_to(with_given_prime(script, prime))
-        _, solutions = _critical_dimension_and_points(answer)  # None if they are not isolated
-        if solutions != complex_points:
-            continue  # the next run draws another system
-        if solver is not None:
-            points = _points_of_boxes(answer, len(point))
-            number = len(points)  # msolve finds a box for every real point
-        else:
-            number, points = _points_of_trace_forms(answer)
-        # `points` becomes None where there are fewer approximations than real points
-        return RealCriticalPoints(
-            number=number,
-            points=_with_distances(points, form, point, number),
-            isolated_by=isolated_by,
-        )
-    raise MethodUnavailableError(
-        f"each of {MAX_REAL_ATTEMPTS} random systems leaves critical points out"
-    )
-
-
-def _with_distances(
-    points: Sequence[Sequence[Fraction]], form: DistanceForm, data: Sequence[Fraction], number: int
-) -> tuple[PointAtDistance, ...] | None:
-    """Return each point x with q(x − u), in floating-point numbers, by increasing q(x − u).
-
-    ``None`` if ``points`` are not all the real points, whose number is ``number``, or a value is
-    too large for floating-point numbers. ``form`` is q, and ``data`` is the data point u.
-    """
-    if len(points) != number:
-        return None
-    found = []
-    for point in points:
-        value = form.value_at([x - u for x, u in zip(point, data, strict=True)])
-        try:
-            found.append(PointAtDistance(float(value), tuple(map(float, point))))
-        except OverflowError:
-            return None
-    return tuple(sorted(found))
-
-
-def _points_of_boxes(answer: Answer, size: int) -> list[list[Fraction]]:
-    """Return the middles of the isolating boxes that msolve found, one for each real point.
-
-    The first ``size`` sides of a box, each with its two ends, are those of the coordinates; further
-    sides are those of multipliers, and left out.
-
-    Raises
-    ------
-    ParseError
-        If the answer has no boxes of this form.
-    """
-    points = []
-    for boxes in answer.lists("boxes"):
-        for box in boxes:
-            sides = box[:size]
-            if len(sides) != size or not all(isinstance(side, list) for side in sides):
-                raise ParseError("the field 'boxes' is not a list of boxes")
-            points.append([(Fraction(low) + Fraction(high)) / 2 for low, high in sides])
-    return points
-
-
-def _points_of_trace_forms(answer: Answer) -> tuple[int, list[list[Fraction]]]:
-    """Return the number of real points, by signatures, and approximations, by eigenvalues.
-
-    The answer has, for each component of the set of critical points, its trace form, whose
-    signature is the number of its real points, and the matrices of multiplication by the
-    coordinates. A component whose approximations are not as many as its real points has none, so
-    that the list may be shorter than the number.
-    """
-    number = 0
-    points: list[list[Fraction]] = []
-    forms = answer.lists("trace_forms")
-    for form, matrices in zip(forms, answer.lists("multiplication"), strict=True):
-        rational_form = [[flint_rational(Fraction(x)) for x in row] for row in form]
-        real_points_of_component = signature(rational_form)
-        number += real_points_of_component
-        approximations = _points_by_eigenvalues(matrices)
-        # else some approximations belong to points that are not real, or real ones are missing
-        if len(approximations) == real_points_of_component:
-            points += approximations
-    return number, points
-
-
-def _points_by_eigenvalues(matrices: Sequence[Sequence[Sequence[Any]]]) -> list[list[Fraction]]:
-    """Return approximations of those points of a finite scheme that may be real.
-
-    The scheme is given by the matrices of multiplication by the coordinates, one for each, on its
-    ring of functions. If the points are simple, all matrices are diagonal in a basis of
-    eigenvectors of a general combination of them, and the diagonal entries at one place are the
-    coordinates of a point. The list is empty where numbers are too large for floating-point
-    arithmetic.
-    """
-    random = Random(1)  # a fixed seed, so that results can be repeated
-    try:
-        arrays = [numpy.array([list(map(_float, row)) for row in rows]) for rows in matrices]
-        combination: Any = sum(random.random() * array for array in arrays)
-        _eigenvalues, vectors = numpy.linalg.eig(combination)  # the columns are eigenvectors
-        # the pseudoinverse exists also where points are multiple and eigenvectors are no basis
-        inverse = numpy.linalg.pinv(vectors)
-    except (OverflowError, numpy.linalg.LinAlgError):
-        return []
-    # a list for each coordinate, with its value at each point
-    diagonals = [numpy.diagonal(inverse @ array @ vectors) for array in arrays]
-    points = zip(*diagonals, strict=True)
-    return [[Fraction(float(x.real)) for x in point] for point in points if _may_be_real(point)]
-
-
-def _float(number: Any) -> float:
-    """Return an exact number of an answer as a floating-point number."""
-    return float(Fraction(number))
-
-
-def _may_be_real(point: Sequence[Any]) -> bool:
-    """Whether the imaginary parts of all coordinates are as small as errors of approximations.
-
-    ``False`` if a coordinate is not a number (NaN), for which the comparison does not hold.
-    """
-    return all(abs(x.imag) <= MAX_IMAGINARY_PART * (1 + abs(x)) for x in point)

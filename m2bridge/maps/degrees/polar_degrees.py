@@ -9,7 +9,7 @@ where they are counted. It is ``unfinished`` where a limit left only some number
 outcome modulo a prime, ``CountedDegrees``, is the result or the error that the count raised.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -117,17 +117,7 @@ def polar_degrees(
     model = as_model(case)
     theorem = model.polar_theorem() if method in ("auto", "theorem") else None
     if theorem is not None:
-        return PolarDegrees(
-            title=model.title,
-            case=model.case,
-            # a projective closure has one coordinate more: `closure` counts as 0 or 1
-            ambient=model.coordinate_count - 1 + theorem.closure,
-            dimension=len(theorem.degrees) - 1,
-            method="theorem",
-            closure=theorem.closure,
-            theorem=theorem,
-            seconds=clock().seconds,
-        )
+        return _by_theorem(model, theorem)
     if method == "theorem":
         raise MethodUnavailableError(
             f"no theorem gives the polar degrees of the {model.title}: use slices or conormal"
@@ -139,6 +129,23 @@ def polar_degrees(
     if method == "auto":
         return _by_quicker_method(model)
     return _by_random_slices(model)
+
+
+def _by_theorem(model: Model, theorem: PolarData) -> PolarDegrees:
+    """Return the polar degrees that a theorem gives for a model."""
+    # N + 1 coordinates of a cone are homogeneous coordinates of P^N; an affine space of dimension N
+    # is a part of P^N
+    ambient = model.coordinate_count if theorem.closure else model.coordinate_count - 1
+    return PolarDegrees(
+        title=model.title,
+        case=model.case,
+        ambient=ambient,
+        dimension=len(theorem.degrees) - 1,
+        method="theorem",
+        closure=theorem.closure,
+        theorem=theorem,
+        seconds=clock().seconds,
+    )
 
 
 def _by_quicker_method(model: Model) -> PolarDegrees:
@@ -254,7 +261,7 @@ def _agreed_by_random_primes(
     InvalidCaseError, MethodUnavailableError
         If enough primes give such an error; if no numbers are those of enough primes.
     TimeLimitError, MemoryLimitError
-        If the limit was reached before any numbers were found.
+        If the limit was reached before any numbers were found, or while too few primes agreed.
     """
     # outcomes[prime] = the polar degrees modulo the prime, or the error that the count raised
     outcomes: dict[int, CountedDegrees] = {}
@@ -265,9 +272,9 @@ def _agreed_by_random_primes(
         except (TimeLimitError, MemoryLimitError) as limit:
             return _agreed_before_limit(outcomes, limit)
         outcome = outcomes[prime]
-        # a limit was reached while counting, and the outcome may have some of the numbers
         if isinstance(outcome, PolarDegrees) and outcome.unfinished:
-            return _agreed_before_limit(outcomes, limit=None)
+            finished = {other: outcomes[other] for other in outcomes if other != prime}
+            return _agreed_with_unfinished(finished, prime, outcome)
         agreeing = deciding_primes(
             _comparable_values(outcomes), clock().seconds - begin, cheap_seconds
         )
@@ -317,41 +324,57 @@ def _common_outcome(
     return replace(outcome, theorem=numbers, primes=primes, seconds=clock().seconds)
 
 
-def _agreed_before_limit(
-    outcomes: Mapping[int, CountedDegrees], limit: TimeLimitError | MemoryLimitError | None
+def _agreed_with_unfinished(
+    finished: Mapping[int, CountedDegrees], prime: int, unfinished: PolarDegrees
 ) -> PolarDegrees:
-    """Return the result by the primes that finished before a limit.
-
-    If at least two agree, they are enough; one alone gives an unfinished result.
+    """Return the result where the count modulo the last prime reached a limit.
 
     Parameters
     ----------
-    outcomes : mapping from prime to outcome
-    limit : error, or None
-        The limit; ``None`` if the last of the outcomes reached it while counting, and may have some
-        of the numbers. These are returned if no prime finished.
+    finished : mapping from prime to outcome
+        The outcomes modulo the primes before.
+    prime : int
+    unfinished : PolarDegrees
+        The outcome modulo the last prime, which may have some of the numbers. It is the result if
+        no prime finished.
 
     Raises
     ------
-    TimeLimitError, MemoryLimitError
-        The limit, if no prime gives numbers or they give different ones.
+    InvalidCaseError, MethodUnavailableError
+        If this error is the outcome of enough of the primes before.
+    TimeLimitError
+        The limit, if there are no numbers, or too few of the primes before agree.
     """
-    finished = dict(outcomes)
-    if limit is None:
-        last_prime, last_outcome = finished.popitem()  # the one with some of the numbers, or none
-        assert isinstance(last_outcome, PolarDegrees)
-        if not finished and last_outcome.degrees:
-            return _common_outcome(outcomes, (last_prime,))
-        limit = TimeLimitError(last_outcome.unfinished)
+    if not finished and unfinished.degrees:
+        return _common_outcome({prime: unfinished}, (prime,))
+    return _agreed_before_limit(finished, TimeLimitError(unfinished.unfinished))
+
+
+def _agreed_before_limit(
+    finished: Mapping[int, CountedDegrees], limit: TimeLimitError | MemoryLimitError
+) -> PolarDegrees:
+    """Return the result by the primes that finished before a limit.
+
+    Two more with one outcome than with others are enough. The numbers of a single prime are an
+    unfinished result. ``finished`` has the outcome modulo each of these primes.
+
+    Raises
+    ------
+    InvalidCaseError, MethodUnavailableError
+        If this error is the outcome of enough primes.
+    TimeLimitError, MemoryLimitError
+        The limit, if no prime finished, too few agree, or a single one gave an error.
+    """
     if not finished:
         raise limit
     agreeing = leading_primes(_comparable_values(finished), MIN_AGREEING_PRIMES)
     if agreeing:
         return _common_outcome(finished, agreeing)
-    if len(finished) > 1:  # no two of them agree
+    first_prime, *further_primes = finished
+    # an error modulo one prime decides nothing: the variety may have changed there
+    if further_primes or not isinstance(finished[first_prime], PolarDegrees):
         raise limit
-    only_outcome = _common_outcome(finished, primes=tuple(finished))
-    return replace(only_outcome, unfinished=str(limit))
+    return replace(_common_outcome(finished, (first_prime,)), unfinished=str(limit))
 
 
 def _by_conormal(
@@ -376,11 +399,7 @@ def _by_conormal(
     if dimension < 0:
         raise InvalidCaseError("ideal", "the projective variety is empty")
     degrees_of_components = answer.integer_lists("polar_degrees")
-    # δ_0, …, δ_n are the sums over the components; all δ_i with i > n are zero
-    degrees = [0] * (dimension + 1)
-    for component_degrees in degrees_of_components:
-        for i, value in enumerate(component_degrees[: dimension + 1]):
-            degrees[i] += value
+    degrees = _sums_by_index(degrees_of_components, dimension + 1)  # δ_0, …, δ_n
     method_text = "by the conormal variety"
     if len(degrees_of_components) > 1:
         method_text += f", the sum over {len(degrees_of_components)} irreducible components"
@@ -400,6 +419,18 @@ def _by_conormal(
         seconds=clock().seconds,
         closure=not is_cone,
     )
+
+
+def _sums_by_index(degrees_of_components: Iterable[Sequence[int]], size: int) -> list[int]:
+    """Return δ_0, …, δ_(size − 1) of a variety: the sums of those of its irreducible components.
+
+    A component of smaller dimension may have fewer; those with i ≥ ``size`` are zero, and left out.
+    """
+    sums = [0] * size
+    for degrees in degrees_of_components:
+        for i, degree in enumerate(degrees[:size]):
+            sums[i] += degree
+    return sums
 
 
 def conormal_script(ideal: GeneratingSet, title: str, *, prime: bool) -> Script:

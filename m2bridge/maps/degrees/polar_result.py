@@ -166,10 +166,6 @@ class PolarDegrees(PictureResult):
     def to_json(self) -> dict[str, Any]:
         """Return the numbers, their grounds, and all strata that were observed, for JSON."""
         theorem = self.theorem
-        loci = []
-        for locus in theorem.loci:
-            numbers = {"codimension": locus.codimension, "kernel_at_most": locus.kernel}
-            loci.append({"orbit": locus.name, **numbers})
         return result_json(self.case, "QQ", self.engine_version or None, self.seconds) | {
             "title": self.title or None,
             "dimension": self.dimension,
@@ -185,7 +181,7 @@ class PolarDegrees(PictureResult):
             "primes": list(self.primes),
             "rests_on": list(theorem.rests_on),
             "generic_fibre_points": theorem.generic_fibre,
-            "loci": loci,
+            "loci": _strata_json(theorem),
             "unfinished": self.unfinished or None,
         }
 
@@ -215,11 +211,6 @@ class PolarDegrees(PictureResult):
         if max(degrees) > MIN_LOGARITHMIC_RATIO * min(filter(None, degrees)):
             heights = [log10(value or 1) for value in degrees]  # a degree 0 has no bar
             label = f"log$_{{10}}$ of the {label}"
-        heading = "Polar degrees"
-        if self._is_complete:
-            heading += f", generic ED degree {short_number_text(sum(degrees))}"
-        if self.closure:
-            heading += ", of the projective closure"
         with styled():
             figure = new_figure(width=6.8, height=4.6, title=f"Polar degrees of the {self.title}")
             axes = figure.subplots()
@@ -232,51 +223,91 @@ class PolarDegrees(PictureResult):
             axes.set_ylabel(label, style="italic")
             if len(degrees) <= MAX_LABELLED_BARS:
                 axes.set_xticks(self._indices)
-                axes.bar_label(
-                    bars, list(map(short_number_text, degrees)), padding=3, fontsize=9.5, color=SOFT
-                )
-            axes.set_title(f"{heading}\n{self.title}", fontsize=12)
+                values = list(map(short_number_text, degrees))
+                axes.bar_label(bars, values, padding=3, fontsize=9.5, color=SOFT)
+            axes.set_title(f"{self._heading}\n{self.title}", fontsize=12)
             figure.tight_layout()
             return figure
 
+    @property
+    def _heading(self) -> str:
+        """The heading of the figure, with the generic ED degree if all polar degrees are known."""
+        heading = "Polar degrees"
+        if self.generic_ed_degree is not None:
+            heading += f", generic ED degree {short_number_text(self.generic_ed_degree)}"
+        if self.closure:
+            heading += ", of the projective closure"
+        return heading
+
+
+def _strata_json(theorem: PolarData) -> list[dict[str, Any]]:
+    """Return the strata of the source that a theorem observed, with their numbers, for JSON."""
+    strata = []
+    for stratum in theorem.loci:
+        numbers = {"codimension": stratum.codimension, "kernel_at_most": stratum.kernel}
+        strata.append({"orbit": stratum.name, **numbers})
+    return strata
+
 
 def _facts(result: PolarDegrees) -> list[tuple[str, object]]:
-    """Return names and values for the summary: the polar degrees and their grounds."""
-    variety = f"dimension {result.dimension} in P^{result.ambient}"
-    if result.closure:
-        variety += "; of the closure in projective space"
+    """Return names and values for the summary; a value ``None`` is not shown."""
     degrees_text = ", ".join(map(str, result.degrees))
-    ed_degree = dual = "not known"
-    if result.generic_ed_degree is None:
+    if result.generic_ed_degree is None:  # some polar degrees are not known
         degrees_text += ", …"
-    else:
-        ed_degree = str(result.generic_ed_degree)
-        if result.closure:  # the affine variety itself may have fewer critical points
-            ed_degree += ", of the projective closure"
-        dual = f"dimension {result.dual_dimension}, degree {result.dual_degree}"
-        if result.dual_degree == 0:
-            dual = "empty"
-    facts: list[tuple[str, object]] = [
-        ("variety", variety),
-        ("polar degrees", degrees_text),
-        ("generic ED degree", ed_degree),
-        ("dual variety", dual),
-        ("known", result.theorem.known),
-    ]
-    if result.primes:
-        facts.append(("primes", ", ".join(map(str, result.primes))))
-    name = "rests on"
-    for reason in result.theorem.rests_on:
-        facts.append((name, reason))
-        name = ""  # one heading for all of them
-    points = result.theorem.generic_fibre
-    if points is not None:
-        facts.append(("general fibre", f"{points} point{'s' if points > 1 else ''}, observed"))
+    primes_text = ", ".join(map(str, result.primes))
     return [
-        *facts,
+        ("variety", _variety_text(result)),
+        ("polar degrees", degrees_text),
+        ("generic ED degree", _ed_degree_text(result)),
+        ("dual variety", _dual_text(result)),
+        ("known", result.theorem.known),
+        ("primes", primes_text or None),
+        *_reasons(result.theorem),
+        ("general fibre", _fibre_text(result.theorem.generic_fibre)),
         ("not finished", result.unfinished or None),
         ("computed by", computed_by(result.engine_version, result.seconds)),
     ]
+
+
+def _variety_text(result: PolarDegrees) -> str:
+    """Return the dimensions of the variety and of its space in words."""
+    text = f"dimension {result.dimension} in P^{result.ambient}"
+    if result.closure:
+        text += "; of the closure in projective space"
+    return text
+
+
+def _ed_degree_text(result: PolarDegrees) -> str:
+    """Return the generic ED degree, and whether it is that of a projective closure, in words."""
+    if result.generic_ed_degree is None:
+        return "not known"
+    if result.closure:  # the affine variety itself may have fewer critical points
+        return f"{result.generic_ed_degree}, of the projective closure"
+    return str(result.generic_ed_degree)
+
+
+def _dual_text(result: PolarDegrees) -> str:
+    """Return the dimension and the degree of the dual variety in words."""
+    if result.dual_degree is None:
+        return "not known"
+    if result.dual_degree == 0:
+        return "empty"
+    return f"dimension {result.dual_dimension}, degree {result.dual_degree}"
+
+
+def _reasons(theorem: PolarData) -> list[tuple[str, object]]:
+    """Return a row for each reason on which the numbers rest; only the first row has a name."""
+    rows: list[tuple[str, object]] = []
+    for reason in theorem.rests_on:
+        rows.append(("" if rows else "rests on", reason))
+    return rows
+
+
+def _fibre_text(points: int | None) -> str | None:
+    """Return the number of points of a general fibre in words; ``None`` if it was not observed."""
+    if points is None:
+        return None
+    return f"{points} point{'s' if points > 1 else ''}, observed"
 
 
 def short_number_text(value: int) -> str:

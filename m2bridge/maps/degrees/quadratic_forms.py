@@ -58,7 +58,8 @@ class DistanceForm:
         """
         rows = []
         for row, d_i in zip(self.matrix, denominators, strict=True):
-            rows.append(tuple(c / (d_i * d_j) for c, d_j in zip(row, denominators, strict=True)))
+            entries = zip(row, denominators, strict=True)
+            rows.append(tuple(entry / (d_i * d_j) for entry, d_j in entries))
         # the text remains that of the form in the coordinates x
         return DistanceForm(tuple(rows), self.text)
 
@@ -92,10 +93,7 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
     if value is None:
         matrix = _identity(size)
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        matrix = tuple(read_numbers(row, "quadratic", size) for row in value)
-        columns = tuple(zip(*matrix, strict=True))
-        if matrix != columns:
-            raise InvalidCaseError("quadratic", f"must be a symmetric {size} × {size} matrix")
+        matrix = _symmetric_matrix(value, size)
     else:
         check_field(value, ring.field)
         matrix = _matrix_of(element(ring, value), size)
@@ -115,6 +113,23 @@ def read_quadratic(value: Any, ring: PolynomialRing) -> DistanceForm:
 def _identity(size: int) -> FormRows:
     """Return the rows of the identity matrix."""
     return tuple(tuple(Fraction(i == j) for j in range(size)) for i in range(size))
+
+
+def _symmetric_matrix(rows: Sequence[Any], size: int) -> FormRows:
+    """Return the symmetric matrix of this size with some rows of exact numbers.
+
+    Raises
+    ------
+    ConversionError
+        If a number is not exact, or a row is no list of numbers.
+    InvalidCaseError
+        If there are more or fewer rows or entries than ``size``, or the matrix is not symmetric.
+    """
+    matrix = tuple(read_numbers(row, "quadratic", size) for row in rows)
+    columns = tuple(zip(*matrix, strict=True))
+    if len(matrix) != size or matrix != columns:
+        raise InvalidCaseError("quadratic", f"must be a symmetric {size} × {size} matrix")
+    return matrix
 
 
 def _matrix_of(polynomial: Any, size: int) -> FormRows:

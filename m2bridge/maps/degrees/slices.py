@@ -6,8 +6,13 @@ point of the image is counted as often as its fibre has points, by which the num
 parameters some remain variables, the ``spanning`` ones; all others become random numbers.
 """
 
+from __future__ import annotations
+
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
 from math import comb
 from typing import NamedTuple
 
@@ -36,8 +41,7 @@ def slices_program(model: Model) -> Script:
 
     It draws a prime if it is given none.
     """
-    forms = _projective_map(model).forms
-    return slices_script(forms, _spanning_parameters(forms), model.title)
+    return RandomSlices.of(model).script
 
 
 def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int]]:
@@ -55,41 +59,9 @@ def by_slices(model: Model) -> tuple[Callable[[int], PolarDegrees], Iterator[int
     InvalidCaseError
         If the image is the point zero.
     """
-    forms, is_cone = _projective_map(model)
-    spanning = _spanning_parameters(forms)
-    dimension = len(spanning)
-    # The images and their derivatives by the spanning parameters are the dimension + 1 rows of a
-    # matrix. On i hyperplanes, i + 2 random combinations of its columns have to be dependent: there
-    # is a minor for each choice of i + 2 rows.
-    max_minors = max(comb(dimension + 1, i + 2) for i in range(dimension + 1))
-    if max_minors > MAX_SLICE_MINORS:
-        raise TooLargeError(
-            f"slices of a variety of dimension {dimension} take {max_minors} minors; at most"
-            f" {MAX_SLICE_MINORS}"
-        )
-    script = slices_script(forms, spanning, model.title)
-
-    def degrees_modulo(prime: int) -> PolarDegrees:
-        """The polar degrees of the image of ``forms``, by points in slices modulo the prime."""
-        answer, limit = answer_until_limit(with_given_prime(script, prime))
-        version = current().version
-        method_text = "by counting points in random slices"
-        return PolarDegrees(
-            title=model.title,
-            case=model.case,
-            ambient=len(forms.coordinates) - 1,
-            dimension=dimension,
-            method="slices",
-            theorem=PolarData(
-                degrees=_degrees_from_counts(answer, dimension), known=method_text, rests_on=()
-            ),
-            engine_version=version,
-            seconds=clock().seconds,
-            unfinished=limit,
-            closure=not is_cone,  # then the variety is the projective closure
-        )
-
-    return degrees_modulo, primes_for(forms.images)
+    slices = RandomSlices.of(model)
+    slices.check_minors()
+    return slices.degrees_modulo, primes_for(slices.map.forms.images)
 
 
 class ProjectiveMap(NamedTuple):
@@ -105,6 +77,83 @@ class ProjectiveMap(NamedTuple):
 
     forms: PolynomialMap
     is_cone: bool
+
+
+@dataclass(frozen=True)
+class RandomSlices:
+    """Random slices of the source of a model, in which points are counted.
+
+    Parameters
+    ----------
+    model : Model
+    map : ProjectiveMap
+        The map of the model to a projective space.
+    spanning : list of int
+        The positions of the parameters that remain variables.
+    """
+
+    model: Model
+    map: ProjectiveMap
+    spanning: list[int]
+
+    @classmethod
+    def of(cls, model: Model) -> RandomSlices:
+        """Return the slices for a model, whose parameters have to be free.
+
+        Raises
+        ------
+        MethodUnavailableError
+            If the parameters satisfy relations.
+        InvalidCaseError
+            If the image is the point zero.
+        """
+        projective_map = _projective_map(model)
+        return cls(model, projective_map, _spanning_parameters(projective_map.forms))
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the projective variety, which is the number of spanning parameters."""
+        return len(self.spanning)
+
+    @cached_property
+    def script(self) -> Script:
+        """The Macaulay2 program that counts the points."""
+        return slices_script(self.map.forms, self.spanning, self.model.title)
+
+    def check_minors(self) -> None:
+        """Raise TooLargeError if a slice takes more than :data:`MAX_SLICE_MINORS` minors."""
+        # The images and their derivatives by the spanning parameters are the dimension + 1 rows of
+        # a matrix. On i hyperplanes, i + 2 random combinations of its columns have to be dependent:
+        # there is a minor for each choice of i + 2 rows.
+        n = self.dimension
+        max_minors = max(comb(n + 1, i + 2) for i in range(n + 1))
+        if max_minors > MAX_SLICE_MINORS:
+            raise TooLargeError(
+                f"slices of a variety of dimension {n} take {max_minors} minors; at most"
+                f" {MAX_SLICE_MINORS}"
+            )
+
+    def degrees_modulo(self, prime: int) -> PolarDegrees:
+        """Return the polar degrees of the projective variety, by points in slices modulo a prime.
+
+        If a limit is reached, the result is unfinished.
+        """
+        answer, limit = answer_until_limit(with_given_prime(self.script, prime))
+        degrees = _degrees_from_counts(answer, self.dimension)
+        return PolarDegrees(
+            title=self.model.title,
+            case=self.model.case,
+            ambient=len(self.map.forms.coordinates) - 1,
+            dimension=self.dimension,
+            method="slices",
+            theorem=PolarData(
+                degrees=degrees, known="by counting points in random slices", rests_on=()
+            ),
+            engine_version=current().version,
+            seconds=clock().seconds,
+            unfinished=limit,
+            closure=not self.map.is_cone,  # then the variety is the projective closure
+        )
 
 
 def _projective_map(model: Model) -> ProjectiveMap:
@@ -129,17 +178,15 @@ def _projective_map(model: Model) -> ProjectiveMap:
         )
     if not any(free.images):
         raise InvalidCaseError("map", "its image is the point zero")
-    cone = parametrizes_cone(free)
     names = free.coordinates
     images = tuple(image.clear_denoms()[1] for image in free.images)  # without denominators
-    # a further coordinate that is 1 makes the image the affine part of its projective closure
-    if not cone:
-        number = 0
-        while f"h{number}" in names:
-            number += 1
-        names = (f"h{number}", *names)
+    is_cone = parametrizes_cone(free)
+    if not is_cone:
+        # a further coordinate that is 1 makes the image the affine part of its projective closure
+        new_name = next(name for name in map("h{}".format, count()) if name not in names)
+        names = (new_name, *names)
         images = (free.source.sympy_ring.one, *images)
-    return ProjectiveMap(PolynomialMap(free.source, names, images), is_cone=cone)
+    return ProjectiveMap(PolynomialMap(free.source, names, images), is_cone=is_cone)
 
 
 def parametrizes_cone(parametrization: PolynomialMap) -> bool:

@@ -20,7 +20,7 @@ Sturmfels, *Nearest points on toric varieties*, Math. Scand. 122, 2018, Theorem 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import comb, prod
 
@@ -107,14 +107,19 @@ def toric_polar_degrees(points: Sequence[IntegerVector]) -> tuple[int, ...]:
     chern_mather = [0] * (n + 1)
     for face, volume in volumes(vectors, dimensions).items():
         chern_mather[dimensions[face]] += volume * obstructions[face]
-    # δ_i = Σ_{j ≥ i} (−1)^(n−j) C(j+1, i+1) V_j
-    degrees = []
-    for i in range(n, -1, -1):
-        degree = 0
-        for j in range(i, n + 1):
-            degree += (-1) ** (n - j) * comb(j + 1, i + 1) * chern_mather[j]
-        degrees.append(degree)
-    return tuple(degrees)
+    return tuple(_polar_degree(i, chern_mather) for i in range(n, -1, -1))
+
+
+def _polar_degree(i: int, chern_mather: Sequence[int]) -> int:
+    """Return δ_i = Σ_{j ≥ i} (−1)^(n−j) C(j+1, i+1) V_j, from the Chern–Mather volumes V_0, …, V_n.
+
+    Source: Matsui, Takeuchi, Theorem 4.7 (in full at the top of this module).
+    """
+    n = len(chern_mather) - 1
+    degree = 0
+    for j in range(i, n + 1):
+        degree += (-1) ** (n - j) * comb(j + 1, i + 1) * chern_mather[j]
+    return degree
 
 
 def euler_obstructions(
@@ -140,14 +145,7 @@ def euler_obstructions(
         If too many orbits are singular.
     """
     singular = set(dimensions) - smooth_faces(vectors, dimensions)
-    larger_than: dict[Face, list[Face]] = {}
-    pairs = 0
-    # pairs are counted before anything is computed, which takes time for each
-    for face in check_deadline_in(singular):
-        larger_than[face] = [other for other in dimensions if face < other]  # as sets
-        pairs += len(larger_than[face])
-        if pairs > MAX_PAIRS:
-            raise TooLargeError(f"a toric variety with more than {MAX_PAIRS} pairs of orbits")
+    larger_than = _larger_faces(singular, all_faces=dimensions)
     obstructions = dict.fromkeys(dimensions, 1)  # right for smooth orbits
     # larger faces first, whose obstructions are used: from facets, along which the variety can be
     # singular if it is not normal, down to the vertices
@@ -158,6 +156,27 @@ def euler_obstructions(
             total += sign * _multiplicity(vectors, face, larger) * obstructions[larger]
         obstructions[face] = total
     return obstructions
+
+
+def _larger_faces(
+    some_faces: Iterable[Face], *, all_faces: Iterable[Face]
+) -> dict[Face, list[Face]]:
+    """Return for each of some faces the faces, among all, that contain it and are larger.
+
+    Raises
+    ------
+    TooLargeError
+        If there are more than :data:`MAX_PAIRS` pairs of a face and a larger one, for each of which
+        a multiplicity would be computed.
+    """
+    larger_than: dict[Face, list[Face]] = {}
+    pairs = 0
+    for face in check_deadline_in(some_faces):
+        larger_than[face] = [other for other in all_faces if face < other]  # as sets
+        pairs += len(larger_than[face])
+        if pairs > MAX_PAIRS:
+            raise TooLargeError(f"a toric variety with more than {MAX_PAIRS} pairs of orbits")
+    return larger_than
 
 
 def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> set[Face]:
@@ -171,13 +190,9 @@ def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) 
     each face, also of the polytope itself.
     """
     n = max(dimensions.values())
-    # the lattice height of each point over each facet
-    heights: dict[Face, IntegerVector] = {}
+    heights = {}  # of each point over each facet
     for facet in check_deadline_in(face for face in dimensions if dimensions[face] == n - 1):
-        # the one primitive integer linear form, up to sign, that is zero on the facet
-        (form,) = _forms_zero_on([vectors[i] for i in sorted(facet)])
-        # the form has one sign on all points, so that its absolute value is the height
-        heights[facet] = tuple(abs(_value_at(form, vector)) for vector in vectors)
+        heights[facet] = _lattice_heights(facet, vectors)
     smooth = set()
     for face in check_deadline_in(dimensions):
         # the heights of all points, over each facet that contains the face
@@ -192,6 +207,17 @@ def smooth_faces(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) 
         if len(unit_vectors) == codimension and _index_in_span(on_face) == 1:
             smooth.add(face)
     return smooth
+
+
+def _lattice_heights(facet: Face, vectors: Sequence[IntegerVector]) -> IntegerVector:
+    """Return the lattice height of each point over a facet: 0 on it, and positive elsewhere.
+
+    ``vectors`` are (1, p) for each point p, in a basis of the lattice that they generate.
+    """
+    # the one primitive integer linear form, up to sign, that is zero on the facet
+    (form,) = _forms_zero_on([vectors[i] for i in sorted(facet)])
+    # the form has one sign on all points, so that its absolute value is the height
+    return tuple(abs(_value_at(form, vector)) for vector in vectors)
 
 
 def _multiplicity(vectors: Sequence[IntegerVector], face: Face, larger: Face) -> int:

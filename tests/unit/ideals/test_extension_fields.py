@@ -9,9 +9,10 @@ from random import Random
 from typing import Any
 
 import flint
+import numpy
 import pytest
 import sympy
-from sympy import I, Poly, sqrt, symbols
+from sympy import I, Integer, Poly, sqrt, symbols
 
 from m2bridge import CoefficientField, PolynomialRing, dimension, ideal, read_ideal, read_ideal_file
 from m2bridge.algebra.extension_field import ExtensionField
@@ -48,12 +49,23 @@ def test_fields_have_the_names_that_people_write(names: list[str], field: Coeffi
     assert pickle.loads(pickle.dumps(field)) == field
 
 
+@pytest.mark.parametrize("three", [Integer(3), numpy.int64(3)])
+def test_a_characteristic_may_be_an_integer_of_another_library(three: Any) -> None:
+    field = CoefficientField(three)
+    assert field == CoefficientField(3)
+    assert type(field.characteristic) is int
+    assert ExtensionField(three, ("i",), (1, 0, 1)) == parse_field("GF(3)[i]/(i^2+1)")
+    assert ideal("x^2 + 4", field=field).generators == ideal("x^2 + 1", field="GF(3)").generators
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
         ("QQ[i]/(i^2-1)", "reducible over QQ: (i - 1)*(i + 1)"),
         ("GF(5)[i]/(i^2+1)", "reducible over GF(5): (i + 2)*(i - 2)"),
         ("QQ[a]/(a^2+2a+1)", "reducible over QQ: (a + 1)**2"),
+        ("QQ[a]/(a^11-a^10+2a-2)", "reducible over QQ: (a - 1)*(a**10 + 2)"),
+        ("GF(5)[a]/(a^12)", "reducible over GF(5): (a)**12"),
         ("QQ[i]/(i+1)", "of degree 2 to"),
         ("QQ[i]/(x^2+1)", "unknown name 'x'"),
         ("QQ(i)", "a root of -1 or as a parameter"),

@@ -15,9 +15,10 @@ from m2bridge.algebra.linear_algebra import signature
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.convert.answers import Answer
 from m2bridge.errors import ConversionError, MethodUnavailableError, TimeLimitError
-from m2bridge.maps.degrees import distance
+from m2bridge.maps.degrees import real_points
 from m2bridge.maps.degrees.distance import AgreedCount, CriticalCount, count_by_random_primes
 from m2bridge.maps.degrees.quadratic_forms import read_numbers, read_quadratic
+from m2bridge.maps.degrees.real_points import FoundPoints
 
 RING = PolynomialRing(QQ, ("x", "y", "z"))
 
@@ -103,14 +104,16 @@ def test_at_a_limit_two_primes_are_enough_and_one_is_not() -> None:
 
 def test_middles_of_the_boxes_of_msolve() -> None:
     boxes = [[[["1/2", "3/2"], [2, 2], [0, 1]]], []]
-    assert distance._points_of_boxes(Answer({"boxes": boxes}), 2) == [[1, 2]]
+    found = real_points._found_by_boxes(Answer({"boxes": boxes}), 2)
+    assert found == FoundPoints(number=1, approximations=[[1, 2]])
 
 
 def test_numbers_that_no_float_has_are_left_out() -> None:
     form = read_quadratic("x^2", PolynomialRing(QQ, ("x",)))
     small, large = [Fraction(3)], [Fraction(10**200)]
-    assert distance._with_distances([small], form, small, 1) == ((0.0, (3.0,)),)
-    assert distance._with_distances([large], form, small, 1) is None
-    assert distance._with_distances([small], form, small, 2) is None
-    assert distance._points_by_eigenvalues([[[10**400]]]) == []
-    assert distance._points_by_eigenvalues([[[3]]]) == [[3]]
+    with_distances = real_points._with_distances
+    assert with_distances(FoundPoints(1, [small]), form, small) == ((0.0, (3.0,)),)
+    assert with_distances(FoundPoints(1, [large]), form, small) is None
+    assert with_distances(FoundPoints(2, [small]), form, small) is None
+    assert real_points._points_by_eigenvalues([[[10**400]]]) == []
+    assert real_points._points_by_eigenvalues([[[3]]]) == [[3]]
