@@ -62,8 +62,8 @@ from .ideals.ideal import Ideal
 from .ideals.varieties import IdealSingularLocus, IrreducibleComponent, ProjectiveScheme
 from .limits import Limits
 from .maps.chain import Chain, Layer
-from .maps.closure import Image, closure, image, implicitize
-from .maps.closure_result import Closure
+from .maps.closure import closure, image, implicitize
+from .maps.closure_result import Closure, Image
 from .maps.degrees.ed_degree import EDDegree, ed_degree
 from .maps.degrees.polar_degrees import polar_degrees
 from .maps.degrees.polar_result import PolarDegrees

@@ -247,8 +247,8 @@ def binomial(vector: IntegerVector, scalars: Sequence[Any]) -> dict[IntegerVecto
     }
 
 
-class LatticeProgram(NamedTuple):
-    """A Macaulay2 program for a lattice ideal, and in words why its generators are all."""
+class IdealProgram(NamedTuple):
+    """A Macaulay2 program for the ideal of a closure, and in words why its generators are all."""
 
     script: Script
     reason: str
@@ -256,7 +256,7 @@ class LatticeProgram(NamedTuple):
 
 def lattice_script(
     independent: PolynomialMap, *, field: CoefficientField, title: str
-) -> LatticeProgram:
+) -> IdealProgram:
     """Return the Macaulay2 program for the ideal of a monomial map.
 
     The map is in linearly independent coordinates. A torus translates the closure to that of the
@@ -291,4 +291,4 @@ def lattice_script(
         "saturated": program is not None,
     }
     script = render("lattice_ideal", libraries=("wire", "invariants"), values=values)
-    return LatticeProgram(script, reason)
+    return IdealProgram(script, reason)
