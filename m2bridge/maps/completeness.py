@@ -500,6 +500,19 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     has_few_monomials = monomial_count(independent_count, largest) <= MAX_ALL_DEGREES_MONOMIALS
     if has_few_monomials and largest > low.max_degree:
         equations = _continue_by_core(equations, values, representations)
+    return _described_by_core(equations, series, core, largest)
+
+
+def _described_by_core(
+    equations: Equations, series: HilbertSeries, core: Core, largest: int
+) -> Equations:
+    """Return the equations with what the core proves of them, in words: that they are all if they
+    have all degrees up to ``largest``, the largest degree of a generator; else that the
+    representations are those of all generators.
+
+    ``series`` is the Hilbert series of the whole ideal; ``largest`` is 0 if there are no generators
+    but linear forms.
+    """
     last = equations.implicitization.max_degree
     if last >= largest:
         claim = f"show that they have degree ≤ {largest}" if largest else "satisfy no equation"

@@ -310,16 +310,20 @@ def generator_representations(
         return found
     # In the degrees of linear algebra the proved representations must be exactly those of the
     # generators. In higher degrees generators may be known by their representations alone.
-    higher = equations.implicitization.higher
-    known_by_number_only = set() if higher is None else set(higher.counts)
-    last = equations.implicitization.max_degree
-    computed_degrees = set(range(last + 1)) - known_by_number_only
+    computed_degrees = _degrees_of_linear_algebra(equations.implicitization)
     comparable = {one for one in proved if one.degree in computed_degrees}
     if set(found) != comparable:
         raise errors.ContradictionError(
             "the representations of the core are not those of the generators in each multidegree"
         )
     return proved
+
+
+def _degrees_of_linear_algebra(implicitization: Implicitization) -> set[int]:
+    """Return the degrees whose generators were computed, and not only counted."""
+    higher = implicitization.higher
+    only_counted = set() if higher is None else set(higher.counts)
+    return set(range(implicitization.max_degree + 1)) - only_counted
 
 
 def check_representations(

@@ -376,8 +376,7 @@ class OrbitMethods(Protocol):
         """A parametrization of the Zariski closure of an orbit."""
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
-        """Return the orbit whose closure is the variety of a prime ideal; ``None`` if there is
-        none.
+        """Return the orbit whose closure is the variety of ``prime``, a prime ideal.
 
-        ``dimension`` is the dimension of the variety.
+        ``dimension`` is the affine dimension of this variety. ``None`` if there is no such orbit.
         """

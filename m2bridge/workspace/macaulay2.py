@@ -8,7 +8,7 @@ import difflib
 import os
 import re
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from m2bridge import errors
@@ -280,10 +280,7 @@ class Workspace:
         # the names of all packages if this one is not among them, else nothing
         others = self._query(f"mbOthers {quoted(name)}")
         if others:
-            advice = "its file must be in a folder of Macaulay2's path"
-            near = difflib.get_close_matches(name, others, 3)
-            if near:
-                advice = f"did you mean {' or '.join(near)}?"
+            advice = _advice_on_package(name, others)
             raise errors.PackageError(f"{version} has no package '{name}'; {advice}")
         file = f"the call for the package {name}"
         try:
@@ -297,6 +294,17 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _advice_on_package(name: str, others: Sequence[str]) -> str:
+    """Return what to do about a package that Macaulay2 does not have, in words.
+
+    ``others`` are the names of the packages that it has.
+    """
+    near = difflib.get_close_matches(name, others, 3)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return "its file must be in a folder of Macaulay2's path"
 
 
 def _definedness_test(name: str) -> str:
