@@ -589,11 +589,12 @@ def restrict_outputs(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> P
     InvalidCaseError
         If a name is not that of a coordinate, none is named, or one is named twice.
     """
+    check_kind("outputs", outputs, (list, tuple), "a list of names")
     names = polynomial_map.coordinates
-    if not outputs or len(set(outputs)) < len(outputs):
-        raise InvalidCaseError("outputs", "must name at least one output, and each of them once")
     for name in outputs:
         if name not in names:
             reason = f"there is no output '{name}': use {', '.join(names)}"
             raise InvalidCaseError("outputs", reason)
+    if not outputs or len(set(outputs)) < len(outputs):
+        raise InvalidCaseError("outputs", "must name at least one output, and each of them once")
     return polynomial_map.restricted_to([names.index(name) for name in outputs])

@@ -416,19 +416,14 @@ def read_closure(
     reason : str
         The proof that the generators of the answer are all, in words.
     """
-    ideal = series = None
+    ideal = None
     if "generators" in answer:
-        generators = answer.ideal("generators").generators
         # low degrees first, as people read them
-        sorted_generators = sorted(generators, key=total_degree)
-        ideal = completeness.ideal_in_all_coordinates(sorted_generators, model, field)
+        generators = sorted(answer.ideal("generators").generators, key=total_degree)
+        ideal = completeness.ideal_in_all_coordinates(generators, model, field)
     if "dimension" in answer:
         dimension = Bounds.exactly(answer.integer("dimension"))
-    if "hilbert_numerator" in answer:
-        # from exponents to coefficients, over (1 − T)^n with n independent coordinates
-        numerator = answer.integer_pairs("hilbert_numerator")
-        independent_count = len(completeness.linear_reduction(model, field).basis)
-        series = HilbertSeries.from_numerator(numerator, independent_count)
+    independent_count = len(completeness.linear_reduction(model, field).basis)
     return Closure(
         model=model,
         field=field,
@@ -436,12 +431,23 @@ def read_closure(
         equations=ideal,
         known_dimension=dimension,
         degree=_integer_or_none(answer, "degree"),
-        hilbert_series=series,
+        hilbert_series=_series_or_none(answer, independent_count),
         engine_version=version,
         seconds=clock().seconds,
         unfinished=unfinished,
         completeness_reason=reason if ideal else "",
     )
+
+
+def _series_or_none(answer: Answer, independent_count: int) -> HilbertSeries | None:
+    """Return the Hilbert series of the ideal in the independent coordinates; ``None`` if a limit
+    was reached before it.
+    """
+    if "hilbert_numerator" not in answer:
+        return None
+    # from exponents to coefficients, over (1 − T)^n with n independent coordinates
+    numerator = answer.integer_pairs("hilbert_numerator")
+    return HilbertSeries.from_numerator(numerator, independent_count)
 
 
 CLOSURE_PART = 0.75
@@ -495,6 +501,7 @@ def image(
     if isinstance(polynomial_map, Model):
         reason = "must be a PolynomialMap, such as model.parametrization(); closure takes models"
         raise errors.InvalidCaseError("polynomial_map", reason)
+    errors.check_kind("title", title, str, "text")
     title = printable(title)
     # the rest of the time is for the base locus, which is computed even if the closure was not
     with share(CLOSURE_PART):

@@ -536,11 +536,21 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField) -> 
         return component
     if variety.ideal is None or variety.degree is None:
         return component
-    # elimination knows nothing of the group, so it checks dimension and degree
-    if variety.dimension != component.dimension or component.degree not in (None, variety.degree):
+    _compare_with_elimination(component, variety)  # raises if they contradict each other
+    return replace(component, degree=variety.degree, ideal=variety.ideal)
+
+
+def _compare_with_elimination(component: Component, variety: Closure) -> None:
+    """Raise ContradictionError if a component, an orbit closure, has another dimension or degree
+    than the closure of its parametrization by elimination, which knows nothing of the group.
+
+    A degree that is not known is not compared.
+    """
+    same_dimension = component.dimension == variety.dimension
+    same_degree = component.degree in (None, variety.degree)
+    if not (same_dimension and same_degree):
         raise errors.ContradictionError(
             f"the {component.description} has dimension {component.dimension} and degree"
             f" {component.degree} by its group action and formula, but {variety.dimension} and"
             f" {variety.degree} by elimination"
         )
-    return replace(component, degree=variety.degree, ideal=variety.ideal)

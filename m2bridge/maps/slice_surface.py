@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from numbers import Real
 from typing import Any, NamedTuple, Unpack
 
 from flint import fmpq_mpoly
@@ -24,7 +25,7 @@ from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.printing import ideal_macaulay2, polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError
+from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError, check_kind
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
@@ -125,6 +126,7 @@ class SliceSurface(SurfaceResult):
             If an angle is not a number from -360 to 360.
         """
         for name, angle in (("elevation", elevation), ("azimuth", azimuth)):
+            check_kind(name, angle, Real, "a number of degrees")
             if not abs(angle) <= 360:  # refuses nan too, which no comparison holds for
                 raise InvalidCaseError(name, f"must be from -360 to 360 degrees, not {angle}")
         return replace(self, elevation=elevation, azimuth=azimuth)
@@ -264,6 +266,7 @@ def slice_surface(
     [('only in the Zariski closure', Fraction(-1, 2)),
      ('functions of real weights', Fraction(1, 2))]
     """
+    check_kind("fineness", fineness, Real, "a number")
     if not LEAST_FINENESS <= fineness <= MOST_FINENESS:
         raise InvalidCaseError(
             "fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}"
