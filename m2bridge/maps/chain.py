@@ -532,8 +532,8 @@ class Chain(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return gradients by the parameters modulo the prime, by the chain rule: for each input
-        and its covector g on the outputs, that of the sum of g_j times output j at this input.
+        """Return for each input x, with its covector g on the outputs, the gradient of Σ g_j ·
+        output_j(x) with respect to all parameters, modulo the prime, by the chain rule.
         """
         reduced_layers = _reduced_layers(self.layers, prime)
         points: list[list[int]] = []

@@ -205,19 +205,24 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
     if not eliminated.unfinished:
         return eliminated
     found = projective_closure.affine_hypersurface(source, dimension.lower, model.polynomial_map)
-    if found is None:
-        return None
-    series = found.series
+    return None if found is None else _closure_of_hypersurface(model, found)
+
+
+def _closure_of_hypersurface(
+    model: Model, hypersurface: projective_closure.ProvedHypersurface
+) -> Closure:
+    """Return the closure of the image of a model, which is a hypersurface, with its equation."""
+    series = hypersurface.series
     return Closure(
         model=model,
         field=QQ,
         strategy="multigraded",
-        equations=found.ideal,
+        equations=hypersurface.ideal,
         known_dimension=Bounds.exactly(series.dimension, "the equation of the hypersurface"),
         degree=series.degree,
         hilbert_series=series,
         seconds=clock().seconds,
-        completeness_reason=found.proof,
+        completeness_reason=hypersurface.proof,
     )
 
 

@@ -309,10 +309,9 @@ def _findings_by_ideal(
         variety = _closure_with_whole_ideal(model, field)
         ideal, dimension = variety.ideal, variety.dimension
         if ideal is None or dimension is None:
-            place = "while computing the ideal of the closure"
-            if "fibres" not in plan and not model.no_fibres(field):
-                place += "; --method fibres needs none"
-            reason = f"{variety.unfinished} ({place})"
+            reason = f"{variety.unfinished} (while computing the ideal of the closure"
+            advises_fibres = "fibres" not in plan and not model.no_fibres(field)
+            reason += "; --method fibres needs none)" if advises_fibres else ")"
             return [LocusFindings(methods, dimension, unfinished=reason)]
         if orbit_methods is not None and "orbits" in plan:
             findings.append(orbit_methods.by_orbits(ideal, dimension))

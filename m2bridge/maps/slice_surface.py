@@ -271,13 +271,7 @@ def slice_surface(
         raise InvalidCaseError(
             "fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}"
         )
-    result = case if isinstance(case, Closure) else closure(case)
-    if result.field != QQ:
-        reason = f"must be a closure over QQ, not {result.field}, since real points are found"
-        raise InvalidCaseError("case", reason)
-    # a part of the equations would cut out more than the slice of the closure
-    if result.ideal is None or not result.completeness.proved:
-        raise result.incomplete()
+    result = _closure_over_the_rationals(case)
     space = SliceSpace.of(result.model.coordinate_names(), coordinates or {}, box)
     components = _SliceComponents.of(result, space)  # raises if they are not surfaces
     found = components.pieces_until_limit(fineness)
@@ -294,6 +288,27 @@ def slice_surface(
         seconds=clock().seconds,
         unfinished=found.unfinished,
     )
+
+
+def _closure_over_the_rationals(case: Case | Closure) -> Closure:
+    """Return the closure of a case over QQ, or the case itself if it is a closure; with its whole
+    ideal.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the case is a closure over a finite field.
+    MethodUnavailableError, TimeLimitError
+        If the ideal is not proved complete.
+    """
+    result = case if isinstance(case, Closure) else closure(case)
+    if result.field != QQ:
+        reason = f"must be a closure over QQ, not {result.field}, since real points are found"
+        raise InvalidCaseError("case", reason)
+    # a part of the equations would cut out more than the slice of the closure
+    if result.ideal is None or not result.completeness.proved:
+        raise result.incomplete()
+    return result
 
 
 class FoundPieces(NamedTuple):

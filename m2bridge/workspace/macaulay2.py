@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from m2bridge import errors
-from m2bridge.engine import Candidate, Session, Transcript
+from m2bridge.engine import Candidate, Session
 from m2bridge.limits import Limits
 from m2bridge.results.sheet import quoted
 from m2bridge.workspace.evaluation import (
     Display,
+    EmittedFields,
     Evaluation,
     Evaluator,
     check_name,
@@ -46,9 +47,7 @@ class _WorkspaceProcess(Evaluator):
             )
         self.was_started = True
 
-    def answer(
-        self, code: str, form: str = "", *more: str, **options: Any
-    ) -> tuple[dict[str, Any], Transcript]:
+    def answer(self, code: str, form: str = "", *more: str, **options: Any) -> EmittedFields:
         """Return the fields that code emits, and the transcript, as :meth:`Evaluator.answer` does.
 
         ``form`` says how the value is sent; ``more`` and ``options`` are passed on. The message of
@@ -89,7 +88,10 @@ class Workspace:
     def __init__(
         self, locate: Callable[[], Candidate], limits: Limits, packages: Iterable[str] = ()
     ) -> None:
+        errors.check_kind("packages", packages, Iterable, "names of packages")
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
+        for name in self._packages:
+            _check_package_name(name)
         self._process = _WorkspaceProcess(locate, limits, forgets_symbols=False)
         self._begin()
 
@@ -265,17 +267,13 @@ class Workspace:
             self._load(name)
 
     def _load(self, name: str) -> None:
-        """Load a package, whose name has letters and digits only; else InvalidCaseError is raised.
+        """Load a package.
 
         Raises
         ------
         PackageError
             If Macaulay2 has no package of this name, or cannot load it.
         """
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
-            raise errors.InvalidCaseError(
-                "packages", f"'{name}' is not the name of a package, such as Elimination"
-            )
         version = f"Macaulay2 {self._process.candidate.version}"
         # the names of all packages if this one is not among them, else nothing
         others = self._query(f"mbOthers {quoted(name)}")
@@ -294,6 +292,14 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _check_package_name(name: object) -> None:
+    """Raise InvalidCaseError unless a package may have the name: letters and digits only."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
+        raise errors.InvalidCaseError(
+            "packages", f"'{name}' is not the name of a package, such as Elimination"
+        )
 
 
 def _advice_on_package(name: str, others: Sequence[str]) -> str:
@@ -441,6 +447,8 @@ class Macaulay2(Session):
         ------
         PackageError
             If Macaulay2 does not have one of them, or cannot load it.
+        InvalidCaseError
+            If one of them is no name of a package.
 
         Examples
         --------

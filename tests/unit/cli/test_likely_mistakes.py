@@ -437,6 +437,14 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
         lambda: m2bridge.Chain((m2bridge.Layer(LINE),)).restricted_to([["x"]]),  # type: ignore[list-item]
         "there is no output",
     ),
+    "a number of packages": (
+        lambda: Macaulay2().workspace(packages=5),  # type: ignore[arg-type]
+        "'packages' must be names of packages, not a int",
+    ),
+    "a number as a package": (
+        lambda: Macaulay2().workspace(packages=[5]),  # type: ignore[list-item]
+        "'5' is not the name of a package",
+    ),
     "numbers for a model": (
         lambda: closure((2, 1)),
         "must be a model or a PolynomialMap, not a tuple",
