@@ -129,7 +129,7 @@ class MultidegreeOrbits:
         multidegree as on any monomial of it: this is well defined because they carry the finest
         grading to itself.
     members : mapping from dominant multidegree to its orbit
-        The orbit starts with the dominant multidegree, and goes on breadth first.
+        The orbit starts with the dominant multidegree, and continues breadth first.
     steps : mapping from multidegree to SymmetryStep
         A spanning forest of the orbits: the step leads from an earlier multidegree to this one.
         Dominant multidegrees are the roots and not listed.

@@ -365,7 +365,7 @@ def observe_rank(model: Model) -> ObservedRank:
     """Return the dimension of the closure, or bounds for it, by the rank of the differential at
     random points; with the seconds that this took.
     """
-    # no limit besides that of the caller; the clock of the block begins at 0
+    # no limit in addition to the caller's; the clock of the block begins at 0
     with limited(None) as running:
         result = rank_result(model)
         return ObservedRank(model=model, result=result, seconds=running.seconds)

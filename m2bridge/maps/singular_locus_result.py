@@ -280,9 +280,9 @@ def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int)
     """Return the variety of a prime ideal, over a perfect field, as a component of the singular
     locus, with its orbit if the model knows orbits and the variety is not the point zero.
 
-    The point zero is told by its description alone, and its ``orbit`` is ``None``: in a model that
-    knows orbits it is the zero function, since coordinates are coefficients of functions there; in
-    any other model it is the origin of the space of the coordinates.
+    The point zero has no orbit, and only its description says what it is: in a model that knows
+    orbits the zero function, since coordinates are coefficients of functions there; in any other
+    model the origin of the space of the coordinates.
 
     Raises
     ------

@@ -2,8 +2,8 @@
 
 Macaulay2 decomposes the slice and its singular locus over QQ. The real points of each component in
 a box form pieces (``pictures.real_geometry``), which end at the zeros of polynomials ``cuts``. Each
-piece lies as a whole among the functions of real weights or outside: the sign from which a
-criterion of the family tells it is constant on it. The proof is in docs/pictures.md.
+piece lies as a whole among the functions of real weights or outside: the sign by which a
+criterion of the family decides this is constant on it. The proof is in docs/pictures.md.
 """
 
 from __future__ import annotations
@@ -464,7 +464,7 @@ class _SliceComponents:
         Raises
         ------
         ContradictionError
-            If the sign cannot be told at that point.
+            If the sign at that point is not decided.
         """
         place = UNDECIDED if self.criterion is None else FUNCTIONS
         for cut in cuts:
