@@ -63,8 +63,8 @@ from .ideals.singular_locus_result import IdealSingularLocus, IrreducibleCompone
 from .ideals.varieties import ProjectiveScheme
 from .limits import Limits
 from .maps.chain import Chain, Layer
-from .maps.closure import Image, closure, image, implicitize
-from .maps.closure_result import Closure
+from .maps.closure import closure, image, implicitize
+from .maps.closure_result import Closure, Image
 from .maps.degrees.ed_degree import ed_degree
 from .maps.degrees.ed_result import EDDegree
 from .maps.degrees.polar_degrees import polar_degrees

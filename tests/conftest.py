@@ -214,6 +214,7 @@ def no_hurry() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("m2bridge.maps.completeness.MAX_PROOF_SECONDS", PATIENCE)
+        patch.setattr("m2bridge.maps.equations.MAX_HYPERSURFACE_SECONDS", PATIENCE)
         patch.setattr("m2bridge.maps.dimension.MAX_ELIMINATION_SECONDS", PATIENCE)
         patch.setattr(
             "m2bridge.families.attention.orbits.singular_orbits.MAX_BOUND_SECONDS", PATIENCE

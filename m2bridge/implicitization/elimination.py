@@ -293,7 +293,7 @@ def _rank_on_slice(
         for i, derivative in gradient.items():
             if i not in fixed:
                 matrix[row, i] = derivative
-    check(elimination_price(len(images), len(point)))
+    check(elimination_price(len(images), len(point)))  # raises if the rank would take too long
     return int(matrix.rank())
 
 

@@ -57,6 +57,7 @@ from m2bridge.implicitization.graded_pieces import (
     Neighbour,
     PackedGrading,
     SparseRow,
+    products_at,
 )
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import check_deadline_in
@@ -118,22 +119,45 @@ def proved_relations(
         missing = [column for column in columns if column not in proved]
         if not missing:
             break
+        # the basis and few other monomials
         kept_columns = sorted({*echelon.pivots, *missing})
-        # the basis and few other monomials; column i of the smaller echelon form is kept_columns[i]
-        smaller = eliminate([echelon.monomials[column] for column in kept_columns])
-        pivots = tuple(kept_columns[i] for i in smaller.pivots)
+        kept_monomials = [echelon.monomials[column] for column in kept_columns]
+        smaller = SmallerEchelon(eliminate(kept_monomials), kept_columns)
+        pivots = smaller.pivots
         # A larger rank, or pivots further left, show that the echelon form that is given, and not
         # the smaller one, is unlucky.
         if unluckiness(pivots) < unluckiness(echelon.pivots):
             return None
         # with other pivots the smaller echelon form is unlucky, and the next method is tried
         if pivots == echelon.pivots:
-            places = [kept_columns.index(column) for column in missing]
-            for i, relation in _relations_that_vanish(smaller, places, substitution):
-                proved[kept_columns[i]] = relation
+            proved |= smaller.relations_that_vanish(missing, substitution)
     if len(proved) < len(columns):
         return None
     return tuple(proved[column] for column in columns)
+
+
+class SmallerEchelon(NamedTuple):
+    """The echelon form of some of the monomials of a larger one.
+
+    Its column number i is that of the monomial in column ``columns[i]`` of the larger one; columns
+    and pivots of its methods are numbered as in the larger one.
+    """
+
+    echelon: Echelon
+    columns: list[int]
+
+    @property
+    def pivots(self) -> tuple[int, ...]:
+        """The pivots."""
+        return tuple(self.columns[i] for i in self.echelon.pivots)
+
+    def relations_that_vanish(
+        self, columns: Sequence[int], substitution: Substitution
+    ) -> dict[int, Terms]:
+        """Return the relations of these columns that vanish on the image, by their columns."""
+        own_columns = [self.columns.index(column) for column in columns]
+        relations = _relations_that_vanish(self.echelon, own_columns, substitution)
+        return {self.columns[i]: relation for i, relation in relations}
 
 
 def _relations_that_vanish(
@@ -212,42 +236,6 @@ def _are_independent(functionals: Sequence[Sequence[int]], places: Sequence[int]
         if nonzero != [i]:
             return False
     return True
-
-
-Products = dict[SparseRow, tuple[Neighbour, SparseRow]]
-"""Maps a product x_j · g at the free monomials to the neighbour of x_j and g, of its ideal."""
-
-
-def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Products:
-    """Return the different products x_j · g at the free monomials, those with few terms first, as
-    keys of a mapping: the pairs (place, coefficient), sorted by place. Values are pairs (neighbour
-    of x_j, g). For each x_j, g runs through the basis of the ideal in the piece of its neighbour.
-
-    An element of the ideal is determined by its coefficients at the free monomials, those outside a
-    basis of the coordinate ring, since a polynomial of the ideal in basis monomials alone is zero.
-    So ranks of products may be computed there.
-
-    Parameters
-    ----------
-    free : sequence of monomials
-        The free monomials; a product has their positions in this sequence.
-    neighbours : sequence of Neighbour
-    """
-    number = {monomial: i for i, monomial in enumerate(free)}
-    # ``neighbour.products`` are the monomials of a lower multidegree times x_j; a polynomial g of
-    # that multidegree has terms (position among these monomials, coefficient).
-    origin_of: Products = {}
-    for neighbour in neighbours:
-        # from positions in the piece of the neighbour to positions among the free monomials
-        place_of: dict[int, int] = {}
-        for i, monomial in enumerate(neighbour.products):
-            if monomial in number:
-                place_of[i] = number[monomial]
-        for polynomial in check_deadline_in(neighbour.piece.ideal):
-            at_free = sorted([(place_of[i], c) for i, c in polynomial if i in place_of])
-            # of equal products the first one met is enough
-            origin_of.setdefault(tuple(at_free), (neighbour, polynomial))
-    return {product: origin_of[product] for product in sorted(origin_of, key=len)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,38 +455,15 @@ def compute_piece(
         map for which all these primes are unlucky).
     """
     space = MonomialSpace.of(multidegree, degree, grading=context.grading, lower=lower)
-    basis_of_ideal = None
-    for echelon, prime in context.echelons(space.candidates):
-        basis_of_ideal = _proved_ideal(space, echelon, prime=prime, context=context)
-        if basis_of_ideal is not None:
-            break
-    # expansions are not needed in other multidegrees, and take much memory
-    context.substitution.forget_expansions()
-    if basis_of_ideal is None:
-        raise ContradictionError(
-            f"exact elimination in degree {degree} did not give a basis of the ideal"
-        )
-    multiples, generators = basis_of_ideal
-    ideal: list[SparseRow] = []
-    if degree < context.max_degree:  # higher degrees need the ideal of this one
-        position = {monomial: i for i, monomial in enumerate(space.monomials)}
-        for neighbour, polynomial in multiples:
-            products = neighbour.products
-            # A term (i, c) of g times x_j is c times the monomial products[i] of this multidegree.
-            ideal.append(tuple([(position[products[i]], c) for i, c in polynomial]))
-        ideal += [_as_sparse_row(generator, position) for generator in generators]
+    pivots, basis_of_ideal = _proved_bases(space, degree, context)
+    is_last_degree = degree == context.max_degree  # then no higher degree needs the ideal
     return GradedPiece(
         monomials=space.monomials,
-        basis=echelon.pivots,  # positions among the candidates, the first of the monomials
-        proved=len(multiples) + len(generators),
-        ideal=tuple(ideal),
-        generators=generators,
+        basis=pivots,  # positions among the candidates, the first of the monomials
+        proved=len(basis_of_ideal.multiples) + len(basis_of_ideal.generators),
+        ideal=() if is_last_degree else basis_of_ideal.rows(space.monomials),
+        generators=basis_of_ideal.generators,
     )
-
-
-def _as_sparse_row(polynomial: Terms, position: Mapping[Monomial, int]) -> SparseRow:
-    """Return the polynomial with each monomial replaced by its position."""
-    return tuple([(position[monomial], c) for monomial, c in polynomial])
 
 
 class BasisOfIdeal(NamedTuple):
@@ -510,6 +475,52 @@ class BasisOfIdeal(NamedTuple):
 
     multiples: list[tuple[Neighbour, SparseRow]]
     generators: tuple[Terms, ...]
+
+    def rows(self, monomials: Sequence[Monomial]) -> tuple[SparseRow, ...]:
+        """Return the basis, multiples first, as pairs (position of a monomial, coefficient).
+
+        ``monomials`` are all those of the multidegree, which have these positions.
+        """
+        position = {monomial: i for i, monomial in enumerate(monomials)}
+        rows: list[SparseRow] = []
+        for neighbour, polynomial in self.multiples:
+            products = neighbour.products
+            # A term (i, c) of g times x_j is c times the monomial products[i] of this multidegree.
+            rows.append(tuple([(position[products[i]], c) for i, c in polynomial]))
+        rows += [tuple([(position[m], c) for m, c in generator]) for generator in self.generators]
+        return tuple(rows)
+
+
+class ProvedBases(NamedTuple):
+    """Bases of the coordinate ring and of the ideal in one multidegree, proved.
+
+    The basis of the coordinate ring is given by the positions ``pivots`` among the candidates.
+    """
+
+    pivots: tuple[int, ...]
+    of_ideal: BasisOfIdeal
+
+
+def _proved_bases(space: MonomialSpace, degree: int, context: Context) -> ProvedBases:
+    """Return the first bases for the monomials of a multidegree that are proved, by echelon forms
+    that become more reliable.
+
+    Raises
+    ------
+    ContradictionError
+        If not even elimination over QQ gives a proof.
+    """
+    try:
+        for echelon, prime in context.echelons(space.candidates):
+            basis_of_ideal = _proved_ideal(space, echelon, prime=prime, context=context)
+            if basis_of_ideal is not None:
+                return ProvedBases(echelon.pivots, basis_of_ideal)
+    finally:
+        # expansions are not needed in other multidegrees, and take much memory
+        context.substitution.forget_expansions()
+    raise ContradictionError(
+        f"exact elimination in degree {degree} did not give a basis of the ideal"
+    )
 
 
 def _proved_ideal(
@@ -535,8 +546,9 @@ def _proved_ideal(
         may not be minimal.
     """
     pivots = set(echelon.pivots)
-    free = [j for j in range(len(space.candidates)) if j not in pivots]
+    free = [j for j in range(len(space.candidates)) if j not in pivots]  # the free candidates
     free_monomials = [*space.others, *(space.candidates[j] for j in free)]
+    place = {column: len(space.others) + i for i, column in enumerate(free)}
     # maps the coefficients of x_j · g at the free monomials to (neighbour of x_j, g)
     origin_of_product = products_at(free_monomials, space.neighbours)
     generated = GeneratedPart.of(list(origin_of_product), len(free_monomials), prime)
@@ -546,9 +558,9 @@ def _proved_ideal(
     # unlucky. The multiples are independent too: so they are a basis, and nothing is new.
     if len(multiples) == len(free_monomials):
         return BasisOfIdeal(multiples, ())
-    # Free candidates whose relations complete the multiples to a basis of the ideal: their columns
-    # of the echelon form, and their places among the free monomials.
-    columns, places = _new_columns(echelon, free, generated)
+    # Free candidates whose relations complete the multiples to a basis of the ideal, by their
+    # columns of the echelon form.
+    columns = _new_columns(echelon, place, generated)
     relations = proved_relations(
         echelon, columns, eliminations=context.eliminations, substitution=context.substitution
     )
@@ -556,15 +568,14 @@ def _proved_ideal(
     if relations is None or len(multiples) + len(relations) < len(free_monomials):
         return None
     # Were the rank of the products larger over QQ, a relation could be a combination of products.
+    places = [place[column] for column in columns]
     if not has_no_larger_rank(generated, places, context.primes):
         return None
     return BasisOfIdeal(multiples, relations)
 
 
-def _new_columns(
-    echelon: Echelon, free: list[int], generated: GeneratedPart
-) -> tuple[list[int], list[int]]:
-    """Return columns whose relations complete the generated part to the ideal, and their places.
+def _new_columns(echelon: Echelon, place: Mapping[int, int], generated: GeneratedPart) -> list[int]:
+    """Return columns of free candidates whose relations complete the generated part to the ideal.
 
     Each free candidate has a relation, which expresses it in the basis. The relations of some free
     candidates complete the generated part to the ideal iff these monomials form a basis modulo it.
@@ -573,23 +584,16 @@ def _new_columns(
     Parameters
     ----------
     echelon : Echelon
-    free : list of int
-        The columns of the echelon form that are not pivots: the free candidates.
+        The echelon form of all candidates.
+    place : mapping from column to int
+        The position of each free candidate among the free monomials, by its column.
     generated : GeneratedPart
-        The span of the products at the free monomials; the free candidates are the last of these.
-
-    Returns
-    -------
-    columns, places : lists of int
-        Some of the free columns, and their positions among the free monomials.
+        The span of the products at the free monomials.
     """
-    # generated.functionals has an entry for each free monomial; the free candidates are the last
-    start = len(generated.functionals) - len(free)
-    place = {column: start + i for i, column in enumerate(free)}
     # a monomial on which all functionals are zero is in the span
-    outside_span = [column for column in free if generated.functionals[place[column]]]
+    outside_span = [column for column in place if generated.functionals[place[column]]]
     # The first columns that complement the span are taken, so those with few terms come first.
     shortest_first = echelon.by_support(outside_span)
     columns = generated.complement(shortest_first, place)
     columns.reverse()  # so that the list of generators begins with those of most terms
-    return columns, [place[column] for column in columns]
+    return columns

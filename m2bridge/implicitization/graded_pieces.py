@@ -14,7 +14,7 @@ each smaller degree, from 0 on, to its pieces. Positions in the ``monomials`` of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from operator import add, itemgetter
@@ -23,7 +23,7 @@ from typing import NamedTuple
 from m2bridge.algebra.linear_algebra import IntegerVector
 from m2bridge.algebra.sparse_polynomial import Monomial, Terms
 from m2bridge.errors import TimeLimitError
-from m2bridge.implicitization.multigraded_map import MultigradedMap, Permutation
+from m2bridge.implicitization.multigraded_map import Grading, MultigradedMap, Permutation
 from m2bridge.limits import check_deadline_in
 
 
@@ -57,17 +57,7 @@ class PackedGrading:
     def of(cls, source: MultigradedMap, max_degree: int) -> PackedGrading:
         """Return the grading of a map, packed for monomials of degree ≤ max_degree."""
         grading = source.grading
-        entries = map(abs, chain.from_iterable(grading.multidegrees))
-        # A monomial has at most max_degree factors, since coordinates have degree ≥ 1; so its
-        # digits are in absolute value less than half of the base. Different vectors then have
-        # different packed integers, also with negative entries.
-        base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
-        packed = []
-        for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True):
-            number = degree
-            for entry in multidegree:
-                number = number * base + entry
-            packed.append(number)
+        packed = _pack(grading, max_degree)
         # For each symmetry π a list with the packed multidegree of π(j) at place j; ``moved`` has
         # the places first.
         moved_by_each = [[packed[j] for j in permutation] for permutation in source.symmetries]
@@ -75,7 +65,7 @@ class PackedGrading:
         return cls(
             multidegrees=grading.multidegrees,
             degrees=grading.degrees,
-            packed=tuple(packed),
+            packed=packed,
             permutations=source.symmetries,
             moved=tuple(moved),
         )
@@ -87,6 +77,25 @@ class PackedGrading:
         """
         factors = [self.multidegrees[j] for j in monomial]
         return tuple(map(sum, zip(*factors, strict=True)))
+
+
+def _pack(grading: Grading, max_degree: int) -> tuple[int, ...]:
+    """Return the degree and the multidegree of each coordinate, as digits of one integer.
+
+    The integers of monomials of degree ≤ max_degree with different multidegrees are different.
+    """
+    entries = map(abs, chain.from_iterable(grading.multidegrees))
+    # A monomial has at most max_degree factors, since coordinates have degree ≥ 1; so its digits
+    # are in absolute value less than half of the base. Different vectors then have different packed
+    # integers, also with negative entries.
+    base = 2 * (max_degree + 1) * max([1, *entries, *grading.degrees]) + 2
+    packed = []
+    for degree, multidegree in zip(grading.degrees, grading.multidegrees, strict=True):
+        number = degree
+        for entry in multidegree:
+            number = number * base + entry
+        packed.append(number)
+    return tuple(packed)
 
 
 class SymmetryStep(NamedTuple):
@@ -120,7 +129,7 @@ class MultidegreeOrbits:
         multidegree as on any monomial of it: this is well defined because they carry the finest
         grading to itself.
     members : mapping from dominant multidegree to its orbit
-        The orbit starts with the dominant multidegree, and goes on breadth first.
+        The orbit starts with the dominant multidegree, and continues breadth first.
     steps : mapping from multidegree to SymmetryStep
         A spanning forest of the orbits: the step leads from an earlier multidegree to this one.
         Dominant multidegrees are the roots and not listed.
@@ -301,6 +310,42 @@ class Neighbour:
         return cls(piece, tuple(products))
 
 
+Products = dict[SparseRow, tuple[Neighbour, SparseRow]]
+"""Maps a product x_j · g at the free monomials to the neighbour of x_j and g, of its ideal."""
+
+
+def products_at(free: Sequence[Monomial], neighbours: Sequence[Neighbour]) -> Products:
+    """Return the different products x_j · g at the free monomials, those with few terms first, as
+    keys of a mapping: the pairs (place, coefficient), sorted by place. Values are pairs (neighbour
+    of x_j, g). For each x_j, g runs through the basis of the ideal in the piece of its neighbour.
+
+    An element of the ideal is determined by its coefficients at the free monomials, those outside a
+    basis of the coordinate ring, since a polynomial of the ideal in basis monomials alone is zero.
+    So ranks of products may be computed there.
+
+    Parameters
+    ----------
+    free : sequence of monomials
+        The free monomials; a product has their positions in this sequence.
+    neighbours : sequence of Neighbour
+    """
+    number = {monomial: i for i, monomial in enumerate(free)}
+    # ``neighbour.products`` are the monomials of a lower multidegree times x_j; a polynomial g of
+    # that multidegree has terms (position among these monomials, coefficient).
+    origin_of: Products = {}
+    for neighbour in neighbours:
+        # from positions in the piece of the neighbour to positions among the free monomials
+        place_of: dict[int, int] = {}
+        for i, monomial in enumerate(neighbour.products):
+            if monomial in number:
+                place_of[i] = number[monomial]
+        for polynomial in check_deadline_in(neighbour.piece.ideal):
+            at_free = sorted([(place_of[i], c) for i, c in polynomial if i in place_of])
+            # of equal products the first one met is enough
+            origin_of.setdefault(tuple(at_free), (neighbour, polynomial))
+    return {product: origin_of[product] for product in sorted(origin_of, key=len)}
+
+
 def orbits_of_degree(
     grading: PackedGrading, degree: int, lower: Mapping[int, DegreePieces]
 ) -> MultidegreeOrbits:
@@ -359,21 +404,10 @@ class MonomialSpace:
 
         ``lower`` has the pieces of all smaller degrees from 0 on.
         """
-        neighbours = []
+        neighbours = list(_neighbours(multidegree, degree, grading, lower))
         candidates: set[Monomial] = set()
         others: set[Monomial] = set()
-        coordinates = zip(grading.packed, grading.degrees, strict=True)
-        for j, (multidegree_of_x, degree_of_x) in enumerate(check_deadline_in(coordinates)):
-            lower_pieces = lower.get(degree - degree_of_x)
-            quotient = multidegree - multidegree_of_x
-            # The keys of ``images`` are the multidegrees of that degree.
-            if lower_pieces is None or quotient not in lower_pieces.orbits.images:
-                continue  # coordinate j divides no monomial of this multidegree
-            # Only the dominant piece of an orbit is stored; the permutation carries it to this one.
-            transport = lower_pieces.orbits.transport(quotient)
-            dominant_piece = lower_pieces.pieces[transport.dominant]
-            neighbour = Neighbour.of(dominant_piece, transport.permutation, j)
-            neighbours.append(neighbour)
+        for neighbour in neighbours:
             # ``basis`` are positions among the monomials of the piece, and so among the products.
             candidates.update([neighbour.products[i] for i in neighbour.piece.basis])
             others.update(neighbour.products)
@@ -391,6 +425,27 @@ class MonomialSpace:
     def monomials(self) -> tuple[Monomial, ...]:
         """All monomials of the piece, the candidates first."""
         return self.candidates + self.others
+
+
+def _neighbours(
+    multidegree: int, degree: int, grading: PackedGrading, lower: Mapping[int, DegreePieces]
+) -> Iterator[Neighbour]:
+    """Yield a neighbour for each coordinate that divides a monomial of a multidegree.
+
+    The multidegree is packed, and has the given degree; ``lower`` has the pieces of all smaller
+    degrees from 0 on.
+    """
+    coordinates = zip(grading.packed, grading.degrees, strict=True)
+    for j, (multidegree_of_x, degree_of_x) in enumerate(check_deadline_in(coordinates)):
+        lower_pieces = lower.get(degree - degree_of_x)
+        quotient = multidegree - multidegree_of_x
+        # The keys of ``images`` are the multidegrees of that degree.
+        if lower_pieces is None or quotient not in lower_pieces.orbits.images:
+            continue  # coordinate j divides no monomial of this multidegree
+        # Only the dominant piece of an orbit is stored; the permutation carries it to this one.
+        transport = lower_pieces.orbits.transport(quotient)
+        dominant_piece = lower_pieces.pieces[transport.dominant]
+        yield Neighbour.of(dominant_piece, transport.permutation, j)
 
 
 PieceComputation = Callable[[int, int, Mapping[int, DegreePieces]], GradedPiece]

@@ -276,11 +276,7 @@ def implicitize(
     # linear equations are split off first: every further degree has fewer monomials then
     reduction = elimination.linear_part(source)
     independent = elimination.in_independent_coordinates(source, reduction)
-    coordinates = len(source.grading.degrees)
-    symmetries = tuple(
-        elimination.extend_permutation(permutation, reduction, coordinates)
-        for permutation in check_deadline_in(independent.symmetries)
-    )
+    symmetries = _symmetries_of_all_coordinates(independent, reduction)
     # The graded pieces by degree, in independent coordinates: as many degrees as the time allows.
     context = Context.of(independent, max_degree, seed)
     completed = complete_degrees(
@@ -300,6 +296,20 @@ def implicitize(
         hilbert_function=tuple(degree.dimension for degree in completed.values()),
         orbits=(*linear, *nonlinear),
         exact=all(piece.exact for piece in pieces),
+    )
+
+
+def _symmetries_of_all_coordinates(
+    independent: MultigradedMap, reduction: LinearReduction
+) -> tuple[Permutation, ...]:
+    """Return the symmetries of a map in independent coordinates as permutations of all coordinates.
+
+    Each dependent coordinate is fixed, since nonlinear generators do not contain it.
+    """
+    coordinate_count = len(reduction.basis) + len(reduction.dependencies)
+    return tuple(
+        elimination.extend_permutation(permutation, reduction, coordinate_count)
+        for permutation in check_deadline_in(independent.symmetries)
     )
 
 

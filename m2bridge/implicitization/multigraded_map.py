@@ -299,15 +299,7 @@ def coordinate_permutation(
     MethodUnavailableError
         If the renaming does not permute the parameters, or does not permute the images.
     """
-    variables = polynomial_map.source.variables
-    position = {name: i for i, name in enumerate(variables)}
-    # the parameter to which τ carries each; −1 for a new name that is no parameter
-    targets = [position.get(renaming.get(name, name), -1) for name in variables]
-    # a renaming that is not a permutation would identify parameters
-    if sorted(targets) != list(range(len(variables))):
-        raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
-    # the parameter that τ carries to parameter number i
-    sources = [targets.index(i) for i in range(len(variables))]
+    sources = _preimages(polynomial_map.source.variables, renaming)
     result = [0] * len(polynomial_map.images)
     # coordinates with equal images can be permuted in any way, so they are moved as a block
     for image, block in check_deadline_in(by_image.items()):
@@ -323,6 +315,25 @@ def coordinate_permutation(
         for j, target in zip(block, moved_block, strict=True):
             result[j] = target
     return tuple(result)
+
+
+def _preimages(variables: Sequence[str], renaming: Mapping[str, str]) -> list[int]:
+    """Return for each parameter i the number of the parameter that the renaming carries to it.
+
+    Parameters that the renaming does not mention are fixed.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the renaming does not permute the parameters.
+    """
+    position = {name: i for i, name in enumerate(variables)}
+    # the parameter to which each is carried; −1 for a new name that is no parameter
+    targets = [position.get(renaming.get(name, name), -1) for name in variables]
+    # a renaming that is not a permutation would identify parameters
+    if sorted(targets) != list(range(len(variables))):
+        raise MethodUnavailableError("a symmetry has to permute the parameters of the map")
+    return [targets.index(i) for i in range(len(variables))]
 
 
 def average_degrees(degrees: Sequence[int], permutations: Sequence[Permutation]) -> tuple[int, ...]:

@@ -532,8 +532,8 @@ class Chain(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return gradients by the parameters modulo the prime, by the chain rule: for each input
-        and its covector g on the outputs, that of the sum of g_j times output j at this input.
+        """Return for each input x, with its covector g on the outputs, the gradient of Σ g_j ·
+        output_j(x) with respect to all parameters, modulo the prime, by the chain rule.
         """
         reduced_layers = _reduced_layers(self.layers, prime)
         points: list[list[int]] = []
@@ -589,11 +589,12 @@ def restrict_outputs(polynomial_map: PolynomialMap, outputs: Sequence[str]) -> P
     InvalidCaseError
         If a name is not that of a coordinate, none is named, or one is named twice.
     """
+    check_kind("outputs", outputs, (list, tuple), "a list of names")
     names = polynomial_map.coordinates
-    if not outputs or len(set(outputs)) < len(outputs):
-        raise InvalidCaseError("outputs", "must name at least one output, and each of them once")
     for name in outputs:
         if name not in names:
             reason = f"there is no output '{name}': use {', '.join(names)}"
             raise InvalidCaseError("outputs", reason)
+    if not outputs or len(set(outputs)) < len(outputs):
+        raise InvalidCaseError("outputs", "must name at least one output, and each of them once")
     return polynomial_map.restricted_to([names.index(name) for name in outputs])

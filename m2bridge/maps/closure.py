@@ -9,22 +9,23 @@ split off. A core is a smaller case of a family that determines the generators (
 ``Answer`` has the named values that a program of Macaulay2 gave before it ended or reached a limit.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from dataclasses import replace
+from typing import Unpack
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import PolynomialMap
+from m2bridge.algebra.ring import total_degree
 from m2bridge.convert.answers import Answer, answer_until_limit
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.multigraded_map import MultigradedMap
 from m2bridge.limits import clock, limited, share
 from m2bridge.maps import completeness, projective_closure, toric
-from m2bridge.maps.closure_result import Closure, Strategy
+from m2bridge.maps.closure_result import Closure, Image, Strategy
 from m2bridge.maps.equations import (
+    Equations,
     dimension_by_equations,
     generator_representations,
     graded_source,
@@ -33,9 +34,8 @@ from m2bridge.maps.equations import (
 from m2bridge.maps.jacobian_rank import best_value, jacobian_findings
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
-from m2bridge.results.base import Result
 from m2bridge.results.known import UNKNOWN, Bounds
-from m2bridge.results.sheet import Facts, Sheet, printable
+from m2bridge.results.sheet import printable
 
 BY_ELIMINATION = "all generators: elimination by Macaulay2"
 
@@ -193,33 +193,36 @@ def _affine_hypersurface(model: Model, dimension: Bounds) -> Closure | None:
     Elimination has a short time; where that does not suffice, linear algebra finds the equation of
     the projective closure. ``dimension`` is what ranks say.
     """
-    polynomial_map = model.polynomial_map
-    is_constant = all(image.is_ground for image in polynomial_map.images)
-    if polynomial_map.relations or is_constant or dimension.lower is None:
+    if dimension.lower is None:
         return None
-    homogeneous = projective_closure.homogenize(polynomial_map)
     # only for a hypersurface one equation is the whole ideal, without a proof of completeness
-    if not projective_closure.is_hypersurface(homogeneous, dimension.lower):
+    source = projective_closure.hypersurface_source(model.polynomial_map, dimension.lower)
+    if source is None:
         return None
     # small maps are eliminated sooner than their degree is searched
     with share(0.25), limited(MAX_SHORT_ELIMINATION_SECONDS):
         eliminated = _by_macaulay2(model, QQ, "elimination", dimension)
     if not eliminated.unfinished:
         return eliminated
-    found = projective_closure.affine_hypersurface(homogeneous, dimension.lower, polynomial_map)
-    if found is None:
-        return None
-    ideal, series, reason = found
+    found = projective_closure.affine_hypersurface(source, dimension.lower, model.polynomial_map)
+    return None if found is None else _closure_of_hypersurface(model, found)
+
+
+def _closure_of_hypersurface(
+    model: Model, hypersurface: projective_closure.ProvedHypersurface
+) -> Closure:
+    """Return the closure of the image of a model, which is a hypersurface, with its equation."""
+    series = hypersurface.series
     return Closure(
         model=model,
         field=QQ,
         strategy="multigraded",
-        equations=ideal,
+        equations=hypersurface.ideal,
         known_dimension=Bounds.exactly(series.dimension, "the equation of the hypersurface"),
         degree=series.degree,
         hilbert_series=series,
         seconds=clock().seconds,
-        completeness_reason=reason,
+        completeness_reason=hypersurface.proof,
     )
 
 
@@ -235,13 +238,7 @@ def _by_macaulay2(
     InvalidCaseError
         If the relations among the parameters have no common zero.
     """
-    # `reason` says in words why the generators that the program finds are all
-    if strategy == "lattice":
-        independent = completeness.linear_reduction(model, field).reduced
-        script, reason = toric.lattice_script(independent, field=field, title=model.title)
-    else:
-        is_graded = strategy == "elimination"  # otherwise it is ungraded-elimination
-        script, reason = closure_script(model, field=field, graded=is_graded), BY_ELIMINATION
+    script, reason = _ideal_program(model, field, strategy)
     answer, limit = answer_until_limit(script)  # the limit that was reached, or ""
     if "generators" in answer:
         generators = answer.ideal("generators").generators
@@ -259,6 +256,23 @@ def _by_macaulay2(
     )
 
 
+def _ideal_program(model: Model, field: CoefficientField, strategy: Strategy) -> toric.IdealProgram:
+    """Return the Macaulay2 program of a strategy: ``lattice``, ``elimination`` or
+    ``ungraded-elimination``.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the strategy does not apply to the map, or the program for Markov bases fails.
+    """
+    if strategy == "lattice":
+        independent = completeness.linear_reduction(model, field).reduced
+        return toric.lattice_script(independent, field=field, title=model.title)
+    is_graded = strategy == "elimination"
+    script = closure_script(model, field=field, graded=is_graded)
+    return toric.IdealProgram(script, BY_ELIMINATION)
+
+
 def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: int | None) -> None:
     """Raise InvalidCaseError for an unknown strategy, or an option that it does not have."""
     without_auto(strategy)  # raises for an unknown strategy
@@ -266,19 +280,24 @@ def check_options(strategy: Strategy, *, field: CoefficientField, max_degree: in
         raise errors.InvalidCaseError(
             "field", f"multigraded implicitization is over QQ, not {field}; use elimination"
         )
-    if max_degree is None:
-        return
+    if max_degree is not None:
+        _check_max_degree(max_degree)
+        if strategy not in ("auto", "multigraded") or field != QQ:
+            raise errors.InvalidCaseError(
+                "max_degree", "only the strategy multigraded, over QQ, goes up to a degree"
+            )
+
+
+def _check_max_degree(max_degree: int) -> None:
+    """Raise InvalidCaseError unless the degree is an integer from 1 to ``MAX_ACCEPTED_DEGREE``."""
     is_integer = isinstance(max_degree, int) and not isinstance(max_degree, bool)
-    if not is_integer or not 1 <= max_degree <= MAX_ACCEPTED_DEGREE:
-        message = f"must be an integer from 1 to {MAX_ACCEPTED_DEGREE}"
-        # a large integer, which may have thousands of digits, is not printed
-        if not is_integer or abs(max_degree) <= MAX_ACCEPTED_DEGREE:
-            message += f", not {max_degree!r}"
-        raise errors.InvalidCaseError("max_degree", message)
-    if strategy not in ("auto", "multigraded") or field != QQ:
-        raise errors.InvalidCaseError(
-            "max_degree", "only the strategy multigraded, over QQ, goes up to a degree"
-        )
+    if is_integer and 1 <= max_degree <= MAX_ACCEPTED_DEGREE:
+        return
+    message = f"must be an integer from 1 to {MAX_ACCEPTED_DEGREE}"
+    # a large integer, which may have thousands of digits, is not printed
+    if not is_integer or abs(max_degree) <= MAX_ACCEPTED_DEGREE:
+        message += f", not {max_degree!r}"
+    raise errors.InvalidCaseError("max_degree", message)
 
 
 def _graded_map(
@@ -315,17 +334,9 @@ def _by_degrees(
 ) -> Closure:
     """Return the closure by equations of the model's map with its grading, degree by degree.
 
-    ``auto`` without ``max_degree`` proves that they are all. With ``max_degree`` it finds the
-    equations above low degrees by the core of the model, where there is one; ``multigraded`` uses
-    linear algebra only. ``dimension`` is what ranks of the differential say.
+    ``dimension`` has bounds by ranks of the differential.
     """
-    core = model.core()
-    if strategy == "auto" and max_degree is None:
-        equations = completeness.all_equations(graded_map, model, rank=dimension.lower)
-    elif strategy == "auto" and max_degree is not None and core is not None:
-        equations = completeness.equations_by_core(graded_map, max_degree, core)
-    else:
-        equations = low_degree_equations(graded_map, max_degree)
+    equations = _equations_by_degrees(graded_map, model, strategy, max_degree, dimension)
     series = equations.series
     return Closure(
         model=model,
@@ -342,6 +353,27 @@ def _by_degrees(
         all_generators=equations.all_generators,
         representations=generator_representations(equations, model),
     )
+
+
+def _equations_by_degrees(
+    graded_map: MultigradedMap,
+    model: Model,
+    strategy: Strategy,
+    max_degree: int | None,
+    dimension: Bounds,
+) -> Equations:
+    """Return equations of the model's map with its grading, degree by degree.
+
+    ``auto`` without ``max_degree`` proves that they are all. With ``max_degree`` it finds the
+    equations above low degrees by the core of the model, where there is one; ``multigraded`` uses
+    linear algebra only. ``dimension`` has bounds by ranks of the differential.
+    """
+    if strategy == "auto" and max_degree is None:
+        return completeness.all_equations(graded_map, model, rank=dimension.lower)
+    core = model.core()
+    if strategy == "auto" and max_degree is not None and core is not None:
+        return completeness.equations_by_core(graded_map, max_degree, core)
+    return low_degree_equations(graded_map, max_degree)
 
 
 def without_auto(strategy: Strategy) -> Strategy:
@@ -389,22 +421,14 @@ def read_closure(
     reason : str
         The proof that the generators of the answer are all, in words.
     """
-    reduction = completeness.linear_reduction(model, field)
-    ideal = series = None
+    ideal = None
     if "generators" in answer:
-        target = model.polynomial_map.target(field=field)
-        # the ring of all coordinates contains that of the independent ones, by their names
-        nonlinear = [g.set_ring(target.sympy_ring) for g in answer.ideal("generators").generators]
-        # low degrees first, as people read them; LM has the exponents of the leading monomial
-        nonlinear.sort(key=lambda generator: sum(generator.LM))
-        linear = reduction.linear_forms(model.polynomial_map, field=field)
-        ideal = Ideal(target, (*linear, *nonlinear))
+        # low degrees first, as people read them
+        generators = sorted(answer.ideal("generators").generators, key=total_degree)
+        ideal = completeness.ideal_in_all_coordinates(generators, model, field)
     if "dimension" in answer:
         dimension = Bounds.exactly(answer.integer("dimension"))
-    if "hilbert_numerator" in answer:
-        # from exponents to coefficients, over (1 − T)^n with n independent coordinates
-        numerator = answer.integer_pairs("hilbert_numerator")
-        series = HilbertSeries.from_numerator(numerator, len(reduction.basis))
+    independent_count = len(completeness.linear_reduction(model, field).basis)
     return Closure(
         model=model,
         field=field,
@@ -412,7 +436,7 @@ def read_closure(
         equations=ideal,
         known_dimension=dimension,
         degree=_integer_or_none(answer, "degree"),
-        hilbert_series=series,
+        hilbert_series=_series_or_none(answer, independent_count),
         engine_version=version,
         seconds=clock().seconds,
         unfinished=unfinished,
@@ -420,92 +444,19 @@ def read_closure(
     )
 
 
+def _series_or_none(answer: Answer, independent_count: int) -> HilbertSeries | None:
+    """Return the Hilbert series of the ideal in the independent coordinates; ``None`` if a limit
+    was reached before it.
+    """
+    if "hilbert_numerator" not in answer:
+        return None
+    # from exponents to coefficients, over (1 − T)^n with n independent coordinates
+    numerator = answer.integer_pairs("hilbert_numerator")
+    return HilbertSeries.from_numerator(numerator, independent_count)
+
+
 CLOSURE_PART = 0.75
 """The fraction of the time for the closure; the rest is for source and base locus."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Image(Result):
-    """The closure of the image of a polynomial map, and the dimensions of source and fibres.
-
-    Parameters
-    ----------
-    closure : Closure
-    title : str
-        The map in words; empty if it has no title.
-    source_dimension : int or None
-        Dimension of the variety of parameters.
-    base_locus_dimension : int or None
-        Dimension of the parameters at which all coordinates vanish; −1 if there are none. The
-        projective map is not defined there.
-    source_irreducible : bool or None
-        Whether the source is irreducible; ``None`` if that was not decided. Fibres over the images
-        of several components can have different dimensions.
-    unfinished : str
-        Empty, or the limit that was reached.
-
-    Examples
-    --------
-    >>> from sympy import symbols
-    >>> s, t, u = symbols("s t u")
-    >>> result = image(PolynomialMap.from_expressions([s, t, u], {"x": s * t, "y": s * u}))
-    >>> result.closure.dimension, result.generic_fibre_dimension
-    (2, 1)
-    """
-
-    closure: Closure
-    title: str
-    source_dimension: int | None
-    base_locus_dimension: int | None
-    source_irreducible: bool | None = True
-    unfinished: str = ""
-
-    @property
-    def generic_fibre_dimension(self) -> int | None:
-        """The dimension of the source less that of the image, the dimension of a generic fibre.
-
-        ``None`` where one of them is not known, or the source is not known to be irreducible.
-        """
-        image = self.closure.known_dimension.exact
-        if not self.source_irreducible or self.source_dimension is None or image is None:
-            return None
-        return self.source_dimension - image
-
-    def to_sheet(self) -> Sheet:
-        """Return the sheet of the closure, after the dimensions of source, fibre and base locus."""
-        dimensions = {
-            "source": self.source_dimension,
-            "generic fibre": self.generic_fibre_dimension,
-            "base locus": self.base_locus_dimension,
-        }
-        facts: list[tuple[str, object]] = []
-        for name, dimension in dimensions.items():
-            if dimension is not None:  # −1 is that of the empty set
-                text = "empty" if dimension == -1 else f"dimension {dimension}"
-                facts.append((name, text))
-        if self.source_irreducible is None:
-            undecided = "it was not decided whether the source is irreducible"
-            facts.append(("remark", f"{undecided}; so no generic fibre is given"))
-        elif not self.source_irreducible:
-            facts.append(("remark", "the source is reducible; so there is no one generic fibre"))
-        sheet = self.closure.to_sheet()
-        title = f"{self.title}\n{sheet.title}" if self.title else sheet.title
-        return replace(sheet, title=title, blocks=[Facts(facts), *sheet.blocks])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the closure and the dimensions of source, fibre and base locus, as JSON."""
-        return self.closure.to_json() | {
-            "title": self.title or None,
-            "source_dimension": self.source_dimension,
-            "source_irreducible": self.source_irreducible,
-            "generic_fibre_dimension": self.generic_fibre_dimension,
-            "base_locus_dimension": self.base_locus_dimension,
-            "unfinished": self.unfinished or None,
-        }
-
-    def to_macaulay2(self) -> str:
-        """A Macaulay2 program that defines the ideal that the generators found generate."""
-        return self.closure.to_macaulay2()
 
 
 @computation
@@ -555,6 +506,7 @@ def image(
     if isinstance(polynomial_map, Model):
         reason = "must be a PolynomialMap, such as model.parametrization(); closure takes models"
         raise errors.InvalidCaseError("polynomial_map", reason)
+    errors.check_kind("title", title, str, "text")
     title = printable(title)
     # the rest of the time is for the base locus, which is computed even if the closure was not
     with share(CLOSURE_PART):
@@ -565,11 +517,6 @@ def image(
     # relations that contradict each other are a mistake in the input, not an empty image
     if source_dimension == -1:
         raise completeness.empty_source_error()
-    # Macaulay2 decides irreducibility only where relations of the parameters leave it open
-    irreducible: bool | None = True
-    if polynomial_map.maybe_reducible:
-        decided = "source_irreducible" in answer
-        irreducible = answer.boolean("source_irreducible") if decided else None
     limits = [variety.unfinished]
     if limit:
         limits.append(f"base locus: {limit}")
@@ -578,7 +525,7 @@ def image(
         title=title,
         source_dimension=source_dimension,
         base_locus_dimension=_integer_or_none(answer, "base_locus_dimension"),
-        source_irreducible=irreducible,
+        source_irreducible=_source_irreducible(answer, polynomial_map),
         unfinished="; ".join(filter(None, limits)),
     )
 
@@ -586,6 +533,18 @@ def image(
 def _integer_or_none(answer: Answer, name: str) -> int | None:
     """Return an integer of the answer, or ``None`` if a limit was reached before it."""
     return answer.integer(name) if name in answer else None
+
+
+def _source_irreducible(answer: Answer, polynomial_map: PolynomialMap) -> bool | None:
+    """Return whether the source of a map is irreducible; ``None`` if Macaulay2 did not decide it.
+
+    ``answer`` is that to the program of :func:`base_locus_script`, which decides it only where
+    relations of the parameters leave it open.
+    """
+    if not polynomial_map.maybe_reducible:
+        return True
+    decided = "source_irreducible" in answer
+    return answer.boolean("source_irreducible") if decided else None
 
 
 implicitize = image

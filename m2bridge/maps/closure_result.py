@@ -1,4 +1,4 @@
-"""The result of a Zariski closure computation, and its forms.
+"""The results ``Closure`` and ``Image`` of computations of Zariski closures, and their forms.
 
 Equations are found either by elimination, all at once, and stored as an ``Ideal``; or degree by
 degree, and stored as an ``Implicitization``: orbits of generators under symmetries, up to a degree,
@@ -394,25 +394,35 @@ def _facts(closure: Closure) -> list[tuple[str, object]]:
     if closure.generator_degrees is not None:
         name = "minimal generators" if closure.homogeneous else "generators"
         facts.append((name, degree_summary(closure.generator_degrees)))
-    facts += _representation_facts(closure)
-    series = closure.hilbert_series
-    if series is not None:
-        facts.append(("Hilbert series", _hilbert_formula(closure, series.expression)))
-        facts.append(("Hilbert polynomial", _hilbert_formula(closure, series.polynomial)))
-    if closure.hilbert_function is not None:
-        facts.append(("Hilbert function", f"{', '.join(map(str, closure.hilbert_function))}, …"))
-    programs = computed_by(closure.engine_version, closure.seconds, closure.strategy)
-    # generators are found by FLINT; Macaulay2 proves that they are all
-    if closure.strategy == "multigraded" and closure.engine_version:
-        programs = f"exact linear algebra (FLINT) and {programs}"
     return [
         *facts,
+        *_representation_facts(closure),
+        *_hilbert_facts(closure),
         ("predicted", _prediction_text(closure)),
         ("ambient space", closure.model.ambient),
         ("complete", closure.completeness.reason or None),
-        ("computed by", programs),
+        ("computed by", _programs_text(closure)),
         ("not finished", closure.unfinished or None),
     ]
+
+
+def _hilbert_facts(closure: Closure) -> Iterator[tuple[str, object]]:
+    """Yield the lines of the summary on Hilbert series, polynomial and function, if known."""
+    series = closure.hilbert_series
+    if series is not None:
+        yield "Hilbert series", _hilbert_formula(closure, series.expression)
+        yield "Hilbert polynomial", _hilbert_formula(closure, series.polynomial)
+    if closure.hilbert_function is not None:
+        yield "Hilbert function", f"{', '.join(map(str, closure.hilbert_function))}, …"
+
+
+def _programs_text(closure: Closure) -> str:
+    """Return what computed the closure, with the strategy and the time."""
+    programs = computed_by(closure.engine_version, closure.seconds, closure.strategy)
+    # generators are found by FLINT; Macaulay2 proves that they are all
+    if closure.strategy == "multigraded" and closure.engine_version:
+        return f"exact linear algebra (FLINT) and {programs}"
+    return programs
 
 
 def _formulas(closure: Closure) -> list[str]:
@@ -492,3 +502,96 @@ def _hilbert_formula(closure: Closure, expression: Expr) -> Formula:
         return Formula(text, formula)
     of_ring = f", of the {_hilbert_ring(closure)}"
     return Formula(text + of_ring, rf"{formula}\text{{{of_ring}}}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image(Result):
+    """The closure of the image of a polynomial map, and the dimensions of source and fibres.
+
+    Parameters
+    ----------
+    closure : Closure
+    title : str
+        The map in words; empty if it has no title.
+    source_dimension : int or None
+        Dimension of the variety of parameters.
+    base_locus_dimension : int or None
+        Dimension of the parameters at which all coordinates vanish; −1 if there are none. The
+        projective map is not defined there.
+    source_irreducible : bool or None
+        Whether the source is irreducible; ``None`` if that was not decided. Fibres over the images
+        of several components can have different dimensions.
+    unfinished : str
+        Empty, or the limit that was reached.
+
+    Examples
+    --------
+    >>> from sympy import symbols
+    >>> s, t, u = symbols("s t u")
+    >>> result = image(PolynomialMap.from_expressions([s, t, u], {"x": s * t, "y": s * u}))
+    >>> result.closure.dimension, result.generic_fibre_dimension
+    (2, 1)
+    """
+
+    closure: Closure
+    title: str
+    source_dimension: int | None
+    base_locus_dimension: int | None
+    source_irreducible: bool | None = True
+    unfinished: str = ""
+
+    @property
+    def generic_fibre_dimension(self) -> int | None:
+        """The dimension of the source less that of the image, the dimension of a generic fibre.
+
+        ``None`` where one of them is not known, or the source is not known to be irreducible.
+        """
+        image = self.closure.known_dimension.exact
+        if not self.source_irreducible or self.source_dimension is None or image is None:
+            return None
+        return self.source_dimension - image
+
+    def to_sheet(self) -> Sheet:
+        """Return the sheet of the closure, after the dimensions of source, fibre and base locus."""
+        facts = [
+            ("source", _dimension_or_empty(self.source_dimension)),
+            ("generic fibre", _dimension_or_empty(self.generic_fibre_dimension)),
+            ("base locus", _dimension_or_empty(self.base_locus_dimension)),
+            ("remark", _remark_on_source(self.source_irreducible)),
+        ]
+        sheet = self.closure.to_sheet()
+        title = f"{self.title}\n{sheet.title}" if self.title else sheet.title
+        return replace(sheet, title=title, blocks=[Facts(facts), *sheet.blocks])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the closure and the dimensions of source, fibre and base locus, as JSON."""
+        return self.closure.to_json() | {
+            "title": self.title or None,
+            "source_dimension": self.source_dimension,
+            "source_irreducible": self.source_irreducible,
+            "generic_fibre_dimension": self.generic_fibre_dimension,
+            "base_locus_dimension": self.base_locus_dimension,
+            "unfinished": self.unfinished or None,
+        }
+
+    def to_macaulay2(self) -> str:
+        """A Macaulay2 program that defines the ideal that the generators found generate."""
+        return self.closure.to_macaulay2()
+
+
+def _dimension_or_empty(dimension: int | None) -> str | None:
+    """Return a dimension in words, where −1 is that of the empty set; ``None`` if not known."""
+    if dimension is None:
+        return None
+    return "empty" if dimension == -1 else f"dimension {dimension}"
+
+
+def _remark_on_source(irreducible: bool | None) -> str | None:
+    """Return why no dimension of the generic fibre is given; ``None`` if the source is irreducible.
+
+    ``irreducible`` is ``None`` if that was not decided.
+    """
+    if irreducible is None:
+        undecided = "it was not decided whether the source is irreducible"
+        return f"{undecided}; so no generic fibre is given"
+    return None if irreducible else "the source is reducible; so there is no one generic fibre"

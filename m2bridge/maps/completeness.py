@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
+
+from sympy.polys.rings import PolyElement
 
 from m2bridge import errors
 from m2bridge.algebra.determinantal import monomial_count
@@ -34,11 +36,12 @@ from m2bridge.algebra.polynomial_map import (
 from m2bridge.algebra.schur import Representation, generator_counts
 from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.convert import m2_syntax
-from m2bridge.convert.answers import answer_to
+from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.m2_syntax import all_to_macaulay2
 from m2bridge.engine import current
 from m2bridge.engine.script import Script, render
 from m2bridge.ideals import FACTORING_CHARACTERISTIC_BOUND
+from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.program import question
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import HigherDegrees, Implicitization, implicitize
@@ -47,9 +50,11 @@ from m2bridge.limits import check_deadline_in, clock, share
 from m2bridge.maps.equations import (
     MAX_SEARCHED_MONOMIALS,
     Equations,
+    check_representations,
     default_max_degree,
     extend_to_degree,
     graded_source,
+    hypersurface_equation,
     low_degree_equations,
     scope,
 )
@@ -65,8 +70,6 @@ MAX_TRIED_PRIMES = 5
 """The number of unlucky primes for a map after which the proof is given up."""
 MAX_ALL_DEGREES_MONOMIALS = 10_000_000
 """The largest number of monomials of a degree whose generators are all written: minutes."""
-MAX_HYPERSURFACE_DEGREE = 100
-"""The largest degree in which the equation of a hypersurface is searched, within other limits."""
 MAX_PROOF_COORDINATES = 20
 """From this number on, elimination is not begun without a limit where generators are missing: for
 one token and d = 3, d' = 2, in 20 coordinates, minutes of processor time do not suffice.
@@ -74,17 +77,25 @@ one token and d = 3, d' = 2, in 20 coordinates, minutes of processor time do not
 
 UNDECIDED = "(Macaulay2 did not decide within the limits whether there are others)"
 NOT_FOUND = "(Macaulay2 did not find them within the limits)"
-BY_HEIGHT = (
-    "all generators: by a rank of the differential the closure is a hypersurface in the space that"
-    " its linear equations define; it is irreducible, so that the equation of least degree"
-    " generates its ideal"
-)
 
 
 @lru_cache(maxsize=4)
 def linear_reduction(model: Model, field: CoefficientField = QQ) -> LinearReduction:
     """Return the linear relations over a field, and the map in independent coordinates."""
     return reduce_linearly(model.polynomial_map, field=field)
+
+
+def ideal_in_all_coordinates(
+    generators: Iterable[PolyElement], model: Model, field: CoefficientField = QQ
+) -> Ideal:
+    """Return the ideal in the ring of all coordinates that the linear equations of the closure and
+    ``generators``, polynomials in the independent coordinates, generate together.
+    """
+    target = model.polynomial_map.target(field=field)
+    linear = linear_reduction(model, field).linear_forms(model.polynomial_map, field=field)
+    # the ring of all coordinates contains that of the independent ones, by their names
+    nonlinear = [generator.set_ring(target.sympy_ring) for generator in generators]
+    return Ideal(target, (*linear, *nonlinear))
 
 
 def empty_source_error() -> errors.InvalidCaseError:
@@ -128,15 +139,11 @@ def elimination_values(
     # together, so that a parameter and a coordinate never become the same name
     names = all_to_macaulay2(variables + independent.coordinates)
     parameters, targets = names[: len(variables)], names[len(variables) :]
-    degrees = ""
+    relations = _polynomial_texts(independent.relations, parameters)
+    images = _polynomial_texts(independent.images, parameters)
+    degrees = ""  # then all degrees are 1
     if graded and independent.image_degrees:
         degrees = "{" + ", ".join(map(str, independent.image_degrees)) + "}"
-    relations = [
-        m2_syntax.polynomial(f, parameters) for f in check_deadline_in(independent.relations)
-    ]
-    images = [
-        m2_syntax.polynomial(image, parameters) for image in check_deadline_in(independent.images)
-    ]
     if not parameters:
         parameters = ("noParameter",)
         relations.append("noParameter")
@@ -149,6 +156,11 @@ def elimination_values(
         "coordinates": ", ".join(targets),
         "degrees": degrees,
     }
+
+
+def _polynomial_texts(polynomials: Iterable[PolyElement], names: Sequence[str]) -> list[str]:
+    """Return polynomials as texts of Macaulay2, their variables having these names there."""
+    return [m2_syntax.polynomial(f, names) for f in check_deadline_in(polynomials)]
 
 
 def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> Equations:
@@ -192,26 +204,38 @@ def all_equations(source: MultigradedMap, model: Model, *, rank: int | None) -> 
     with share(1.0, otherwise=MAX_PROOF_SECONDS):  # so many where the caller set no limit
         if core is not None:
             return prove_by_core(equations, core)
-        try:
-            low = equations.implicitization
-            # each is a proof, in words, that there are generators of higher degree, or empty
-            by_outputs = further_generators_of_fewer_outputs(model, low.max_degree)
-            others = by_outputs or reason_by_height(low, model, "the closure")
-            equations = equations.with_others(others)
-            independent_count = len(linear_part(source).basis)
-            # without a limit, elimination in so many coordinates might not end
-            if by_outputs and independent_count >= MAX_PROOF_COORDINATES and not is_limited:
-                return _without_elimination(equations, independent_count)
-            return _by_macaulay2(equations, model, rank)
-        except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
-            return _ended_by_limit(equations, limit)
+        return _prove_without_core(equations, model, rank=rank, is_limited=is_limited)
+
+
+def _prove_without_core(
+    equations: Equations, model: Model, *, rank: int | None, is_limited: bool
+) -> Equations:
+    """Return the equations of low degree with the proof that they are all, by Macaulay2; or with a
+    proof that there are generators of higher degree; or with the limit that was reached.
+
+    ``rank`` is a lower bound for the dimension of the closure. ``is_limited`` says whether the
+    caller set a limit on time.
+    """
+    low = equations.implicitization
+    try:
+        # each is a proof, in words, that there are generators of higher degree, or empty
+        by_outputs = further_generators_of_fewer_outputs(model, low.max_degree)
+        others = by_outputs or reason_by_height(low, model, "the closure")
+        equations = equations.with_others(others)
+        independent_count = len(linear_part(low.source).basis)
+        # without a limit, elimination in so many coordinates might not end
+        if by_outputs and independent_count >= MAX_PROOF_COORDINATES and not is_limited:
+            return _without_elimination(equations, independent_count)
+        return _by_macaulay2(equations, model, rank)
+    except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
+        return _ended_by_limit(equations, limit)
 
 
 def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
     """Return the proof, in words, that one or two outputs have generators above a degree.
 
     Empty if that is not shown. Minimal generators for fewer outputs are minimal generators of the
-    closure of all outputs, since a grading tells the coordinates of the outputs apart.
+    closure of all outputs, since a grading distinguishes the coordinates of the outputs.
 
     Raises
     ------
@@ -224,10 +248,9 @@ def further_generators_of_fewer_outputs(model: Model, degree: int) -> str:
             break
         source = graded_source(smaller)
         # the next degree is searched too, where that is quick
-        last_degree = degree
-        if monomial_count(len(linear_part(source).basis), degree + 1) <= MAX_SEARCHED_MONOMIALS:
-            last_degree += 1
-        low = implicitize(source, last_degree)
+        monomials_above = monomial_count(len(linear_part(source).basis), degree + 1)
+        is_quick = monomials_above <= MAX_SEARCHED_MONOMIALS
+        low = implicitize(source, degree + 1 if is_quick else degree)
         if low.stopped_early:  # with more outputs it would take longer still
             break
         count_above = low.generator_counts.get(degree + 1, 0)
@@ -305,36 +328,73 @@ def _by_elimination(equations: Equations, model: Model) -> Equations:
     proof, ``unfinished`` says why.
     """
     equations = replace(equations, engine_version=current().version)
-    independent_count = len(linear_reduction(model).basis)  # of the coordinates
     unlucky_primes = []
     for prime in islice(_elimination_primes(_eliminated_map(model)), MAX_TRIED_PRIMES):
         try:
-            answer = answer_to(completeness_script(model, field=CoefficientField(prime)))
+            series, largest_degree = _ideal_modulo(prime, model)
         except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
             return _ended_by_limit(equations, limit)
-        numerator = answer.integer_pairs("hilbert_numerator")
-        series = HilbertSeries.from_numerator(numerator, independent_count)
-        largest = answer.integer("largest_degree")
         # the proof can succeed only if both Hilbert functions agree in the degrees known so far
-        is_larger = largest > equations.implicitization.max_degree
-        if is_larger and equations.has_hilbert_function(series):
-            equations = extend_to_degree(largest, equations)
-            if largest > equations.implicitization.max_degree:
+        if equations.has_hilbert_function(series):
+            equations = extend_to_degree(largest_degree, equations)
+            if largest_degree > equations.implicitization.max_degree:
                 # time did not suffice for the degree up to which the proof compares
                 return equations
         if equations.has_hilbert_function(series):
-            elimination = f"elimination modulo {prime} gives"
-            if independent_count < len(model.polynomial_map.coordinates):
-                elimination += ", in addition to linear ones,"
-            generated = "no generators"
-            if largest:  # 0 if the ideal has no generators
-                generated = f"generators of degree ≤ {largest} and the same Hilbert function there"
-            return equations.as_complete(series, f"{elimination} {generated}")
+            return equations.as_complete(series, _elimination_proof(model, prime, largest_degree))
         # Modulo this prime the closure has more equations of low degree than over QQ.
         unlucky_primes.append(str(prime))
     primes = ", ".join(unlucky_primes)
     unfinished = f"the primes {primes} are unlucky for this map; elimination needs none"
     return replace(equations, unfinished=unfinished)
+
+
+class GradedIdeal(NamedTuple):
+    """The numbers of a homogeneous ideal, found by Macaulay2, that a proof compares.
+
+    Parameters
+    ----------
+    series : HilbertSeries
+        The series of the quotient by the ideal.
+    largest_degree : int
+        The largest degree of a minimal generator; 0 if the ideal is zero.
+    """
+
+    series: HilbertSeries
+    largest_degree: int
+
+
+def _graded_ideal_in(answer: Answer, variable_count: int) -> GradedIdeal:
+    """Return the ideal of an answer of Macaulay2, in a ring with so many variables."""
+    # from exponents to coefficients, over (1 − T)^n in n variables
+    numerator = answer.integer_pairs("hilbert_numerator")
+    series = HilbertSeries.from_numerator(numerator, variable_count)
+    return GradedIdeal(series, answer.integer("largest_degree"))
+
+
+def _ideal_modulo(prime: int, model: Model) -> GradedIdeal:
+    """Return the ideal of the image modulo a prime, by elimination in independent coordinates.
+
+    Raises
+    ------
+    TimeLimitError, MemoryLimitError
+        If the limit was reached.
+    """
+    answer = answer_to(completeness_script(model, field=CoefficientField(prime)))
+    return _graded_ideal_in(answer, len(linear_reduction(model).basis))
+
+
+def _elimination_proof(model: Model, prime: int, largest_degree: int) -> str:
+    """Return in words why the equations are all: the ideal modulo the prime has generators up to
+    the largest degree, and the same Hilbert function there.
+    """
+    elimination = f"elimination modulo {prime} gives"
+    if len(linear_reduction(model).basis) < len(model.polynomial_map.coordinates):
+        elimination += ", in addition to linear ones,"
+    if largest_degree == 0:
+        return f"{elimination} no generators"
+    generators = f"generators of degree ≤ {largest_degree}"
+    return f"{elimination} {generators} and the same Hilbert function there"
 
 
 def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
@@ -347,9 +407,15 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     Where P has further generators, they are found too.
 
     If there are several minimal primes, or P has another dimension, or the time does not suffice
-    for all generators of P, the equations have no such proof. TimeLimitError or MemoryLimitError is
-    raised if the limit was reached before, ContradictionError if Macaulay2's P has another Hilbert
-    function than the equations in the degrees that both know.
+    for all generators of P, the equations have no such proof. ``rank`` is the rank of the
+    differential, a lower bound for the dimension of the closure; ``None`` if it is not known.
+
+    Raises
+    ------
+    TimeLimitError, MemoryLimitError
+        If the limit was reached before P was found.
+    ContradictionError
+        If P has another Hilbert function than the equations in the degrees that both know.
     """
     ideal = equations.implicitization.ideal()
     libraries = ("wire", "invariants")
@@ -357,12 +423,10 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
     answer = answer_to(script)  # the number of minimal primes, and invariants if it is one
     if answer.integer("count") != 1 or answer.integer("dimension") != rank:
         return equations
-    numerator = answer.integer_pairs("hilbert_numerator")
-    series = HilbertSeries.from_numerator(numerator, len(ideal.ring.variables))
-    largest = answer.integer("largest_degree")
-    equations = extend_to_degree(largest, equations)
+    series, largest_degree = _graded_ideal_in(answer, len(ideal.ring.variables))
+    equations = extend_to_degree(largest_degree, equations)
     # time did not suffice for the generators of P of that degree
-    if largest > equations.implicitization.max_degree:
+    if largest_degree > equations.implicitization.max_degree:
         return equations
     if not equations.has_hilbert_function(series):
         raise errors.ContradictionError(
@@ -370,8 +434,8 @@ def _by_minimal_prime(equations: Equations, rank: int | None) -> Equations:
         )
     return equations.as_complete(
         series,
-        f"those of degree ≤ {largest} have one minimal prime, of the dimension of the closure, and"
-        " it has no others",
+        f"those of degree ≤ {largest_degree} have one minimal prime, of the dimension of the"
+        " closure, and it has no others",
     )
 
 
@@ -433,19 +497,29 @@ def prove_by_core(equations: Equations, core: Core) -> Equations:
     values = list(map(series.value, range(max(largest, low.max_degree) + 1)))
     check_representations(low, values, representations)  # raises if they differ
     # with more monomials, generators of higher degree are given by their representations alone
-    reachable = monomial_count(independent_count, largest) <= MAX_ALL_DEGREES_MONOMIALS
-    if reachable and largest > low.max_degree:
+    has_few_monomials = monomial_count(independent_count, largest) <= MAX_ALL_DEGREES_MONOMIALS
+    if has_few_monomials and largest > low.max_degree:
         equations = _continue_by_core(equations, values, representations)
+    return _described_by_core(equations, series, core, largest)
+
+
+def _described_by_core(
+    equations: Equations, series: HilbertSeries, core: Core, largest: int
+) -> Equations:
+    """Return the equations with what the core proves of them, in words: that they are all if they
+    have all degrees up to ``largest``, the largest degree of a generator; else that the
+    representations are those of all generators.
+
+    ``series`` is the Hilbert series of the whole ideal; ``largest`` is 0 if there are no generators
+    but linear forms.
+    """
     last = equations.implicitization.max_degree
     if last >= largest:
         claim = f"show that they have degree ≤ {largest}" if largest else "satisfy no equation"
         return equations.as_complete(series, f"{core.name} {claim} (docs/representations.md)")
-    remark = f"all generators as representations, by {core.name}; as polynomials those of degree"
-    remark += f" ≤ {last}"
-    unfinished = ""
-    if reachable:  # then it was time that did not suffice, which the caller may grant
-        unfinished = str(clock().late(f"degree {last + 1}"))
-    return replace(equations, remark=remark, unfinished=unfinished)
+    polynomials = f"as polynomials those of degree ≤ {last}"
+    remark = f"all generators as representations, by {core.name}; {polynomials}"
+    return replace(equations, remark=remark, unfinished="")
 
 
 def equations_by_core(source: MultigradedMap, max_degree: int, core: Core) -> Equations:
@@ -523,76 +597,3 @@ def _higher_generators(
         raise clock().late(f"degree {computed.max_degree + 1}")
     check_representations(computed, values, representations)  # raises if they differ
     return computed.generators_by_multidegree(above=low.max_degree)
-
-
-def check_representations(
-    low: Implicitization, values: Sequence[int], representations: Iterable[Representation]
-) -> None:
-    """Compare predicted values and representations with what linear algebra computed.
-
-    Parameters
-    ----------
-    low : Implicitization
-        The generators and the Hilbert function up to a degree, by linear algebra.
-    values : sequence of int
-        The predicted values H(0), H(1), …, at least up to that degree.
-    representations : iterable of Representation
-        The predicted generators except linear forms.
-
-    Raises
-    ------
-    ContradictionError
-        If they differ.
-    """
-    low_values = tuple(values[: low.max_degree + 1])
-    if low_values != low.hilbert_function:
-        raise errors.ContradictionError(
-            f"the Hilbert function {low_values} does not continue the values computed"
-        )
-    # linear forms are left out of the representations
-    counts = generator_counts(representations)
-    for n in range(2, low.max_degree + 1):
-        computed = low.generator_counts.get(n, 0)
-        if counts[n] != computed:
-            predicted = f"representations have {counts[n]} generators of degree {n}"
-            raise errors.ContradictionError(f"{predicted}, not {computed}")
-
-
-def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations | None:
-    """Return the equation of the closure, if a rank of the differential shows that one suffices.
-
-    The rank, a lower bound for the dimension of the closure, is one less than the number of
-    independent coordinates. The closure is irreducible, and an equation shows that its dimension is
-    no larger. A prime ideal of height 1 in a factorial ring is principal (Matsumura, *Commutative
-    Ring Theory*, Theorem 20.1), and a polynomial of least degree in it is a multiple of the
-    generator by a scalar.
-
-    ``None`` if the rank is a different one or not known, there is no equation up to the largest
-    degree that is searched, or the search reached a limit.
-
-    Raises
-    ------
-    ContradictionError
-        If there are several equations of that degree.
-    """
-    independent_count = len(linear_part(source).basis)
-    if rank != independent_count - 1:
-        return None
-    try:
-        with share(0.5, otherwise=MAX_PROOF_SECONDS):  # the rest is for all generators
-            largest = default_max_degree(independent_count, largest=MAX_HYPERSURFACE_DEGREE)
-            # with `first` the search ends with the first degree that has a nonlinear equation
-            implicitization = implicitize(source, largest, first=True)
-    except errors.TimeLimitError:
-        return None
-    degree = implicitization.max_degree
-    # (1 − T^d) / (1 − T)^n, the series of one equation of this degree d in n coordinates
-    series = HilbertSeries.from_numerator({0: 1, degree: -1}, independent_count)
-    equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
-    if all(orbit.degree == 1 for orbit in implicitization.orbits):
-        return None  # only linear equations, which were split off, up to the largest degree
-    if not equations.has_hilbert_function(series):
-        raise errors.ContradictionError(
-            "the closure is a hypersurface, but has several equations of least degree"
-        )
-    return equations

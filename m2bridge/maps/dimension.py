@@ -4,7 +4,7 @@ Ranks of the differential, elimination and formulas know nothing of each other. 
 compared with each other; the prediction of a formula is only shown.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
@@ -176,16 +176,21 @@ def _facts(result: Dimension) -> list[tuple[str, object]]:
     facts.append(("", _agreement_text(result)))  # no name of its own; not shown if it is None
     if not result.upper.is_open:
         facts.append(("at most", f"{result.upper.value}: {result.upper.because}"))
-    name = "expected"
-    for expectation in result.expected:
+    facts += _expected_facts(result.expected)
+    facts.append(("computed by", computed_by(result.engine_version, result.seconds)))
+    return facts
+
+
+def _expected_facts(expected: Iterable[Expectation]) -> Iterator[tuple[str, object]]:
+    """Yield a line of the summary for each formula that has a value; the first has the heading."""
+    heading = "expected"
+    for expectation in expected:
         if expectation.value is not None:
             text = f"{expectation.value} by {expectation.statement}"
             if expectation.why_not:
                 text += f", which does not apply: {expectation.why_not}"
-            facts.append((name, text))
-            name = ""  # one heading for all of them
-    facts.append(("computed by", computed_by(result.engine_version, result.seconds)))
-    return facts
+            yield heading, text
+            heading = ""  # one heading for all of them
 
 
 def _formulas(result: Dimension) -> list[str]:
@@ -267,31 +272,18 @@ def dimension(
     (3, 'proved')
     """
     check_choice("method", method, DimensionMethod)
-    eliminates = method in ("elimination", "all")
     model = as_model(case, coordinates)
     findings: list[MethodValue] = []
-    version = None
     if method in ("auto", "jacobian", "all"):
-        with share(0.5 if eliminates else 1.0):  # the rest is for elimination
+        with share(0.5 if method == "all" else 1.0):  # the rest is for elimination
             findings += jacobian_findings(model, field=field)
-    if method == "auto" and all(finding.status == "not applicable" for finding in findings):
-        # Ranks do not apply where the parameters satisfy relations, which random ones do not.
-        eliminates = True
     if method in ("formula", "all"):
         findings.append(_by_formula(model))
-    if method == "auto" and field != QQ and not eliminates:
-        short = _by_short_elimination(case, model, field, coordinates, findings)
-        # None where ranks gave more than a lower bound, or elimination would have taken longer
-        if short is not None:
-            findings.append(short)
-            version = current().version
-    if eliminates:
-        # as one of all methods, elimination must not take all the time there is
-        seconds_without_limit = MAX_ELIMINATION_SECONDS if method == "all" else None
-        with share(1.0, otherwise=seconds_without_limit):
-            needed = method != "all"  # of all methods another one may decide
-            findings.append(_by_elimination(case, field, coordinates, needed=needed))
-            version = current().version
+    version = None
+    by_elimination = _planned_elimination(model, field, method, findings)
+    if by_elimination is not None:
+        findings.append(by_elimination)
+        version = current().version
     # Raises if proved bounds disagree; a formula may be wrong, and then the difference is shown.
     proved_bounds = [finding.known for finding in findings if finding.instead == ""]
     intersect_bounds(*proved_bounds)
@@ -343,26 +335,40 @@ def _by_formula(model: Model) -> MethodValue:
     return MethodValue("formula", Bounds(because=remark), "not applicable")
 
 
+def _planned_elimination(
+    model: Model, field: CoefficientField, method: DimensionMethod, findings: Sequence[MethodValue]
+) -> MethodValue | None:
+    """Return the dimension by elimination, where ``method`` asks for it; ``None`` elsewhere.
+
+    ``findings`` are those of the other methods. ``auto`` asks for elimination where ranks do not
+    apply; and for a short time over GF(p), where they may give a lower bound only.
+
+    Raises
+    ------
+    InvalidCaseError
+        If elimination does not apply, and is the only method.
+    """
+    if method == "all":
+        # as one of all methods, elimination must not take all the time there is
+        with share(1.0, otherwise=MAX_ELIMINATION_SECONDS):
+            return _by_elimination(model, field, needed=False)
+    if method == "elimination":
+        return _by_elimination(model, field, needed=True)
+    if method != "auto":
+        return None
+    # ranks do not apply where the parameters satisfy relations, which random ones do not
+    if all(finding.status == "not applicable" for finding in findings):
+        return _by_elimination(model, field, needed=True)
+    return None if field == QQ else _by_short_elimination(model, field, findings)
+
+
 def _by_short_elimination(
-    case: Case,
-    model: Model,
-    field: CoefficientField,
-    coordinates: str | None,
-    findings: Sequence[MethodValue],
+    model: Model, field: CoefficientField, findings: Sequence[MethodValue]
 ) -> MethodValue | None:
     """Return the dimension by elimination, if ranks gave only a lower bound and it ends soon.
 
-    ``None`` if ranks gave more or nothing, there are many coordinates, elimination did not end in a
-    short time, or there is no Macaulay2, which ``auto`` does not need.
-
-    Parameters
-    ----------
-    case, field, coordinates
-        What is eliminated, over which field, and in which coordinates of the model.
-    model : Model
-        The model of the case in these coordinates.
-    findings : sequence of MethodValue
-        What ranks gave.
+    ``None`` if ranks, whose findings are given, gave more or nothing, there are many coordinates,
+    elimination did not end in a short time, or there is no Macaulay2, which ``auto`` does not need.
     """
     best = best_value(findings)
     if best is None or best.status != "lower bound":
@@ -371,15 +377,13 @@ def _by_short_elimination(
         return None
     try:
         with share(0.5, otherwise=MAX_SHORT_ELIMINATION_SECONDS):
-            by_elimination = _by_elimination(case, field, coordinates, needed=False)
+            by_elimination = _by_elimination(model, field, needed=False)
     except EngineNotFoundError:
         return None
     return by_elimination if by_elimination.status == "proved" else None
 
 
-def _by_elimination(
-    case: Case, field: CoefficientField, coordinates: str | None, *, needed: bool
-) -> MethodValue:
+def _by_elimination(model: Model, field: CoefficientField, *, needed: bool) -> MethodValue:
     """Return the dimension by elimination; an unknown one, with the reason, if a limit is reached.
 
     ``needed`` says whether an invalid case, such as a map that is too large to be expanded, is an
@@ -391,7 +395,7 @@ def _by_elimination(
         If elimination is needed and does not apply.
     """
     try:
-        result = closure(case, field=field, coordinates=coordinates, strategy="elimination")
+        result = closure(model, field=field, strategy="elimination")
     except InvalidCaseError as reason:
         if needed:
             raise

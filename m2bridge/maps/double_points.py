@@ -17,14 +17,13 @@ Source: Hartshorne, *Algebraic Geometry*, II.7.3 and its proof, and III.11.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import prod
-
-from sympy.polys.rings import PolyElement
+from typing import NamedTuple
 
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.linear_algebra import IntegerVector, integer_kernel
-from m2bridge.algebra.polynomial_map import LinearReduction, PolynomialMap
+from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.convert import m2_syntax
 from m2bridge.convert.answers import answer_to
 from m2bridge.engine.script import Script, render
@@ -32,7 +31,7 @@ from m2bridge.errors import MethodUnavailableError
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.ideals.measured_primes import MeasuredPrime, measured_primes_in
 from m2bridge.limits import check_deadline_in
-from m2bridge.maps.completeness import linear_reduction
+from m2bridge.maps.completeness import ideal_in_all_coordinates, linear_reduction
 from m2bridge.maps.model import Model
 
 MAX_CHARTS = 32
@@ -49,8 +48,8 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     """Return the factors of the parameters in each of which all images have the same degree.
 
     A factor is given by the positions of its parameters. The result is empty if the parameters have
-    no such factors, or the images are homogeneous in further gradings: for weights of the
-    parameters that are not the same for all parameters of a factor.
+    no such factors, satisfy relations, or are not all in the images; and if the images are
+    homogeneous in further gradings, with different weights of the parameters of a factor.
 
     Examples
     --------
@@ -69,12 +68,7 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     differences = [tuple(a - b for a, b in zip(m, first, strict=True)) for m in others]
     # vectors of weights of the parameters for which all monomials have the same degree: a basis
     gradings = _gradings(differences, parameter_count)
-    # parameters with the same weight in all gradings belong to one factor
-    members: dict[tuple[int, ...], list[int]] = {}
-    for j in range(parameter_count):
-        weights_of_j = tuple(grading[j] for grading in gradings)
-        members.setdefault(weights_of_j, []).append(j)
-    factors = tuple(map(tuple, members.values()))
+    factors = _parameters_of_equal_weights(gradings, parameter_count)
     # A grading gives one weight to all parameters of a factor. If there are as many independent
     # gradings as factors, every choice of weights of the factors is a grading, also the degree in
     # one factor alone.
@@ -82,6 +76,19 @@ def projective_factors(parametrization: PolynomialMap) -> ParameterFactors:
     if len(factors) != len(gradings) or min(degrees) <= 0:
         return ()
     return factors
+
+
+def _parameters_of_equal_weights(
+    gradings: Sequence[IntegerVector], parameter_count: int
+) -> ParameterFactors:
+    """Return the positions of the parameters in groups: two parameters are in one group if they
+    have the same weight in each of the gradings, which are vectors of weights of all parameters.
+    """
+    members: dict[tuple[int, ...], list[int]] = {}
+    for j in range(parameter_count):
+        weights_of_j = tuple(grading[j] for grading in gradings)
+        members.setdefault(weights_of_j, []).append(j)
+    return tuple(map(tuple, members.values()))
 
 
 def _gradings(differences: Sequence[IntegerVector], parameter_count: int) -> list[IntegerVector]:
@@ -149,29 +156,57 @@ def double_points_script(model: Model) -> Script:
     ``minimal_primes`` of the singular locus with their ``dimensions`` and ``degrees``.
     """
     independent = linear_reduction(model).reduced
+    names = _names_for_pairs(independent)
+    images = (m2_syntax.polynomial(image, names.first) for image in independent.images)
+    factors = projective_factors(model.polynomial_map)
+    values = {
+        "title": model.title,
+        "field": m2_syntax.field(QQ),
+        "first": ", ".join(names.first),
+        "second": ", ".join(names.second),
+        "multiple": names.multiple,
+        "coordinates": ", ".join(names.coordinates),
+        "images": m2_syntax.sequence(images),
+        "factors": _factor_lists(factors),
+        "dimension": closure_dimension(model) - 1,  # of the product of projective spaces
+    }
+    return render("double_points", values=values)
+
+
+class PairNames(NamedTuple):
+    """Different names of Macaulay2 for a pair of points of the source and their images.
+
+    Parameters
+    ----------
+    first, second : tuple of str
+        The names of the parameters of the first and of the second point.
+    multiple : str
+        The name of the factor by which the image of a point is multiplied.
+    coordinates : tuple of str
+        The names of the coordinates of the target.
+    """
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    multiple: str
+    coordinates: tuple[str, ...]
+
+
+def _names_for_pairs(independent: PolynomialMap) -> PairNames:
+    """Return names for pairs of points, like the names of the map in independent coordinates."""
     source = independent.source.variables
     count = len(source)
     second_source = [f"{name}_second" for name in source]
     # all names together, so that no two of them become the same
     wanted_names = (*source, *second_source, "multiple", *independent.coordinates)
     names = m2_syntax.all_to_macaulay2(wanted_names)
-    # the parameters of the first and of the second point of a pair
-    first, second = names[:count], names[count : 2 * count]
-    multiple, *targets = names[2 * count :]
-    images = (m2_syntax.polynomial(image, first) for image in independent.images)
-    factors = projective_factors(model.polynomial_map)
-    values = {
-        "title": model.title,
-        "field": m2_syntax.field(QQ),
-        "first": ", ".join(first),
-        "second": ", ".join(second),
-        "multiple": multiple,
-        "coordinates": ", ".join(targets),
-        "images": m2_syntax.sequence(images),
-        "factors": _factor_lists(factors),
-        "dimension": closure_dimension(model) - 1,  # of the product of projective spaces
-    }
-    return render("double_points", values=values)
+    multiple, *coordinates = names[2 * count :]
+    return PairNames(
+        first=names[:count],
+        second=names[count : 2 * count],
+        multiple=multiple,
+        coordinates=tuple(coordinates),
+    )
 
 
 def _factor_lists(factors: ParameterFactors) -> str:
@@ -202,18 +237,17 @@ def double_points(model: Model) -> list[MeasuredPrime]:
     # general point has the image of a second point.
     if answer.integer("pairs_dimension") >= cone_dimension - 1:
         raise MethodUnavailableError(f"the {model.title} is not birational onto its image")
-    reduction = linear_reduction(model)
     # triples of a prime ideal, in independent coordinates, its dimension and its degree
     components = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
     # the closure lies in the linear space of the independent coordinates, and fills it if the
     # dimensions are equal
-    is_linear = len(reduction.basis) == cone_dimension
+    is_linear = len(linear_reduction(model).basis) == cone_dimension
     # A cone is smooth at its vertex, the origin, only if it is a linear space. Components that were
     # found are cones too, and contain the origin.
     if not components and not is_linear:
         return [(_origin(model), 0, 1)]
     return [
-        (_in_all_coordinates(prime.generators, reduction, model), dimension, degree)
+        (ideal_in_all_coordinates(prime.generators, model), dimension, degree)
         for prime, dimension, degree in components
     ]
 
@@ -222,15 +256,3 @@ def _origin(model: Model) -> Ideal:
     """Return the ideal of the origin, generated by all coordinates."""
     target = model.polynomial_map.target()
     return Ideal(target, target.sympy_ring.gens)
-
-
-def _in_all_coordinates(
-    generators: Iterable[PolyElement], reduction: LinearReduction, model: Model
-) -> Ideal:
-    """Return the ideal in the ring of all coordinates that the linear equations of the closure and
-    ``generators``, polynomials in the independent coordinates, generate together.
-    """
-    target = model.polynomial_map.target()
-    linear = reduction.linear_forms(model.polynomial_map, field=QQ)
-    nonlinear = [generator.set_ring(target.sympy_ring) for generator in generators]
-    return Ideal(target, (*linear, *nonlinear))

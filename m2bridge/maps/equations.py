@@ -8,6 +8,7 @@ group that acts linearly on the coordinates and keeps the closure.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
@@ -17,7 +18,7 @@ from m2bridge.algebra.determinantal import monomial_count
 from m2bridge.algebra.differential import random_point
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.linear_algebra import sparse_rank
-from m2bridge.algebra.schur import Representation
+from m2bridge.algebra.schur import Representation, generator_counts
 from m2bridge.algebra.sparse_polynomial import gradient_of_terms
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.implicitize import Implicitization, implicitize
@@ -30,11 +31,21 @@ MAX_SEARCHED_DEGREE = 4
 """The last degree if none is given; the next one takes many times as long."""
 MAX_SEARCHED_MONOMIALS = 100_000
 """Without a given degree, the last degree has at most this many monomials: it takes seconds."""
+MAX_HYPERSURFACE_DEGREE = 100
+"""The largest degree in which the equation of a hypersurface is searched, within other limits."""
+MAX_HYPERSURFACE_SECONDS = 60.0
+"""The time of this search if no limit is given."""
 TANGENT_SAMPLE_POINTS = 3
 """The number of points of the image at which the equations are differentiated.
 
 Several are used since the rank can be smaller at a special point.
 """
+
+BY_HEIGHT = (
+    "all generators: by a rank of the differential the closure is a hypersurface in the space that"
+    " its linear equations define; it is irreducible, so that the equation of least degree"
+    " generates its ideal"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +193,46 @@ def scope(implicitization: Implicitization, others: str = "") -> str:
     return f"{claim}; nothing is claimed about higher degrees"
 
 
+def hypersurface_equation(source: MultigradedMap, rank: int | None) -> Equations | None:
+    """Return the equation of the closure, if a rank of the differential shows that one suffices.
+
+    The rank, a lower bound for the dimension of the closure, is one less than the number of
+    independent coordinates. The closure is irreducible, and an equation shows that its dimension is
+    no larger. A prime ideal of height 1 in a factorial ring is principal (Matsumura, *Commutative
+    Ring Theory*, Theorem 20.1), and a polynomial of least degree in it is a multiple of the
+    generator by a scalar.
+
+    ``None`` if the rank is a different one or not known, there is no equation up to the largest
+    degree that is searched, or the search reached a limit.
+
+    Raises
+    ------
+    ContradictionError
+        If there are several equations of that degree.
+    """
+    independent_count = len(linear_part(source).basis)
+    if rank != independent_count - 1:
+        return None
+    try:
+        with share(0.5, otherwise=MAX_HYPERSURFACE_SECONDS):  # the rest is for all generators
+            largest = default_max_degree(independent_count, largest=MAX_HYPERSURFACE_DEGREE)
+            # with `first` the search ends with the first degree that has a nonlinear equation
+            implicitization = implicitize(source, largest, first=True)
+    except errors.TimeLimitError:
+        return None
+    degree = implicitization.max_degree
+    # (1 − T^d) / (1 − T)^n, the series of one equation of this degree d in n coordinates
+    series = HilbertSeries.from_numerator({0: 1, degree: -1}, independent_count)
+    equations = Equations(implicitization, series, all_generators=True, remark=BY_HEIGHT)
+    if all(orbit.degree == 1 for orbit in implicitization.orbits):
+        return None  # only linear equations, which were split off, up to the largest degree
+    if not equations.has_hilbert_function(series):
+        raise errors.ContradictionError(
+            "the closure is a hypersurface, but has several equations of least degree"
+        )
+    return equations
+
+
 def dimension_by_equations(equations: Equations, ranks: Bounds) -> Bounds:
     """Return the dimension of the closure by the equations, else the bounds ``ranks``.
 
@@ -259,13 +310,50 @@ def generator_representations(
         return found
     # In the degrees of linear algebra the proved representations must be exactly those of the
     # generators. In higher degrees generators may be known by their representations alone.
-    higher = equations.implicitization.higher
-    known_by_number_only = set() if higher is None else set(higher.counts)
-    last = equations.implicitization.max_degree
-    computed_degrees = set(range(last + 1)) - known_by_number_only
+    computed_degrees = _degrees_of_linear_algebra(equations.implicitization)
     comparable = {one for one in proved if one.degree in computed_degrees}
     if set(found) != comparable:
         raise errors.ContradictionError(
             "the representations of the core are not those of the generators in each multidegree"
         )
     return proved
+
+
+def _degrees_of_linear_algebra(implicitization: Implicitization) -> set[int]:
+    """Return the degrees whose generators were computed, and not only counted."""
+    higher = implicitization.higher
+    only_counted = set() if higher is None else set(higher.counts)
+    return set(range(implicitization.max_degree + 1)) - only_counted
+
+
+def check_representations(
+    low: Implicitization, values: Sequence[int], representations: Iterable[Representation]
+) -> None:
+    """Compare predicted values and representations with what linear algebra computed.
+
+    Parameters
+    ----------
+    low : Implicitization
+        The generators and the Hilbert function up to a degree, by linear algebra.
+    values : sequence of int
+        The predicted values H(0), H(1), …, at least up to that degree.
+    representations : iterable of Representation
+        The predicted generators except linear forms.
+
+    Raises
+    ------
+    ContradictionError
+        If they differ.
+    """
+    low_values = tuple(values[: low.max_degree + 1])
+    if low_values != low.hilbert_function:
+        raise errors.ContradictionError(
+            f"the Hilbert function {low_values} does not continue the values computed"
+        )
+    # linear forms are left out of the representations
+    counts = generator_counts(representations)
+    for n in range(2, low.max_degree + 1):
+        computed = low.generator_counts.get(n, 0)
+        if counts[n] != computed:
+            predicted = f"representations have {counts[n]} generators of degree {n}"
+            raise errors.ContradictionError(f"{predicted}, not {computed}")

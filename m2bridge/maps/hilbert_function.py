@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 from sympy import Expr, degree, lambdify, latex
 
+from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries, n
 from m2bridge.convert.printing import expression_text
 from m2bridge.engine import RunOptions, computation
@@ -51,6 +52,8 @@ class HilbertFunction(PictureResult):
         The first values by ranks of matrices, where they were computed: a second method.
     engine_version : str
     seconds : float
+    field : CoefficientField
+        The field over which the closure was taken.
 
     Examples
     --------
@@ -65,6 +68,13 @@ class HilbertFunction(PictureResult):
     ranks: tuple[int, ...]
     engine_version: str
     seconds: float
+    field: CoefficientField = QQ
+
+    @property
+    def _variety_text(self) -> str:
+        """The closure in words, with the field unless that is QQ."""
+        title = self.model.title
+        return title if self.field == QQ else f"{title}, over {self.field}"
 
     @property
     def polynomial(self) -> Expr:
@@ -104,13 +114,14 @@ class HilbertFunction(PictureResult):
             ("computed by", computed_by(self.engine_version, self.seconds)),
         ]
         rows = [list(map(value_text, row)) for row in self._rows]
-        title = f"Hilbert function of the {self.model.title}"
+        title = f"Hilbert function of the {self._variety_text}"
         table = Table(HEADER, rows)
         return Sheet(title, [Facts(facts), table, Picture(self.page_svg)], [f"P(n) = {formula}"])
 
     def to_json(self) -> dict[str, Any]:
         """Return values, polynomial and series for ``json.dumps``."""
-        return result_json(self.model.case, "QQ", self.engine_version or None, self.seconds) | {
+        engine = self.engine_version or None
+        return result_json(self.model.case, self.field, engine, self.seconds) | {
             "hilbert_function": list(self.values),
             "by_ranks": list(self.ranks),
             "hilbert_polynomial": str(self.polynomial),
@@ -133,7 +144,7 @@ class HilbertFunction(PictureResult):
         """Return a figure of matplotlib with the values and the polynomial, on a logarithmic
         scale.
         """
-        title = self.model.title
+        title = self._variety_text
         with styled():
             figure = new_figure(width=6.8, height=4.8, title=f"Hilbert function of the {title}")
             axes = figure.subplots()
@@ -182,19 +193,9 @@ def hilbert_function(
     ...     hilbert_function(SingleLayerAttention(d=2, d_out=1)).polynomial
     n**4/6 + 2*n**3/3 + 11*n**2/6 + 7*n/3 + 1
     """
-    check_kind("degree", degree, int, "an integer")
-    if not 0 <= degree <= MAX_SHOWN_HILBERT_VALUES:
-        raise InvalidCaseError(
-            "degree", f"must be from 0 to {MAX_SHOWN_HILBERT_VALUES}, not {degree}"
-        )
+    _check_degree(degree)
     result = case if isinstance(case, Closure) else closure(case)
-    if result.hilbert_series is None:
-        raise result.incomplete()
-    if not result.homogeneous:
-        raise MethodUnavailableError(
-            "the closure is not a cone, so that its coordinate ring is not graded"
-        )
-    series = result.hilbert_series
+    series = _series_of_cone(result)  # raises if the ideal is not complete, or not homogeneous
     values = tuple(map(series.value, check_deadline_in(range(degree + 1))))
     # where the closure was computed by ranks of evaluation matrices, they are a second method
     ranks = (result.hilbert_function or ())[: degree + 1]
@@ -210,27 +211,74 @@ def hilbert_function(
         ranks=ranks,
         engine_version=result.engine_version,
         seconds=clock().seconds,
+        field=result.field,
     )
 
 
+def _check_degree(degree: int) -> None:
+    """Raise InvalidCaseError if the last degree is no integer, negative, or too large to show."""
+    check_kind("degree", degree, int, "an integer")
+    if not 0 <= degree <= MAX_SHOWN_HILBERT_VALUES:
+        raise InvalidCaseError(
+            "degree", f"must be from 0 to {MAX_SHOWN_HILBERT_VALUES}, not {degree}"
+        )
+
+
+def _series_of_cone(result: Closure) -> HilbertSeries:
+    """Return the Hilbert series of the coordinate ring of a closure that is a cone.
+
+    Raises
+    ------
+    MethodUnavailableError
+        If the ideal is not proved complete, or the closure is not a cone.
+    TimeLimitError
+        If the ideal is not complete since a limit was reached.
+    """
+    if result.hilbert_series is None:
+        raise result.incomplete()
+    if not result.homogeneous:
+        raise MethodUnavailableError(
+            "the closure is not a cone, so that its coordinate ring is not graded"
+        )
+    return result.hilbert_series
+
+
 def _draw_polynomial(axes: Any, polynomial: Expr, count: int) -> None:
-    """Draw the Hilbert polynomial from 0 to count − 1 where it is positive, as a curve."""
-    value_at = lambdify(n, polynomial)
-    places, values = [], []
-    for k in range(CURVE_POINTS_PER_DEGREE * (count - 1) + 1):
-        place = k / CURVE_POINTS_PER_DEGREE
-        value = float(value_at(place))
-        if value > 0:  # the scale is logarithmic
-            places.append(place)
-            values.append(value)
-    if not places:
+    """Draw the Hilbert polynomial from 0 to count − 1 where it is positive, as a curve.
+
+    ``count`` is the number of values of the Hilbert function in the picture, H(0), H(1), ….
+    """
+    points = _curve_points(polynomial, count - 1)
+    if not points:
         return
-    formula = latex(polynomial)
-    legend_text = f" ${formula}$"
-    if len(formula) >= MAX_FORMULA_CHARS:  # too long for the legend
-        legend_text = f", degree {degree(polynomial, n)}"
+    places, values = zip(*points, strict=True)
+    label = f"Hilbert polynomial{_legend_text(polynomial)}"
     style = {"color": VERMILION, "linewidth": 1.3, "linestyle": (0, (5, 3)), "zorder": 1}
-    axes.plot(places, values, label=f"Hilbert polynomial{legend_text}", **style)
+    axes.plot(places, values, label=label, **style)
+
+
+def _curve_points(polynomial: Expr, last: int) -> list[tuple[float, float]]:
+    """Return points (x, P(x)) of the graph of a polynomial P in n, for x from 0 to ``last``.
+
+    There are ``CURVE_POINTS_PER_DEGREE`` of them per unit interval. Points with P(x) ≤ 0 are left
+    out, since they have no place on a logarithmic scale.
+    """
+    value_at = lambdify(n, polynomial)
+    points = []
+    for k in range(CURVE_POINTS_PER_DEGREE * last + 1):
+        x = k / CURVE_POINTS_PER_DEGREE
+        value = float(value_at(x))
+        if value > 0:
+            points.append((x, value))
+    return points
+
+
+def _legend_text(polynomial: Expr) -> str:
+    """Return the formula of a polynomial in n for the legend; its degree if that is too long."""
+    formula = latex(polynomial)
+    if len(formula) >= MAX_FORMULA_CHARS:
+        return f", degree {degree(polynomial, n)}"
+    return f" ${formula}$"
 
 
 def _draw_values(axes: Any, values: Sequence[int], by_ranks: int) -> None:

@@ -142,7 +142,8 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     Raises
     ------
     MethodUnavailableError
-        If the parameters satisfy relations.
+        If the parameters satisfy relations, or, in characteristic 0, each of the primes ``PRIMES``
+        divides a denominator of the map.
     TooLargeError
         If the matrix would be too large.
     InvalidCaseError
@@ -152,35 +153,50 @@ def rank_result(model: Model, characteristic: int = 0) -> RankResult:
     """
     source = differentiable(model)
     upper = upper_bound(model, source, characteristic)
-    # further primes or points are tried until the rank attains the upper bound
     best: RankResult | None = None
     for attempt, prime in enumerate(_rank_primes(characteristic)):
         try:
             # each attempt has a random point of its own
-            random = Random(RANDOM_POINT_SEED + attempt)
-            rows = _gradients(source, upper.value + SPARE_ROWS, prime, random)
+            result = _rank_at_random_point(source, upper, prime, seed=RANDOM_POINT_SEED + attempt)
         except InvalidCaseError:  # the prime divides a denominator
             if characteristic:
                 raise
             continue
-        bounds = intersect_bounds(Bounds.at_least(rank_mod(rows, prime)), upper)
-        result = RankResult(
-            lower=bounds.lower,
-            upper=bounds.upper,
-            because=bounds.because,
-            prime=prime,
-            rows=len(rows),
-            columns=source.parameter_count,
-        )
         if best is None or result.least > best.least:
             best = result
-        if best.exact is not None:
+        if best.exact is not None:  # the rank attains the upper bound
             break
     if best is None:
         raise MethodUnavailableError(
             f"{' and '.join(map(str, PRIMES))} divide denominators of the map"
         )
     return best
+
+
+def _rank_at_random_point(
+    source: DifferentiableModel, upper: Bounds, prime: int, *, seed: int
+) -> RankResult:
+    """Return the dimension between the rank of the differential at one point modulo the prime, a
+    proved lower bound, and ``upper``, a known upper bound.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the map has no reduction modulo the prime.
+    ContradictionError
+        If the rank exceeds the upper bound.
+    """
+    # no more rows than ``upper.value`` are independent
+    rows = _gradients(source, upper.value + SPARE_ROWS, prime, Random(seed))
+    bounds = intersect_bounds(Bounds.at_least(rank_mod(rows, prime)), upper)
+    return RankResult(
+        lower=bounds.lower,
+        upper=bounds.upper,
+        because=bounds.because,
+        prime=prime,
+        rows=len(rows),
+        columns=source.parameter_count,
+    )
 
 
 def differentiable(model: Model) -> DifferentiableModel:
@@ -349,7 +365,7 @@ def observe_rank(model: Model) -> ObservedRank:
     """Return the dimension of the closure, or bounds for it, by the rank of the differential at
     random points; with the seconds that this took.
     """
-    # no limit besides that of the caller; the clock of the block begins at 0
+    # no limit in addition to the caller's; the clock of the block begins at 0
     with limited(None) as running:
         result = rank_result(model)
         return ObservedRank(model=model, result=result, seconds=running.seconds)
@@ -381,30 +397,45 @@ def jacobian_findings(model: Model, *, field: CoefficientField = QQ) -> list[Met
     lower_bounds = model.lower_bounds(p)
     if lower_bounds is not None:
         return _by_lower_bounds(lower_bounds, best_upper_bound(model, field=field))
-    is_not_expanded = isinstance(model, DifferentiableModel)
-    # the names of the methods, for values that a limit leaves unknown
-    if p:
-        methods = ["jacobian"]
-    elif is_not_expanded:
-        methods = [f"jacobian mod {LARGE_PRIME}"]
-    else:
-        methods = [f"jacobian mod {LARGE_PRIME}", "jacobian over QQ"]
     try:
-        if is_not_expanded:
+        if isinstance(model, DifferentiableModel):
             return [_by_evaluation(model, p)]
         if model.free_map.relations:
             return [MethodValue("jacobian", Bounds(because=RELATIONS), "not applicable")]
-        upper = upper_bound(model, differentiable(model), p).value  # no rank can be larger
-        if not p:
-            return _over_the_rationals(model.free_map, upper)
-        from m2bridge.algebra.differential import generic_rank  # imports SymPy
-
-        # the rank, and the field of the point where it was found, in words
-        rank, place = generic_rank(model.free_map, upper, field=field)
-        place += "; in this characteristic it can be less than the dimension at every point"
-        return [_rank_finding("jacobian", rank, upper, place)]
+        return _by_expanded_map(model, field)
     except TimeLimitError as limit:
-        return [MethodValue(method, Bounds(because=str(limit))) for method in methods]
+        unknown = Bounds(because=str(limit))
+        return [MethodValue(method, unknown) for method in _method_names(model, p)]
+
+
+def _method_names(model: Model, characteristic: int) -> list[str]:
+    """Return the names of the methods whose ranks are computed, for values that a limit leaves
+    unknown.
+    """
+    if characteristic:
+        return ["jacobian"]
+    modulo_prime = f"jacobian mod {LARGE_PRIME}"
+    if isinstance(model, DifferentiableModel):  # not expanded: its rank is computed mod p only
+        return [modulo_prime]
+    return [modulo_prime, "jacobian over QQ"]
+
+
+def _by_expanded_map(model: Model, field: CoefficientField) -> list[MethodValue]:
+    """Return the dimension, or lower bounds, by ranks of a map that is expanded: mod p and over QQ,
+    or over GF(p^k) alone.
+
+    The parameters of the map satisfy no relations.
+    """
+    # no rank can be larger
+    upper = upper_bound(model, differentiable(model), field.characteristic).value
+    if not field.characteristic:
+        return _over_the_rationals(model.free_map, upper)
+    from m2bridge.algebra.differential import generic_rank  # imports SymPy
+
+    # the rank, and the field of the point where it was found, in words
+    rank, place = generic_rank(model.free_map, upper, field=field)
+    place += "; in this characteristic it can be less than the dimension at every point"
+    return [_rank_finding("jacobian", rank, upper, place)]
 
 
 def best_value(values: Sequence[MethodValue]) -> MethodValue | None:
@@ -428,8 +459,7 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
     among its parameters, and ``upper`` is an upper bound for both ranks. Where the rank over QQ is
     less, all larger minors of a small map are proved to be zero.
     """
-    # This imports SymPy.
-    from m2bridge.algebra.differential import generic_rank, generic_rank_is_at_most
+    from m2bridge.algebra.differential import generic_rank  # imports SymPy
 
     # generic_rank tries points until it finds the rank that it is given
     prime, *further_primes = islice(primes_from(LARGE_PRIME), MAX_RANK_PRIMES)
@@ -444,15 +474,24 @@ def _over_the_rationals(free: PolynomialMap, upper: int) -> list[MethodValue]:
             rank = generic_rank(free, rational_rank, field=further_field).rank
             if rank > modular_rank:
                 modular_rank, prime = rank, further_prime
-        over_qq = _rank_finding("jacobian over QQ", rational_rank, upper, "QQ")
-        if rational_rank < upper and generic_rank_is_at_most(free, rational_rank):
-            # In characteristic 0 the largest rank is the dimension.
-            proved = Bounds.exactly(rational_rank, "no larger minor is a nonzero polynomial")
-            over_qq = MethodValue("jacobian over QQ", proved)
+        over_qq = _finding_over_qq(free, rational_rank, upper)
     except TimeLimitError as limit:
         over_qq = MethodValue("jacobian over QQ", Bounds(because=str(limit)))
     modular = _rank_finding(f"jacobian mod {prime}", modular_rank, upper, f"GF({prime})")
     return [modular, over_qq]
+
+
+def _finding_over_qq(free: PolynomialMap, rank: int, upper: int) -> MethodValue:
+    """Return the dimension by the rank of a map over QQ at random points: proved if it attains
+    ``upper``, an upper bound, or if all larger minors are proved to be zero; else a lower bound.
+    """
+    from m2bridge.algebra.differential import generic_rank_is_at_most  # imports SymPy
+
+    method = "jacobian over QQ"
+    if rank < upper and generic_rank_is_at_most(free, rank):
+        # in characteristic 0 the largest rank is the dimension
+        return MethodValue(method, Bounds.exactly(rank, "no larger minor is a nonzero polynomial"))
+    return _rank_finding(method, rank, upper, "QQ")
 
 
 def _rank_finding(method: str, value: int, upper: int, place: str) -> MethodValue:

@@ -8,7 +8,9 @@ tangent spaces at its points. What several methods find of the singular locus is
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from m2bridge.errors import ContradictionError
@@ -246,6 +248,104 @@ def _statuses_agree(first: OrbitStatus, second: OrbitStatus) -> bool:
     return bounds_agree(first.tangent, second.tangent)
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedFindings:
+    """The findings of one or more methods about one singular locus, none of which disagree.
+
+    A method finished if it found all components.
+
+    Parameters
+    ----------
+    by_method : tuple of LocusFindings
+        In the order in which the methods ran, at least one.
+
+    Raises
+    ------
+    ContradictionError
+        If two methods disagree.
+    """
+
+    by_method: tuple[LocusFindings, ...]
+
+    def __post_init__(self) -> None:
+        for first, second in combinations(self.by_method, 2):
+            compare(first, second)  # raises if they disagree
+
+    @property
+    def finished(self) -> tuple[LocusFindings, ...]:
+        """The findings of the methods that finished."""
+        return tuple(finding for finding in self.by_method if finding.components is not None)
+
+    @property
+    def deciding(self) -> tuple[LocusFindings, ...]:
+        """The findings of the methods that finished; those of all methods if none did."""
+        return self.finished or self.by_method
+
+    @property
+    def methods(self) -> str:
+        """The names of the methods with the findings ``deciding``."""
+        return " and ".join(finding.method for finding in self.deciding)
+
+    @property
+    def agreement(self) -> tuple[str, ...]:
+        """The remark that the methods agree, if several finished; else empty."""
+        return (f"{self.methods} agree",) if len(self.finished) > 1 else ()
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """For each unfinished method its name, with the limit or the orbits left undecided."""
+        unfinished = [finding for finding in self.by_method if finding.unfinished]
+        return tuple(f"{finding.method}: {finding.unfinished}" for finding in unfinished)
+
+    @property
+    def dimension(self) -> int | None:
+        """The affine dimension of the variety itself, by the last of the ``deciding`` findings that
+        have it; ``None`` if none has.
+        """
+        for finding in reversed(self.deciding):
+            if finding.dimension is not None:
+                return finding.dimension
+        return None
+
+    @property
+    def components(self) -> Components | None:
+        """All components, by the last method that finished; ``None`` if none did."""
+        return self.finished[-1].components if self.finished else None
+
+    @property
+    def proved(self) -> Components:
+        """The components that the last method proved before a limit; empty if a method finished."""
+        return () if self.finished else self.by_method[-1].proved
+
+    @property
+    def rest_dimension(self) -> int | None:
+        """An upper bound for the dimension of the components that are not among ``proved``.
+
+        ``None`` if it is not known, or a method finished.
+        """
+        return None if self.finished else self.by_method[-1].rest_dimension
+
+    @property
+    def uses_engine(self) -> bool:
+        """Whether one of the methods asked Macaulay2."""
+        return any(finding.uses_engine for finding in self.by_method)
+
+
+def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
+    """Return the status of each orbit that some method observed, by the last method that decided
+    it.
+
+    An orbit that no method decided has the status by the first method that observed it. The orbits,
+    which are comparable, are sorted.
+    """
+    statuses: dict[Any, OrbitStatus] = {}
+    for finding in findings:
+        for status in finding.statuses:
+            if status.singular is not None or status.orbit not in statuses:
+                statuses[status.orbit] = status
+    return tuple(statuses[orbit] for orbit in sorted(statuses))
+
+
 class OrbitMethods(Protocol):
     """The ways to find the singular locus orbit by orbit, which ``maps.singular_locus`` calls.
 
@@ -276,8 +376,7 @@ class OrbitMethods(Protocol):
         """A parametrization of the Zariski closure of an orbit."""
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Any | None:
-        """Return the orbit whose closure is the variety of a prime ideal; ``None`` if there is
-        none.
+        """Return the orbit whose closure is the variety of ``prime``, a prime ideal.
 
-        ``dimension`` is the dimension of the variety.
+        ``dimension`` is the affine dimension of this variety. ``None`` if there is no such orbit.
         """

@@ -288,8 +288,8 @@ class Model(ABC):
     def in_coordinates(self, coordinates: str | None, weights: str | None) -> Model:
         """Return the model in the coordinates and the parameters with these names.
 
-        ``weights`` is the name of a choice of parameters. ``None`` means the default of the model;
-        the base class has no other choice.
+        ``weights`` is the name of a choice of parameters. ``None`` keeps the choice of the model;
+        the base class has no choice.
 
         Raises
         ------

@@ -233,15 +233,33 @@ def _read_layer(table: dict[str, Any], where: str, previous_outputs: tuple[str, 
             f"{where}: {count} inputs and parameters; at most {MAX_MAP_PARAMETERS}"
         )
     try:
-        # raises for a text that is no name; outputs too, which are no variables of the ring below
-        for name in (*inputs, *parameters, *outputs):
-            variable_name(name)
-        source = PolynomialRing(QQ, (*inputs, *parameters))
-        images = []
-        for name, value in outputs.items():
-            # an error of a value with undeclared names says what to do about them
-            with toml_files.advice_on_names(value, source):
-                images.append(toml_files.polynomial(value, f"outputs {name}", source))
-        return Layer(PolynomialMap(source, tuple(outputs), tuple(images)), tuple(inputs))
+        return Layer(_map_of_layer((*inputs, *parameters), outputs), tuple(inputs))
     except ConversionError as reason:
         raise ConversionError(f"{where}, {reason}") from None
+
+
+def _map_of_layer(variables: tuple[str, ...], outputs: dict[str, Any]) -> PolynomialMap:
+    """Return the polynomial map from the inputs and parameters of a layer to its outputs.
+
+    Parameters
+    ----------
+    variables : tuple of str
+        The names of the inputs, then of the parameters.
+    outputs : dict from str to any value of TOML
+        The polynomial of each output, as text or a number.
+
+    Raises
+    ------
+    ConversionError
+        If a text is not a name, or a value is not a polynomial in the variables.
+    """
+    # raises for a text that is no name; outputs too, which are no variables of the ring below
+    for name in (*variables, *outputs):
+        variable_name(name)
+    source = PolynomialRing(QQ, variables)
+    images = []
+    for name, value in outputs.items():
+        # an error of a value with undeclared names says what to do about them
+        with toml_files.advice_on_names(value, source):
+            images.append(toml_files.polynomial(value, f"outputs {name}", source))
+    return PolynomialMap(source, tuple(outputs), tuple(images))

@@ -9,15 +9,18 @@ in place of the first coordinate, generate that of the affine one.
 from itertools import count, islice
 from typing import NamedTuple
 
+from sympy.polys.rings import PolyElement, PolyRing
+
 from m2bridge.algebra.field import QQ
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import PolynomialMap
 from m2bridge.algebra.ring import PolynomialRing
+from m2bridge.algebra.sparse_polynomial import Terms
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.implicitization.elimination import linear_part
 from m2bridge.implicitization.multigraded_map import MultigradedMap, multigraded
 from m2bridge.limits import check_deadline_in
-from m2bridge.maps.completeness import hypersurface_equation
+from m2bridge.maps.equations import hypersurface_equation
 
 
 class ProvedHypersurface(NamedTuple):
@@ -63,10 +66,8 @@ def homogenize(polynomial_map: PolynomialMap) -> MultigradedMap:
     new_parameter = ring.gens[-1]
     new_images = [new_parameter**degree]
     for image in check_deadline_in(images):
-        terms = {}
-        for exponents, c in image.items():
-            exponent_of_new = degree - sum(exponents)
-            terms[*exponents, exponent_of_new] = c
+        # a factor h^e in each term, so that all terms have degree d
+        terms = {(*exponents, degree - sum(exponents)): c for exponents, c in image.items()}
         new_images.append(ring.from_dict(terms))
     coordinates = (coordinate, *polynomial_map.coordinates)
     return multigraded(PolynomialMap(source, coordinates, tuple(new_images)))
@@ -77,6 +78,19 @@ def _new_names(polynomial_map: PolynomialMap) -> list[str]:
     taken = {*polynomial_map.source.variables, *polynomial_map.coordinates}
     names = (f"h{number or ''}" for number in count())
     return list(islice((name for name in names if name not in taken), 2))
+
+
+def hypersurface_source(polynomial_map: PolynomialMap, dimension: int) -> MultigradedMap | None:
+    """Return the homogenized map, if ``dimension``, a lower bound for the dimension of the closure
+    of the image, shows that this is a hypersurface or a linear space (:func:`is_hypersurface`).
+
+    ``None`` if it does not show that, the parameters satisfy relations, or all images are constant.
+    """
+    is_constant = all(image.is_ground for image in polynomial_map.images)
+    if polynomial_map.relations or is_constant:
+        return None
+    source = homogenize(polynomial_map)
+    return source if is_hypersurface(source, dimension) else None
 
 
 def is_hypersurface(source: MultigradedMap, dimension: int) -> bool:
@@ -116,19 +130,8 @@ def affine_hypersurface(
     if equations is None or equations.series is None:
         return None
     target = polynomial_map.target()
-    ring = target.sympy_ring
-    generators = []
-    # A generator in the coordinates 0, 1, … of the cone becomes one in the affine coordinates 1, ….
-    # A monomial lists the numbers of its variables, each as often as its exponent says.
-    for terms in equations.implicitization.sparse_generators():
-        polynomial = {}
-        for monomial, coefficient in terms:
-            exponents = [0] * ring.ngens
-            for number in monomial:
-                if number:  # the first coordinate is 1
-                    exponents[number - 1] += 1
-            polynomial[tuple(exponents)] = coefficient
-        generators.append(ring.from_dict(polynomial))
+    cone_generators = equations.implicitization.sparse_generators()
+    generators = [_dehomogenize(terms, target.sympy_ring) for terms in cone_generators]
     # The leading form of the affine equation has the degree of the equation of the cone, with which
     # the search for equations ended. The first coordinate of the cone is no variable of the affine
     # ring.
@@ -140,3 +143,19 @@ def affine_hypersurface(
         series=series,
         proof=f"{equations.remark} (of the projective closure)",
     )
+
+
+def _dehomogenize(polynomial: Terms, ring: PolyRing) -> PolyElement:
+    """Return a polynomial in the coordinates 0, 1, … of the cone, with 1 in place of coordinate 0,
+    as an element of the ring of the affine coordinates 1, 2, …, by terms (monomial, coefficient).
+
+    A monomial lists the numbers of its coordinates, each as often as its exponent says.
+    """
+    coefficients = {}
+    for monomial, coefficient in polynomial:
+        exponents = [0] * ring.ngens
+        for number in monomial:
+            if number > 0:  # coordinate 0 is 1
+                exponents[number - 1] += 1
+        coefficients[tuple(exponents)] = coefficient
+    return ring.from_dict(coefficients)

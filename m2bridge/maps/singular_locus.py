@@ -14,9 +14,8 @@ prime ideal with its dimension and degree. Texts that say why a method does not 
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from itertools import combinations
 from math import comb
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 from m2bridge import errors
 from m2bridge.algebra.field import QQ, CoefficientField
@@ -36,10 +35,16 @@ from m2bridge.maps.closure import closure
 from m2bridge.maps.closure_result import Closure, Strategy
 from m2bridge.maps.completeness import elimination_values, linear_reduction
 from m2bridge.maps.double_points import closure_dimension, double_points, why_no_double_points
-from m2bridge.maps.locus import ORIGIN, ZERO, Component, LocusFindings, OrbitStatus, compare
+from m2bridge.maps.locus import (
+    ComparedFindings,
+    Component,
+    LocusFindings,
+    OrbitMethods,
+    known_orbits,
+)
 from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import Case, as_model
-from m2bridge.maps.singular_locus_result import SingularLocus
+from m2bridge.maps.singular_locus_result import SingularLocus, components_of_primes
 
 SingularLocusMethod = Literal["auto", "fibres", "orbits", "double-points", "jacobian", "all"]
 
@@ -127,7 +132,7 @@ def singular_locus(
         findings += _by_double_points(model, required=method == "double-points")
         # without the Jacobian criterion, which as a second opinion may take long
         if method == "auto" and _double_points_suffice(findings, model):
-            return _compare_and_combine(findings, model, field, ideals, second_opinion=True)
+            return _compare_and_combine(findings, model, field, ideals, one_method_suffices=True)
     if orbit_methods is not None and "fibres" in plan:
         findings.append(orbit_methods.by_fibres())
     # tangent vectors and equations of low degree at orbits: the quick part of the method `orbits`
@@ -135,7 +140,7 @@ def singular_locus(
         findings.append(orbit_methods.by_bounds())
     if "orbits" in plan or "jacobian" in plan:
         findings += _findings_by_ideal(plan, model, field, second_opinion=method == "auto")
-    return _compare_and_combine(findings, model, field, ideals, second_opinion=method != "all")
+    return _compare_and_combine(findings, model, field, ideals, one_method_suffices=method != "all")
 
 
 @computation
@@ -196,6 +201,20 @@ def _planned_methods(
     MethodUnavailableError
         If the chosen method does not apply.
     """
+    _check_method(method, model, field)  # raises if it does not apply
+    if method == "double-points":
+        return ("double-points",)
+    orbit_methods = model.orbit_methods()
+    if orbit_methods is not None:
+        return _planned_methods_at_orbits(method, model, orbit_methods, field)
+    # expands the map, which large models with orbits do without
+    if method == "jacobian" or why_no_double_points(model, field):
+        return ("jacobian",)
+    return ("double-points", "jacobian")
+
+
+def _check_method(method: SingularLocusMethod, model: Model, field: CoefficientField) -> None:
+    """Raise MethodUnavailableError if the method that was chosen by its name does not apply."""
     # texts that say why a method does not apply; empty if it does
     no_orbits, no_fibres = model.no_orbits(), model.no_fibres(field)
     if (method == "fibres" and no_fibres) or (method == "orbits" and no_orbits):
@@ -203,21 +222,23 @@ def _planned_methods(
         _ = model.polynomial_map
         other = "jacobian" if no_orbits else "orbits"
         raise errors.MethodUnavailableError(f"{no_orbits or no_fibres}; use --method {other}")
-    orbit_methods = model.orbit_methods()
     if method == "double-points":
         unavailable = why_no_double_points(model, field)
         if unavailable:
             raise errors.MethodUnavailableError(f"{unavailable}; use --method jacobian")
-        return ("double-points",)
-    if orbit_methods is None:
-        # expands the map, which large models with orbits do without
-        if method == "jacobian" or why_no_double_points(model, field):
-            return ("jacobian",)
-        return ("double-points", "jacobian")
-    # from here on the orbits are known
+
+
+def _planned_methods_at_orbits(
+    method: SingularLocusMethod, model: Model, orbit_methods: OrbitMethods, field: CoefficientField
+) -> tuple[str, ...]:
+    """Return the names of the methods to try, in order, for a model whose orbits are known.
+
+    ``method`` is not ``double-points``, and applies to the model.
+    """
+    fibres_apply = not model.no_fibres(field)
     is_large = field == QQ and model.coordinate_count > MAX_AUTO_IDEAL_COORDINATES
     # fibres decide without the ideal, so that `auto` computes no ideal of many coordinates
-    if method == "fibres" or (method == "auto" and is_large and not no_fibres):
+    if method == "fibres" or (method == "auto" and is_large and fibres_apply):
         return ("fibres",)
     # bounds, which need no ideal, come first where the ideal may not be found in time
     at_orbits = ("bounds", "orbits") if is_large else ("orbits",)
@@ -225,7 +246,7 @@ def _planned_methods(
         ideal_takes_long = orbit_methods.independent_count > MAX_ORBIT_IDEAL_COORDINATES
         return ("bounds",) if is_large and ideal_takes_long else at_orbits
     # what is left: `all`, `jacobian`, and `auto` for few coordinates
-    if no_fibres or method == "jacobian":
+    if method == "jacobian" or not fibres_apply:
         return (*at_orbits, "jacobian")
     return ("fibres", *at_orbits, "jacobian")
 
@@ -254,7 +275,7 @@ def _by_double_points(model: Model, *, required: bool) -> list[LocusFindings]:
         # that the map is finite, on which the dimension rests, was perhaps not decided
         return [LocusFindings("double points", dimension=None, unfinished=str(limit))]
     dimension = closure_dimension(model)
-    components = _sorted_components(model, primes)
+    components = components_of_primes(model, primes)
     return [LocusFindings("double points", dimension, components=components)]
 
 
@@ -289,24 +310,32 @@ def _findings_by_ideal(
         variety = _closure_with_whole_ideal(model, field)
         ideal, dimension = variety.ideal, variety.dimension
         if ideal is None or dimension is None:
-            place = "while computing the ideal of the closure"
-            if "fibres" not in plan and not model.no_fibres(field):
-                place += "; --method fibres needs none"
-            reason = f"{variety.unfinished} ({place})"
+            reason = f"{variety.unfinished} (while computing the ideal of the closure"
+            advises_fibres = "fibres" not in plan and not model.no_fibres(field)
+            reason += "; --method fibres needs none)" if advises_fibres else ")"
             return [LocusFindings(methods, dimension, unfinished=reason)]
         if orbit_methods is not None and "orbits" in plan:
             findings.append(orbit_methods.by_orbits(ideal, dimension))
-        coordinate_count = len(ideal.ring.variables)
-        codimension = coordinate_count - dimension
-        # the minors of size `codimension` of the Jacobian matrix, which the criterion is about
-        minor_count = comb(len(ideal.generators), codimension) * comb(coordinate_count, codimension)
-        has_findings = len(findings) > 0
-        too_expensive = second_opinion and has_findings and minor_count > MAX_AUTO_CRITERION_MINORS
-        if "jacobian" in plan and not too_expensive:
+        is_expensive = _minor_count(ideal, dimension) > MAX_AUTO_CRITERION_MINORS
+        found_at_orbits = len(findings) > 0
+        if "jacobian" in plan and not (second_opinion and found_at_orbits and is_expensive):
             findings.append(_by_jacobian(model, ideal, dimension))
     except (errors.TimeLimitError, errors.MemoryLimitError) as limit:
         findings.append(LocusFindings(methods, dimension, unfinished=str(limit)))
     return findings
+
+
+def _minor_count(ideal: Ideal, dimension: int) -> int:
+    """Return the number of minors that the Jacobian criterion is about.
+
+    They are the minors of size c of the Jacobian matrix of the generators, where c is the
+    codimension of the variety of the ideal, whose affine dimension is ``dimension``.
+    """
+    coordinate_count = len(ideal.ring.variables)
+    codimension = coordinate_count - dimension
+    choices_of_rows = comb(len(ideal.generators), codimension)
+    choices_of_columns = comb(coordinate_count, codimension)
+    return choices_of_rows * choices_of_columns
 
 
 def _closure_with_whole_ideal(model: Model, field: CoefficientField) -> Closure:
@@ -369,12 +398,12 @@ def _by_jacobian(model: Model, ideal: Ideal, dimension: int) -> LocusFindings:
             "jacobian",
             dimension,
             unfinished=limit,
-            proved=_sorted_components(model, primes),
+            proved=components_of_primes(model, primes),
             rest_dimension=rest_dimension,
         )
     # triples of a prime ideal, its dimension and its degree
     primes_of_locus = measured_primes_in(answer, "minimal_primes", "dimensions", "degrees")
-    components = _sorted_components(model, primes_of_locus)
+    components = components_of_primes(model, primes_of_locus)
     return LocusFindings("jacobian", dimension, components=components)
 
 
@@ -388,13 +417,13 @@ def _singular_locus_of_reducible(model: Model, ideal: Ideal, dimension: int) -> 
     locus = ideal.singular_locus()
     components = None
     if locus.components is not None:
-        components = _sorted_components(model, map(_as_measured_prime, locus.components))
+        components = components_of_primes(model, map(_as_measured_prime, locus.components))
     return LocusFindings(
         "jacobian",
         dimension,
         components=components,
         unfinished=locus.unfinished,
-        proved=_sorted_components(model, map(_as_measured_prime, locus.proved)),
+        proved=components_of_primes(model, map(_as_measured_prime, locus.proved)),
         rest_dimension=locus.rest_dimension,
     )
 
@@ -402,19 +431,6 @@ def _singular_locus_of_reducible(model: Model, ideal: Ideal, dimension: int) -> 
 def _as_measured_prime(component: IrreducibleComponent[Ideal]) -> MeasuredPrime:
     """Return the prime ideal of a component with its dimension and degree."""
     return component.ideal, component.dimension, component.degree
-
-
-def _sorted_components(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
-    """Return the components with these prime ideals, by decreasing dimension.
-
-    Each prime is given with its dimension and degree; components of the same dimension are in the
-    order of their descriptions.
-    """
-    components = []
-    for prime, dimension, degree in primes:
-        components.append(_component_of_prime(model, Ideal.of(prime), dimension, degree))
-    components.sort(key=lambda component: (-component.dimension, component.description))
-    return tuple(components)
 
 
 def jacobian_script(model: Model, *, field: CoefficientField) -> Script:
@@ -435,64 +451,25 @@ def _criterion_script(model: Model, ideal: Mapping[str, object]) -> Script:
     return render("jacobian_criterion", values=values)
 
 
-def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
-    """Return the variety of a prime ideal, over a perfect field, as a component of the singular
-    locus, with its orbit if the model knows orbits and the variety is not the point zero.
-
-    The point zero is told by its description alone, and its ``orbit`` is ``None``: in a model that
-    knows orbits it is the zero function, since coordinates are coefficients of functions there; in
-    any other model it is the origin of the space of the coordinates.
-
-    Raises
-    ------
-    ContradictionError
-        If the model knows orbits, and the variety is neither zero nor the closure of an orbit.
-    """
-    orbit_methods = model.orbit_methods()
-    orbit = None
-    # A prime ideal of dimension 0 that is generated by monomials is generated by all variables: its
-    # point is zero.
-    if dimension == 0 and all(len(generator) == 1 for generator in prime.generators):
-        description = ORIGIN if orbit_methods is None else ZERO
-    elif orbit_methods is not None:
-        orbit = orbit_methods.identify(prime, dimension)
-        if orbit is None:
-            raise errors.ContradictionError(
-                f"a minimal prime of dimension {dimension} and degree {degree} of the singular"
-                " locus is not an orbit closure, although the singular locus is invariant under the"
-                " group"
-            )
-        description = f"closure of the orbit {orbit}"
-    elif dimension:
-        description = f"irreducible component of dimension {dimension}"
-    elif degree == 1:
-        description = "a point"
-    else:  # over a perfect field the degree of a finite variety is its number of points
-        description = f"{degree} points, conjugate over {prime.ring.field}"
-    return Component(
-        description=description, orbit=orbit, dimension=dimension, degree=degree, ideal=prime
-    )
-
-
 def _compare_and_combine(
-    findings: list[LocusFindings],
+    findings: Iterable[LocusFindings],
     model: Model,
     field: CoefficientField,
     ideals: bool,
-    second_opinion: bool,
+    one_method_suffices: bool,
 ) -> SingularLocus:
     """Compare the findings of all methods, and return the result of the last one that finished.
 
     Parameters
     ----------
-    findings : list of LocusFindings
-        In the order in which the methods ran.
+    findings : iterable of LocusFindings
+        In the order in which the methods ran, at least one.
     model : Model
     field : CoefficientField
     ideals : bool
         Whether the components have their ideals. For models without orbits, whose methods find the
         ideals first, they always have.
-    second_opinion : bool
+    one_method_suffices : bool
         Whether one method that finished is enough. Then the limits of other methods are remarks;
         otherwise the result is ``unfinished``.
 
@@ -501,61 +478,29 @@ def _compare_and_combine(
     ContradictionError
         If two methods disagree.
     """
-    for first, second in combinations(findings, 2):
-        compare(first, second)  # raises if they disagree
-    finished = [finding for finding in findings if finding.components is not None]
-    # if no method finished, the result is what all of them found so far
-    combined = finished or findings
-    methods = " and ".join(finding.method for finding in combined)
-    remarks = [f"{methods} agree"] if len(finished) > 1 else []
-    unfinished = [finding for finding in findings if finding.unfinished]
-    limits = [f"{finding.method}: {finding.unfinished}" for finding in unfinished]
-    if finished and second_opinion:
-        remarks += limits
-        limits = []
-    # the dimension of the variety, by the last method that found it
-    dimensions = [finding.dimension for finding in combined if finding.dimension is not None]
-    dimension = dimensions[-1] if dimensions else None
+    compared = ComparedFindings(tuple(findings))  # raises if two methods disagree
+    components = compared.components  # `None` if no method finished
+    remarks, limits = compared.agreement, compared.limits
+    if one_method_suffices and components is not None:
+        remarks, limits = (*remarks, *limits), ()
     keep_ideals = ideals or model.orbit_methods() is None
-    components: tuple[Component, ...] | None = None
-    proved: tuple[Component, ...] = ()
-    rest_dimension = None
-    if finished:
-        components = finished[-1].components or ()  # empty if the closure is smooth
+    if components is not None:
         components = _with_or_without_ideals(components, model, field, keep_ideals=keep_ideals)
-    elif findings:  # what the Jacobian criterion, the last method, proved before a limit
-        last = findings[-1]
-        proved, rest_dimension = last.proved, last.rest_dimension
-    uses_engine = keep_ideals or any(finding.uses_engine for finding in findings)
+    uses_engine = keep_ideals or compared.uses_engine
     return SingularLocus(
         model=model,
         field=field,
-        method=methods,
-        variety_dimension=dimension,
-        orbits=known_orbits(combined),
+        method=compared.methods,
+        variety_dimension=compared.dimension,
+        orbits=known_orbits(compared.deciding),
         components=components,
-        remarks=tuple(remarks),
+        remarks=remarks,
         engine_version=current().version if uses_engine else "",
         seconds=clock().seconds,
         unfinished="; ".join(limits),
-        proved=proved,
-        rest_dimension=rest_dimension,
+        proved=compared.proved,
+        rest_dimension=compared.rest_dimension,
     )
-
-
-def known_orbits(findings: Iterable[LocusFindings]) -> tuple[OrbitStatus, ...]:
-    """Return the status of each orbit that some method observed, by the last method that decided
-    it.
-
-    An orbit that no method decided has the status by the first method that observed it. The orbits,
-    which are comparable, are sorted.
-    """
-    statuses: dict[Any, OrbitStatus] = {}
-    for finding in findings:
-        for status in finding.statuses:
-            if status.singular is not None or status.orbit not in statuses:
-                statuses[status.orbit] = status
-    return tuple(statuses[orbit] for orbit in sorted(statuses))
 
 
 def _with_or_without_ideals(
@@ -591,11 +536,21 @@ def _with_ideal(component: Component, model: Model, field: CoefficientField) -> 
         return component
     if variety.ideal is None or variety.degree is None:
         return component
-    # elimination knows nothing of the group, so it checks dimension and degree
-    if variety.dimension != component.dimension or component.degree not in (None, variety.degree):
+    _compare_with_elimination(component, variety)  # raises if they contradict each other
+    return replace(component, degree=variety.degree, ideal=variety.ideal)
+
+
+def _compare_with_elimination(component: Component, variety: Closure) -> None:
+    """Raise ContradictionError if a component, an orbit closure, has another dimension or degree
+    than the closure of its parametrization by elimination, which knows nothing of the group.
+
+    A degree that is not known is not compared.
+    """
+    same_dimension = component.dimension == variety.dimension
+    same_degree = component.degree in (None, variety.degree)
+    if not (same_dimension and same_degree):
         raise errors.ContradictionError(
             f"the {component.description} has dimension {component.dimension} and degree"
             f" {component.degree} by its group action and formula, but {variety.dimension} and"
             f" {variety.degree} by elimination"
         )
-    return replace(component, degree=variety.degree, ideal=variety.ideal)

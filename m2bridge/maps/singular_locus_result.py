@@ -1,5 +1,10 @@
-"""The result of a computation of a singular locus, and how it is shown."""
+"""The result of a computation of a singular locus, and how it is shown.
 
+A ``MeasuredPrime`` is the triple of a prime ideal with its dimension and degree; the components of
+the result are made from such primes by :func:`components_of_primes`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +15,11 @@ from m2bridge.convert.printing import (
     ideal_macaulay2,
     polynomial_text,
 )
+from m2bridge.errors import ContradictionError
+from m2bridge.ideals.ideal import Ideal
+from m2bridge.ideals.measured_primes import MeasuredPrime
 from m2bridge.ideals.singular_locus_result import bound_text
-from m2bridge.maps.locus import ORIGIN, ZERO, Component, OrbitStatus
+from m2bridge.maps.locus import ORIGIN, ZERO, Component, OrbitMethods, OrbitStatus
 from m2bridge.maps.model import Model
 from m2bridge.results import MAX_SHOWN_GENERATORS
 from m2bridge.results.base import Result, result_json
@@ -104,24 +112,10 @@ class SingularLocus(Result):
         title = f"Singular locus of the Zariski closure of the {self.model.title}"
         blocks: list[Block] = [Facts(_facts(self))]
         if self.orbits:
-            orbit = self.orbits[0].orbit
-            # the last column, without a name, says whether the orbit is singular
-            orbit_header = (*orbit.HEADER, "dimension", "tangent dimension", "")
-            rows = [_orbit_row(status) for status in self.orbits]
-            blocks.append(Table(orbit_header, rows, orbit.LEGEND))
+            blocks.append(_orbit_table(self.orbits))
         components = self.components or self.proved
         if components:
-            header = ("component of the singular locus", "dimension", "degree", "equations")
-            # without ideals the last column, that of equations, would be empty
-            has_ideals = any(component.ideal is not None for component in components)
-            columns = 4 if has_ideals else 3
-            rows = [_component_row(component)[:columns] for component in components]
-            blocks.append(Table(header[:columns], rows))
-            blocks += [
-                generator_lines(component.ideal, f"{component.description}:")
-                for component in components
-                if component.ideal is not None
-            ]
+            blocks += _component_blocks(components)
         return Sheet(f"{title}, over {self.field}", blocks, _formulas(self))
 
     def to_json(self) -> dict[str, Any]:
@@ -200,6 +194,27 @@ def _component_json(component: Component) -> dict[str, Any]:
     }
 
 
+def _orbit_table(statuses: Sequence[OrbitStatus]) -> Table:
+    """Return a table with a row for each of the orbits; there is at least one."""
+    orbit = statuses[0].orbit  # all orbits of a family have the same header and legend
+    # the last column, without a name, says whether the orbit is singular
+    header = (*orbit.HEADER, "dimension", "tangent dimension", "")
+    return Table(header, [_orbit_row(status) for status in statuses], orbit.LEGEND)
+
+
+def _component_blocks(components: Sequence[Component]) -> Iterator[Block]:
+    """Yield a table of the components, then the generators of each ideal that was computed."""
+    header = ("component of the singular locus", "dimension", "degree", "equations")
+    # without ideals the last column, that of equations, would be empty
+    has_ideals = any(component.ideal is not None for component in components)
+    column_count = 4 if has_ideals else 3
+    rows = [_component_row(component)[:column_count] for component in components]
+    yield Table(header[:column_count], rows)
+    for component in components:
+        if component.ideal is not None:
+            yield generator_lines(component.ideal, f"{component.description}:")
+
+
 def _orbit_row(status: OrbitStatus) -> tuple[object, ...]:
     """Return the row of an orbit: its cells, dimension, tangent dimension, and its status."""
     return (*status.orbit.cells, status.dimension, status.tangent.cell, SINGULAR[status.singular])
@@ -246,3 +261,80 @@ def _component_latex(component: Component, name: str) -> str:
         name = r"\{0\}"
     degree = "" if component.degree is None else rf",\ \deg {component.degree}"
     return rf"{name}\;(\dim {component.dimension}{degree})"
+
+
+def components_of_primes(model: Model, primes: Iterable[MeasuredPrime]) -> tuple[Component, ...]:
+    """Return the components with these prime ideals, by decreasing dimension.
+
+    Each prime is given with its dimension and degree; components of the same dimension are in the
+    order of their descriptions.
+    """
+    components = []
+    for prime, dimension, degree in primes:
+        components.append(_component_of_prime(model, Ideal.of(prime), dimension, degree))
+    components.sort(key=lambda component: (-component.dimension, component.description))
+    return tuple(components)
+
+
+def _component_of_prime(model: Model, prime: Ideal, dimension: int, degree: int) -> Component:
+    """Return the variety of a prime ideal, over a perfect field, as a component of the singular
+    locus, with its orbit if the model knows orbits and the variety is not the point zero.
+
+    The point zero has no orbit, and only its description says what it is: in a model that knows
+    orbits the zero function, since coordinates are coefficients of functions there; in any other
+    model the origin of the space of the coordinates.
+
+    Raises
+    ------
+    ContradictionError
+        If the model knows orbits, and the variety is neither zero nor the closure of an orbit.
+    """
+    # A prime ideal of dimension 0 that is generated by monomials is generated by all variables: its
+    # point is zero.
+    is_zero = dimension == 0 and all(len(generator) == 1 for generator in prime.generators)
+    orbit_methods = model.orbit_methods()
+    orbit = None
+    if orbit_methods is None:
+        description = ORIGIN if is_zero else _variety_in_words(prime, dimension, degree)
+    elif is_zero:
+        description = ZERO
+    else:
+        orbit = _orbit_of_component(orbit_methods, prime, dimension, degree)
+        description = f"closure of the orbit {orbit}"
+    return Component(
+        description=description, orbit=orbit, dimension=dimension, degree=degree, ideal=prime
+    )
+
+
+def _orbit_of_component(
+    orbit_methods: OrbitMethods, prime: Ideal, dimension: int, degree: int
+) -> Any:
+    """Return the orbit whose closure is a component of the singular locus, the variety of a prime
+    ideal of this dimension and degree.
+
+    Raises
+    ------
+    ContradictionError
+        If there is no such orbit, although the singular locus is invariant under the group.
+    """
+    orbit = orbit_methods.identify(prime, dimension)
+    if orbit is None:
+        raise ContradictionError(
+            f"a minimal prime of dimension {dimension} and degree {degree} of the singular"
+            " locus is not an orbit closure, although the singular locus is invariant under the"
+            " group"
+        )
+    return orbit
+
+
+def _variety_in_words(prime: Ideal, dimension: int, degree: int) -> str:
+    """Return what the variety of a prime ideal is: of positive dimension, a point, or points.
+
+    Over a perfect field the degree of a finite variety is its number of points over the algebraic
+    closure.
+    """
+    if dimension > 0:
+        return f"irreducible component of dimension {dimension}"
+    if degree == 1:
+        return "a point"
+    return f"{degree} points, conjugate over {prime.ring.field}"

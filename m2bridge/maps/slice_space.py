@@ -115,28 +115,47 @@ def _slice_variables(names: Sequence[str], values: Values) -> tuple[str, ...]:
     check_kind("coordinates", values, Mapping, "a dictionary of values by coordinates")
     variables: dict[str, None] = {}  # a set whose elements keep their order
     for name, value in values.items():
-        if name not in names:
-            coordinates_text = first_names(names)
-            reason = f"'{name:.60}' is not a coordinate: they are {coordinates_text}"
-            raise InvalidCaseError("coordinates", reason)
-        try:
-            symbols = sympify(value, strict=True).free_symbols
-        except SympifyError:  # text too, which SymPy would run as a program
-            reason = f"{name}: {value!r:.60} is neither a number nor an expression"
-            raise InvalidCaseError("coordinates", reason) from None
-        for symbol in sorted(symbols, key=str):
-            variables[str(symbol)] = None
+        _check_is_coordinate(name, names)
+        variables |= dict.fromkeys(_symbols_in(name, value))
     for name in variables:
         if name in names:
             reason = f"'{name}' is a coordinate: give the variable another name"
             raise InvalidCaseError("coordinates", reason)
-    for name in names:
-        if name not in values:
-            variables[name] = None
+    variables |= dict.fromkeys(name for name in names if name not in values)
     if len(variables) != 3:
         left = f"leave {len(variables)} variables, and a surface is in three"
         raise InvalidCaseError("coordinates", f"{left}: {first_names(tuple(variables))}")
     return tuple(variables)
+
+
+def _check_is_coordinate(name: object, names: Sequence[str]) -> None:
+    """Raise InvalidCaseError if ``name`` is not one of the ``names`` of the coordinates.
+
+    It may also be of another type, such as a symbol of SymPy.
+    """
+    if not isinstance(name, str):
+        kind = type(name).__name__
+        reason = f"a coordinate is named by text, one of {first_names(names)}, not by a {kind}"
+        raise InvalidCaseError("coordinates", reason)
+    if name not in names:
+        reason = f"'{name:.60}' is not a coordinate: they are {first_names(names)}"
+        raise InvalidCaseError("coordinates", reason)
+
+
+def _symbols_in(name: str, value: Expr | Rational | int) -> list[str]:
+    """Return the names of the symbols in the value of the coordinate ``name``, sorted.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the value is neither a number nor an expression.
+    """
+    try:
+        symbols = sympify(value, strict=True).free_symbols
+    except SympifyError:  # text too, which SymPy would run as a program
+        reason = f"{name}: {value!r:.60} is neither a number nor an expression"
+        raise InvalidCaseError("coordinates", reason) from None
+    return sorted(map(str, symbols))
 
 
 def _coordinate_form(
@@ -163,6 +182,49 @@ def _coordinate_form(
     return form
 
 
+def _rational_box(
+    variables: Sequence[str], box: Mapping[str, Span] | Span
+) -> dict[str, tuple[fmpq, fmpq]]:
+    """Return the interval of each variable, with its two rational ends.
+
+    ``box`` maps each variable to its interval, or is one interval for all of them.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the variables with intervals are not all variables, or an interval is not valid.
+    """
+    intervals = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
+    missing_or_unknown = set(intervals) ^ set(variables)
+    if missing_or_unknown:
+        first = min(map(str, missing_or_unknown))
+        reason = f"has one interval for each of {', '.join(variables)}; look at '{first}'"
+        raise InvalidCaseError("box", reason)
+    return {name: _rational_interval(name, intervals[name]) for name in variables}
+
+
+def _rational_interval(name: str, interval: Span) -> tuple[fmpq, fmpq]:
+    """Return the two ends of the interval of the variable ``name``, as rational numbers of FLINT.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the interval has not two exact ends or is empty, or floats cannot represent its ends or
+        its length.
+    """
+    low, high = _exact_ends(name, interval)
+    if low >= high:
+        reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
+        raise InvalidCaseError("box", reason)
+    # since low < high, this maximum is the larger absolute value of the two ends
+    too_far_out = max(-low, high) > MAX_INTERVAL_END
+    too_short = MAX_INTERVAL_END * (high - low) < 1
+    if too_far_out or too_short:
+        reason = f"ends are at most {MAX_INTERVAL_END:.0e}, and its length is at least the inverse"
+        raise InvalidCaseError("box", f"{reason}: floats show it")
+    return flint_rational(low), flint_rational(high)
+
+
 def _exact_ends(name: str, interval: Span) -> tuple[Fraction, Fraction]:
     """Return the ends of the interval of a variable, as fractions.
 
@@ -177,40 +239,3 @@ def _exact_ends(name: str, interval: Span) -> tuple[Fraction, Fraction]:
         reason = f"{interval!r:.60} is not an interval for {name}: give two integers or fractions"
         raise InvalidCaseError("box", reason) from None
     return low, high
-
-
-def _rational_box(
-    variables: Sequence[str], box: Mapping[str, Span] | Span
-) -> dict[str, tuple[fmpq, fmpq]]:
-    """Return the interval of each variable, with its two rational ends.
-
-    ``box`` maps each variable to its interval, or is one interval for all of them.
-
-    Raises
-    ------
-    InvalidCaseError
-        If the variables with intervals are not all variables, an interval has not two exact ends or
-        is empty, or floats cannot represent its ends or its length.
-    """
-    intervals = box if isinstance(box, Mapping) else dict.fromkeys(variables, box)
-    missing_or_unknown = set(intervals) ^ set(variables)
-    if missing_or_unknown:
-        first = min(missing_or_unknown)
-        reason = f"has one interval for each of {', '.join(variables)}; look at '{first}'"
-        raise InvalidCaseError("box", reason)
-    rational_box = {}
-    for name in variables:
-        low, high = _exact_ends(name, intervals[name])
-        if low >= high:
-            reason = f"from {low!s:.60} to {high!s:.60} is not an interval for {name}"
-            raise InvalidCaseError("box", reason)
-        # since low < high, this maximum is the larger absolute value of the two ends
-        too_far_out = max(-low, high) > MAX_INTERVAL_END
-        too_short = MAX_INTERVAL_END * (high - low) < 1
-        if too_far_out or too_short:
-            reason = (
-                f"ends are at most {MAX_INTERVAL_END:.0e}, and its length is at least the inverse"
-            )
-            raise InvalidCaseError("box", f"{reason}: floats show it")
-        rational_box[name] = (flint_rational(low), flint_rational(high))
-    return rational_box

@@ -2,8 +2,8 @@
 
 Macaulay2 decomposes the slice and its singular locus over QQ. The real points of each component in
 a box form pieces (``pictures.real_geometry``), which end at the zeros of polynomials ``cuts``. Each
-piece lies as a whole among the functions of real weights or outside: the sign from which a
-criterion of the family tells it is constant on it. The proof is in docs/pictures.md.
+piece lies as a whole among the functions of real weights or outside: the sign by which a
+criterion of the family decides this is constant on it. The proof is in docs/pictures.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Unpack
+from numbers import Real
+from typing import Any, NamedTuple, Unpack
 
 from flint import fmpq_mpoly
 from sympy.polys.rings import PolyElement
@@ -24,7 +25,7 @@ from m2bridge.convert.answers import Answer, answer_to
 from m2bridge.convert.printing import ideal_macaulay2, polynomial_text
 from m2bridge.engine import RunOptions, computation, current
 from m2bridge.engine.script import Script, render
-from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError
+from m2bridge.errors import ContradictionError, InvalidCaseError, TimeLimitError, check_kind
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import clock
 from m2bridge.maps.closure import closure
@@ -125,6 +126,7 @@ class SliceSurface(SurfaceResult):
             If an angle is not a number from -360 to 360.
         """
         for name, angle in (("elevation", elevation), ("azimuth", azimuth)):
+            check_kind(name, angle, Real, "a number of degrees")
             if not abs(angle) <= 360:  # refuses nan too, which no comparison holds for
                 raise InvalidCaseError(name, f"must be from -360 to 360 degrees, not {angle}")
         return replace(self, elevation=elevation, azimuth=azimuth)
@@ -142,10 +144,7 @@ class SliceSurface(SurfaceResult):
             ("computed by", computed_by(self.engine_version, self.seconds)),
             ("not finished", self.unfinished or None),
         ]
-        rows = []
-        for piece in self.pieces:
-            singular = "singular" if piece.singular else ""
-            rows.append((piece.kind, singular, piece.place, _assignments_text(piece.sample or {})))
+        rows = [_piece_row(piece) for piece in self.pieces]
         pieces = Table(("piece", "", "its points are", "for example"), rows)
         title = f"Surface in a slice of the Zariski closure of the {self.model.title}"
         formula = equation_latex(self.equation)
@@ -195,6 +194,14 @@ def _component_json(component: SingularComponent) -> dict[str, Any]:
     return {"dimension": component.dimension, "generators": generators}
 
 
+def _piece_row(piece: Piece) -> tuple[str, str, str, str]:
+    """Return the row of a piece: its kind, ``singular`` if the surface is singular there, the place
+    of its points, and one of them if a rational one was found.
+    """
+    singular = "singular" if piece.singular else ""
+    return piece.kind, singular, piece.place, _assignments_text(piece.sample or {})
+
+
 def _piece_json(piece: Piece) -> dict[str, Any]:
     """Return a piece with a rational point of it, if one was found, for ``json.dumps``."""
     sample = None
@@ -239,8 +246,8 @@ def slice_surface(
     Raises
     ------
     InvalidCaseError
-        If the slice has not three variables, names no coordinates, or does not cut the closure in
-        one surface.
+        If a closure is not over QQ, the slice has not three variables or does not cut the closure
+        in one surface, a value is not of degree ≤ 1, or an interval or the fineness is not valid.
     MethodUnavailableError
         If the ideal of the closure is not proved complete.
     ContradictionError
@@ -259,44 +266,56 @@ def slice_surface(
     [('only in the Zariski closure', Fraction(-1, 2)),
      ('functions of real weights', Fraction(1, 2))]
     """
+    check_kind("fineness", fineness, Real, "a number")
     if not LEAST_FINENESS <= fineness <= MOST_FINENESS:
         raise InvalidCaseError(
             "fineness", f"must be from {LEAST_FINENESS} to {MOST_FINENESS}, not {fineness}"
         )
-    result = case if isinstance(case, Closure) else closure(case)
-    # a part of the equations would cut out more than the slice of the closure
-    if result.ideal is None or not result.completeness.proved:
-        raise result.incomplete()
+    result = _closure_over_the_rationals(case)
     space = SliceSpace.of(result.model.coordinate_names(), coordinates or {}, box)
-    criterion = space.criterion(result.model)
-    exceptional = () if criterion is None else criterion.zero
-    answer = answer_to(slice_script(result, space, exceptional))
-    _check_one_surface(answer)  # raises if the slice has other components, or none
-    components = _SliceComponents(
-        model=result.model, space=space, criterion=criterion, answer=answer
-    )
-    pieces: list[Piece] = []
-    unfinished = ""
-    try:
-        # each piece is kept at once, so that a limit leaves those that were found
-        for piece in components.pieces(fineness):
-            components.confirm(piece)
-            pieces.append(piece)
-    except TimeLimitError as limit:
-        unfinished = f"there may be more pieces: {limit}"
+    components = _SliceComponents.of(result, space)  # raises if they are not surfaces
+    found = components.pieces_until_limit(fineness)
+    criterion = components.criterion
     return SliceSurface(
         model=result.model,
         coordinates=space.forms,
-        # the ideal of the answer is generated by the one equation
-        equation=components.in_ring_of_slice(answer.ideal("equation")).generators[0],
+        equation=components.equation,
         singular=tuple(components.primes("singular")),
-        pieces=tuple(pieces),
+        pieces=found.pieces,
         box={name: tuple(map(fraction, ends)) for name, ends in space.box.items()},
         decided_by="" if criterion is None else criterion.reason,
         engine_version=current().version,
         seconds=clock().seconds,
-        unfinished=unfinished,
+        unfinished=found.unfinished,
     )
+
+
+def _closure_over_the_rationals(case: Case | Closure) -> Closure:
+    """Return the closure of a case over QQ, or the case itself if it is a closure; with its whole
+    ideal.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the case is a closure over a finite field.
+    MethodUnavailableError, TimeLimitError
+        If the ideal is not proved complete.
+    """
+    result = case if isinstance(case, Closure) else closure(case)
+    if result.field != QQ:
+        reason = f"must be a closure over QQ, not {result.field}, since real points are found"
+        raise InvalidCaseError("case", reason)
+    # a part of the equations would cut out more than the slice of the closure
+    if result.ideal is None or not result.completeness.proved:
+        raise result.incomplete()
+    return result
+
+
+class FoundPieces(NamedTuple):
+    """The pieces that were found, and the limit that ended the search; empty if all were found."""
+
+    pieces: tuple[Piece, ...]
+    unfinished: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +339,28 @@ class _SliceComponents:
     criterion: WithoutRealWeights | None
     answer: Answer
 
+    @classmethod
+    def of(cls, result: Closure, space: SliceSpace) -> _SliceComponents:
+        """Return the components of the slice of a closure, whose whole ideal is known, by a space.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the slice is empty, or one of its components is not a surface.
+        """
+        criterion = space.criterion(result.model)
+        exceptional = () if criterion is None else criterion.zero
+        answer = answer_to(slice_script(result, space, exceptional))
+        _check_one_surface(answer)
+        return cls(model=result.model, space=space, criterion=criterion, answer=answer)
+
+    @property
+    def equation(self) -> PolyElement:
+        """The squarefree equation of the slice, in the three variables."""
+        # the ideal of the answer is generated by the one equation
+        (equation,) = self.in_ring_of_slice(self.answer.ideal("equation")).generators
+        return equation
+
     def in_ring_of_slice(self, ideal: GeneratingSet) -> Ideal:
         """Return an ideal of the answer as an ideal in the ring of the slice."""
         ring = self.space.ring
@@ -330,6 +371,26 @@ class _SliceComponents:
         primes = map(self.in_ring_of_slice, self.answer.ideals(name))
         dimensions = self.answer.integers(f"{name}_dimensions")
         return list(map(SingularComponent, primes, dimensions))
+
+    def pieces_until_limit(self, fineness: int) -> FoundPieces:
+        """Return the pieces, each confirmed by membership, that are found before a limit on time.
+
+        ``fineness`` is about the number of points that are computed along a side of the box.
+
+        Raises
+        ------
+        ContradictionError
+            If the place of a piece is not that of its rational point.
+        """
+        pieces: list[Piece] = []
+        try:
+            # each piece is kept at once, so that a limit leaves those that were found
+            for piece in self.pieces(fineness):
+                self.confirm(piece)
+                pieces.append(piece)
+        except TimeLimitError as limit:
+            return FoundPieces(tuple(pieces), f"there may be more pieces: {limit}")
+        return FoundPieces(tuple(pieces), unfinished="")
 
     def pieces(self, fineness: int) -> Iterator[Piece]:
         """Yield the pieces of the surface, then those of the curves and points on it.
@@ -403,7 +464,7 @@ class _SliceComponents:
         Raises
         ------
         ContradictionError
-            If the sign cannot be told at that point.
+            If the sign at that point is not decided.
         """
         place = UNDECIDED if self.criterion is None else FUNCTIONS
         for cut in cuts:

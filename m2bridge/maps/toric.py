@@ -170,11 +170,7 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
             raise clock().late(name) from reason
         except (OSError, subprocess.CalledProcessError) as reason:
             raise MethodUnavailableError(f"{name} failed ({program}); {ELIMINATE}") from reason
-    basis = [
-        _with_positive_leading_entry(tuple(map(int, line.split())))
-        for line in lines
-        if line.strip()
-    ]
+    basis = [_vector_of(line) for line in lines if line.strip()]
     for u, row in product(basis, rows):
         if sum(map(mul, u, row)) != 0:  # an entry of Σ u_j a_j
             raise MethodUnavailableError(
@@ -182,6 +178,13 @@ def markov_basis(columns: Sequence[IntegerVector], program: Path) -> list[Intege
             )
     # no certificate or example should depend on the order in which a program writes
     return sorted(basis)
+
+
+def _vector_of(line: str) -> IntegerVector:
+    """Return the vector in a line of a Markov basis, or its negative (another sign changes nothing)
+    so that the first entry that is not zero is positive.
+    """
+    return _with_positive_leading_entry(tuple(map(int, line.split())))
 
 
 def _run_normaliz(program: Path, rows: Sequence[IntegerVector], stem: Path) -> list[str]:
@@ -247,8 +250,20 @@ def binomial(vector: IntegerVector, scalars: Sequence[Any]) -> dict[IntegerVecto
     }
 
 
-class LatticeProgram(NamedTuple):
-    """A Macaulay2 program for a lattice ideal, and in words why its generators are all."""
+def _binomial_ideal(vectors: Iterable[IntegerVector], independent: PolynomialMap) -> GeneratingSet:
+    """Return the ideal that the binomials of some vectors of the lattice generate, over QQ.
+
+    The vectors u satisfy Σ u_j a_j = 0 for the map x_j = c_j t^(a_j), ``independent``.
+    """
+    # the coefficient c_j of the one term of each image
+    scalars = [next(iter(image.values())) for image in independent.images]
+    ring = independent.target()
+    binomials = [binomial(vector, scalars) for vector in vectors]
+    return GeneratingSet(ring, tuple(map(ring.sympy_ring.from_dict, binomials)))
+
+
+class IdealProgram(NamedTuple):
+    """A Macaulay2 program for the ideal of a closure, and in words why its generators are all."""
 
     script: Script
     reason: str
@@ -256,7 +271,7 @@ class LatticeProgram(NamedTuple):
 
 def lattice_script(
     independent: PolynomialMap, *, field: CoefficientField, title: str
-) -> LatticeProgram:
+) -> IdealProgram:
     """Return the Macaulay2 program for the ideal of a monomial map.
 
     The map is in linearly independent coordinates. A torus translates the closure to that of the
@@ -277,12 +292,7 @@ def lattice_script(
     else:
         vectors = markov_basis(columns, program)
         reason = BY_MARKOV.format(program_name(program))
-    # the coefficient c_j of the one term of each image
-    scalars = [next(iter(image.values())) for image in independent.images]
-    ring = independent.target()
-    binomials = [binomial(vector, scalars) for vector in vectors]
-    equations = tuple(map(ring.sympy_ring.from_dict, binomials))
-    values = m2_syntax.ring_values(GeneratingSet(ring, equations)) | {
+    values = m2_syntax.ring_values(_binomial_ideal(vectors, independent)) | {
         "title": title,
         "field": m2_syntax.field(field),
         # with the degrees of the monomials in the parameters the ideal is homogeneous
@@ -291,4 +301,4 @@ def lattice_script(
         "saturated": program is not None,
     }
     script = render("lattice_ideal", libraries=("wire", "invariants"), values=values)
-    return LatticeProgram(script, reason)
+    return IdealProgram(script, reason)

@@ -9,7 +9,7 @@ Python can be sent as a reference, an object that stands for it.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.engine.discovery import Candidate
 from m2bridge.engine.script import Transcript, fields_of
@@ -142,6 +142,13 @@ class Display(Evaluation):
     text: str
 
 
+class EmittedFields(NamedTuple):
+    """The fields that a run of code emitted, by name in the wire format, and its transcript."""
+
+    fields: dict[str, Any]
+    transcript: Transcript
+
+
 class Evaluator(Conversation):
     """A process of Macaulay2 that evaluates code.
 
@@ -237,7 +244,12 @@ class Evaluator(Conversation):
         """
         fields, transcript = self.answer(code, "text", file, given, output=True, timeout=timeout)
         text = value_of(fields, "text") or ""
-        return Display(fields.get("value"), transcript.output, transcript.seconds, text)
+        return Display(
+            value=fields.get("value"),
+            output=transcript.output,
+            seconds=transcript.seconds,
+            text=text,
+        )
 
     def answer(
         self,
@@ -248,7 +260,7 @@ class Evaluator(Conversation):
         *,
         output: bool = False,
         timeout: float | None = None,
-    ) -> tuple[dict[str, Any], Transcript]:
+    ) -> EmittedFields:
         """Run code to its end; return the fields that it emits, undecoded, and the transcript.
 
         Parameters
@@ -289,7 +301,7 @@ class Evaluator(Conversation):
         flags = [self._forgets_symbols, bool(given), output and not self._forgets_symbols]
         arguments = [quoted(form), *map(_boolean, flags)]
         transcript = self.request("mbEvaluate", source, arguments, given=given, timeout=timeout)
-        return fields_of(transcript.records), transcript
+        return EmittedFields(fields_of(transcript.records), transcript)
 
 
 def _boolean(flag: bool) -> str:

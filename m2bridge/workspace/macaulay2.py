@@ -8,15 +8,16 @@ import difflib
 import os
 import re
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 from m2bridge import errors
-from m2bridge.engine import Candidate, Session, Transcript
+from m2bridge.engine import Candidate, Session
 from m2bridge.limits import Limits
 from m2bridge.results.sheet import quoted
 from m2bridge.workspace.evaluation import (
     Display,
+    EmittedFields,
     Evaluation,
     Evaluator,
     check_name,
@@ -46,9 +47,7 @@ class _WorkspaceProcess(Evaluator):
             )
         self.was_started = True
 
-    def answer(
-        self, code: str, form: str = "", *more: str, **options: Any
-    ) -> tuple[dict[str, Any], Transcript]:
+    def answer(self, code: str, form: str = "", *more: str, **options: Any) -> EmittedFields:
         """Return the fields that code emits, and the transcript, as :meth:`Evaluator.answer` does.
 
         ``form`` says how the value is sent; ``more`` and ``options`` are passed on. The message of
@@ -89,7 +88,10 @@ class Workspace:
     def __init__(
         self, locate: Callable[[], Candidate], limits: Limits, packages: Iterable[str] = ()
     ) -> None:
+        errors.check_kind("packages", packages, Iterable, "names of packages")
         self._packages = (packages,) if isinstance(packages, str) else tuple(packages)
+        for name in self._packages:
+            _check_package_name(name)
         self._process = _WorkspaceProcess(locate, limits, forgets_symbols=False)
         self._begin()
 
@@ -265,25 +267,18 @@ class Workspace:
             self._load(name)
 
     def _load(self, name: str) -> None:
-        """Load a package, whose name has letters and digits only; else InvalidCaseError is raised.
+        """Load a package.
 
         Raises
         ------
         PackageError
             If Macaulay2 has no package of this name, or cannot load it.
         """
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
-            raise errors.InvalidCaseError(
-                "packages", f"'{name}' is not the name of a package, such as Elimination"
-            )
         version = f"Macaulay2 {self._process.candidate.version}"
         # the names of all packages if this one is not among them, else nothing
         others = self._query(f"mbOthers {quoted(name)}")
         if others:
-            advice = "its file must be in a folder of Macaulay2's path"
-            near = difflib.get_close_matches(name, others, 3)
-            if near:
-                advice = f"did you mean {' or '.join(near)}?"
+            advice = _advice_on_package(name, others)
             raise errors.PackageError(f"{version} has no package '{name}'; {advice}")
         file = f"the call for the package {name}"
         try:
@@ -297,6 +292,25 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _check_package_name(name: object) -> None:
+    """Raise InvalidCaseError unless a package may have the name: letters and digits only."""
+    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9]*", name):
+        raise errors.InvalidCaseError(
+            "packages", f"'{name}' is not the name of a package, such as Elimination"
+        )
+
+
+def _advice_on_package(name: str, others: Sequence[str]) -> str:
+    """Return what to do about a package that Macaulay2 does not have, in words.
+
+    ``others`` are the names of the packages that it has.
+    """
+    near = difflib.get_close_matches(name, others, 3)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return "its file must be in a folder of Macaulay2's path"
 
 
 def _definedness_test(name: str) -> str:
@@ -433,6 +447,8 @@ class Macaulay2(Session):
         ------
         PackageError
             If Macaulay2 does not have one of them, or cannot load it.
+        InvalidCaseError
+            If one of them is no name of a package.
 
         Examples
         --------

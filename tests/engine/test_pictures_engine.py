@@ -261,6 +261,8 @@ def test_a_map_has_undecided_pieces_and_a_page(engine: Macaulay2) -> None:
     found = slice_surface(whitney, engine=engine, fineness=6)
     assert {piece.place for piece in found.pieces} == {UNDECIDED}
     assert [piece.singular for piece in found.pieces if piece.kind == "curve"] == [True]
+    with pytest.raises(InvalidCaseError, match="'elevation' must be a number of degrees"):
+        found.seen_from("30", 45)  # type: ignore[arg-type]
     (axes,) = found.figure().axes
     assert {line.get_linestyle() for line in axes.lines} == {"--"}
     legend = {text.get_text() for text in axes.figure.legends[0].get_texts()}

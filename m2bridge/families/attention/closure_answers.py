@@ -48,11 +48,10 @@ from m2bridge.implicitization.implicitize import Implicitization, implicitize
 from m2bridge.limits import clock, limited
 from m2bridge.maps.closure import closure_script, read_closure
 from m2bridge.maps.closure_result import Closure
-from m2bridge.maps.completeness import check_representations
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.degrees.polar_result import PolarDegrees
 from m2bridge.maps.degrees.slices import slices_program
-from m2bridge.maps.equations import default_max_degree
+from m2bridge.maps.equations import check_representations, default_max_degree
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 

@@ -393,6 +393,7 @@ def test_a_poly_is_a_polynomial() -> None:
 
 
 S = symbols("s")
+LINE = PolynomialMap.from_expressions([S], {"x": S})
 PYTHON: dict[str, tuple[Callable[[], object], str]] = {
     "one symbol": (
         lambda: PolynomialMap.from_expressions(S, {"x": S}),
@@ -420,6 +421,30 @@ PYTHON: dict[str, tuple[Callable[[], object], str]] = {
     ),  # type: ignore[arg-type]
     "another name": (lambda: m2bridge.singular_locus(MODEL, field="QQ"), "not 'QQ'"),  # type: ignore[arg-type]
     "and another": (lambda: m2bridge.dimension(MODEL, field="GF(5)"), "not 'GF\\(5\\)'"),  # type: ignore[arg-type]
+    "a number of points as text": (
+        lambda: m2bridge.slice_surface(MODEL, fineness="24"),  # type: ignore[arg-type]
+        "'fineness' must be a number, not a str",
+    ),
+    "no title": (
+        lambda: m2bridge.image(LINE, title=None),  # type: ignore[arg-type]
+        "'title' must be text, not a NoneType",
+    ),
+    "one output as text": (
+        lambda: m2bridge.Chain((m2bridge.Layer(LINE),)).restricted_to("x"),
+        "'outputs' must be a list of names, not a str",
+    ),
+    "an output as a list": (
+        lambda: m2bridge.Chain((m2bridge.Layer(LINE),)).restricted_to([["x"]]),  # type: ignore[list-item]
+        "there is no output",
+    ),
+    "a number of packages": (
+        lambda: Macaulay2().workspace(packages=5),  # type: ignore[arg-type]
+        "'packages' must be names of packages, not a int",
+    ),
+    "a number as a package": (
+        lambda: Macaulay2().workspace(packages=[5]),  # type: ignore[list-item]
+        "'5' is not the name of a package",
+    ),
     "numbers for a model": (
         lambda: closure((2, 1)),
         "must be a model or a PolynomialMap, not a tuple",

@@ -21,10 +21,11 @@ import pytest
 from click.testing import CliRunner, Result
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from hypothesis import given, strategies
-from sympy import Matrix
+from sympy import Matrix, Symbol, symbols
 
-from m2bridge import SingleLayerAttention
-from m2bridge.algebra.field import QQ
+from m2bridge import PolynomialMap, SingleLayerAttention, hilbert_function, slice_surface
+from m2bridge.algebra.field import QQ, CoefficientField
+from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import PolynomialRing
 from m2bridge.cli import commands
 from m2bridge.errors import (
@@ -40,6 +41,8 @@ from m2bridge.families.deep_attention import bounds
 from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.ideals.ideal import Ideal
 from m2bridge.limits import limited
+from m2bridge.maps.closure_result import Closure
+from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.slice_space import SliceSpace
 from m2bridge.pictures import real_geometry as real_surface
 from m2bridge.pictures.graph_layout import HALF_HEIGHT, lay_out, smooth_curve, straighten_route
@@ -53,6 +56,7 @@ from m2bridge.pictures.real_geometry import (
     real_roots,
     root_intervals,
 )
+from m2bridge.results.known import Bounds
 from m2bridge.results.picture import add_title, check_available, new_figure, picture_format
 from tests.limits import Looks
 from tests.tiers import slow
@@ -304,6 +308,48 @@ def test_ends_of_a_box_are_two_exact_numbers(box: Any) -> None:
 def test_values_of_coordinates_are_no_text() -> None:
     with pytest.raises(InvalidCaseError, match="x: 'w' is neither a number nor an expression"):
         SliceSpace.of(("x", "y", "z"), {"x": "w"}, (0, 1))  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("name", [1, Symbol("x")])
+def test_coordinates_of_a_slice_are_named_by_text(name: Any) -> None:
+    with pytest.raises(InvalidCaseError, match=f"named by text.*not by a {type(name).__name__}"):
+        SliceSpace.of(("x", "y", "z"), {name: 1}, (0, 1))
+
+
+def test_a_box_names_no_number() -> None:
+    with pytest.raises(InvalidCaseError, match="look at '1'"):
+        SliceSpace.of(("x", "y", "z"), {}, {1: (0, 1), "x": (0, 1)})  # type: ignore[dict-item]
+
+
+def closure_of_conic(field: CoefficientField) -> Closure:
+    """Return the closure of the image of (s, t) ↦ (s², st, t²) over a field: the cone xz = y²."""
+    s, t, x, y, z = symbols("s t x y z")
+    images = {"x": s**2, "y": s * t, "z": t**2}
+    model = as_model(PolynomialMap.from_expressions([s, t], images))
+    ring = PolynomialRing(field, ("x", "y", "z"))
+    return Closure(
+        model=model,
+        field=field,
+        strategy="elimination",
+        equations=Ideal(ring, (ring.polynomial(x * z - y**2),)),
+        known_dimension=Bounds.exactly(2),
+        hilbert_series=HilbertSeries.from_numerator({0: 1, 2: -1}, 3),
+        seconds=0.0,
+    )
+
+
+def test_the_hilbert_function_names_the_field_of_the_closure() -> None:
+    over_field = hilbert_function(closure_of_conic(CoefficientField(5)), degree=2)
+    assert (over_field.to_json()["field"], over_field.values) == ("GF(5)", (1, 3, 5))
+    assert over_field.to_sheet().title.endswith(", over GF(5)")
+    over_rationals = hilbert_function(closure_of_conic(QQ), degree=2)
+    assert over_rationals.to_json()["field"] == "QQ"
+    assert ", over" not in over_rationals.to_sheet().title
+
+
+def test_real_points_are_those_of_a_closure_over_the_rationals() -> None:
+    with pytest.raises(InvalidCaseError, match="over QQ, not GF"):
+        slice_surface(closure_of_conic(CoefficientField(5)))
 
 
 def test_coordinates_on_the_command_line() -> None:

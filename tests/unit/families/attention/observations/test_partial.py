@@ -23,8 +23,7 @@ from m2bridge.families.attention.orbits.fibres import Fibre, fibres
 from m2bridge.families.attention.orbits.orbits import generic_orbit, orbits
 from m2bridge.families.attention.orbits.tangents import tangent_upper_bounds
 from m2bridge.families.attention.statements import REGISTRY
-from m2bridge.maps.locus import LocusFindings, OrbitStatus
-from m2bridge.maps.singular_locus import known_orbits
+from m2bridge.maps.locus import LocusFindings, OrbitStatus, known_orbits
 from m2bridge.results.base import Decision
 from m2bridge.results.known import UNKNOWN, Bounds
 from m2bridge.statements.statement import (
