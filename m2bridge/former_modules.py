@@ -48,7 +48,6 @@ _MOVED = {
     "families.attention.layers_in_a_row": "trained_weights.networks.network_with_norms",
     "families.attention.membership": "families.attention.orbits.membership",
     "families.attention.near_weights": "trained_weights.heads.distances",
-    "families.attention.numerical_weights": "trained_weights.heads.spectrum",
     "families.attention.observation": "families.attention.observations.observe",
     "families.attention.observed": "families.attention.observations.at_orbits",
     "families.attention.observed_by_degree": "families.attention.observations.by_degree",
@@ -56,7 +55,6 @@ _MOVED = {
     "families.attention.representations": "families.attention.ideal.representations",
     "families.attention.shape": "families.attention.sizes",
     "families.attention.tangents": "families.attention.orbits.tangents",
-    "families.attention.tokens": "trained_weights.heads.token_space",
     "families.attention.weight_names": "trained_weights.checkpoints.names",
     "families.attention.weights": "trained_weights.result",
     "families.attention.weights_picture": "trained_weights.picture",
@@ -85,6 +83,14 @@ DIVIDED_MODULES = {
         "m2bridge.maps.degrees.polar_result",
         "m2bridge.maps.degrees.slices",
         "m2bridge.maps.degrees.polar_degrees",
+    ),
+    "m2bridge.families.attention.numerical_weights": (
+        "m2bridge.trained_weights.heads.spectrum",
+        "m2bridge.trained_weights.heads.numerical",
+    ),
+    "m2bridge.families.attention.tokens": (
+        "m2bridge.trained_weights.heads.token_space",
+        "m2bridge.trained_weights.heads.reduced_head",
     ),
     "m2bridge.maps.statement": ("m2bridge.statements.statement", "m2bridge.maps.locus"),
 }

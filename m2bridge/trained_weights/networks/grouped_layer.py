@@ -25,7 +25,7 @@ from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of
-from m2bridge.trained_weights.heads.token_space import ReducedHead
+from m2bridge.trained_weights.heads.reduced_head import ReducedHead
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.groups import Symmetries

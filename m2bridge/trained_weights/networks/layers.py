@@ -32,7 +32,7 @@ from m2bridge.trained_weights.checkpoints.names import are_named_alike
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
-from m2bridge.trained_weights.heads.token_space import ReducedHead
+from m2bridge.trained_weights.heads.reduced_head import ReducedHead
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.grouped_layer import grouped_layer, layer_without_weights
 from m2bridge.trained_weights.networks.groups import ExtraParameters, FiniteGroup, products

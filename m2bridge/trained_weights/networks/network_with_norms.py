@@ -29,7 +29,7 @@ from m2bridge.trained_weights.checkpoints.arrays import as_fractions
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
-from m2bridge.trained_weights.heads.token_space import norm_before
+from m2bridge.trained_weights.heads.reduced_head import norm_before
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.grouped_layer import DifferentialRanks, layer_without_weights

@@ -23,12 +23,8 @@ from m2bridge.results.known import Bounds
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
-from m2bridge.trained_weights.heads.token_space import (
-    IN_CONSTANT,
-    KEY_BIAS,
-    LazyProduct,
-    ReducedHead,
-)
+from m2bridge.trained_weights.heads.reduced_head import IN_CONSTANT, KEY_BIAS, ReducedHead
+from m2bridge.trained_weights.heads.token_space import LazyProduct
 
 ENOUGH_TOKENS = "all but finitely many t"
 """The numbers t of tokens for which heads with rotary positions are determined."""

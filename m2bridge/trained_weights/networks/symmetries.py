@@ -28,13 +28,13 @@ from m2bridge.trained_weights.checkpoints.arrays import as_fractions
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
-from m2bridge.trained_weights.heads.token_space import (
+from m2bridge.trained_weights.heads.reduced_head import (
     IN_CONSTANT,
     ReducedHead,
-    Tokens,
     norm_before,
     reduce_head,
 )
+from m2bridge.trained_weights.heads.token_space import Tokens
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import EPSILON
 from m2bridge.trained_weights.networks.groups import (
