@@ -10,7 +10,7 @@ that of its orbits on generic weights.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial, prod
 from typing import Any, Self
@@ -129,6 +129,11 @@ def _product(groups: list[FiniteGroup]) -> FiniteGroup:
         formula="·".join(formulas),
         order=prod(group.order for group in groups),
     )
+
+
+def nonzero_directions(named: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Return the pairs of a name and a number of redundant directions, without those of none."""
+    return tuple((name, size) for name, size in named.items() if size)
 
 
 def symmetry_names(connected: Iterable[tuple[str, int]], finite: Sequence[FiniteGroup]) -> str:
