@@ -42,9 +42,7 @@ _MOVED = {
     "families.attention.head_weights": "trained_weights.heads.findings",
     "families.attention.highest_weights": "families.attention.ideal.highest_weights",
     "families.attention.integrals": "families.attention.polar.chern_integrals",
-    "families.attention.layer_symmetries": "trained_weights.networks.symmetries",
     "families.attention.layer_tensors": "trained_weights.checkpoints.tensors",
-    "families.attention.layer_weights": "trained_weights.networks.layers",
     "families.attention.layers_in_a_row": "trained_weights.networks.network_with_norms",
     "families.attention.membership": "families.attention.orbits.membership",
     "families.attention.near_weights": "trained_weights.heads.distances",
@@ -59,7 +57,6 @@ _MOVED = {
     "families.attention.weights": "trained_weights.result",
     "families.attention.weights_picture": "trained_weights.picture",
     "families.deep_attention.affine": "trained_weights.networks.differential",
-    "families.deep_attention.at_weights": "trained_weights.networks.network",
     "families.definition": "families.base",
     "maps.cross_check": "crosscheck.cross_check",
     "maps.lattice": "maps.toric",
@@ -83,6 +80,18 @@ DIVIDED_MODULES = {
         "m2bridge.maps.degrees.polar_result",
         "m2bridge.maps.degrees.slices",
         "m2bridge.maps.degrees.polar_degrees",
+    ),
+    "m2bridge.families.attention.layer_symmetries": (
+        "m2bridge.trained_weights.networks.symmetries",
+        "m2bridge.trained_weights.networks.softmax",
+    ),
+    "m2bridge.families.attention.layer_weights": (
+        "m2bridge.trained_weights.networks.layers",
+        "m2bridge.trained_weights.networks.remarks",
+    ),
+    "m2bridge.families.deep_attention.at_weights": (
+        "m2bridge.trained_weights.networks.network",
+        "m2bridge.trained_weights.networks.separate_heads",
     ),
     "m2bridge.families.attention.numerical_weights": (
         "m2bridge.trained_weights.heads.spectrum",

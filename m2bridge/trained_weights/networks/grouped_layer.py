@@ -31,13 +31,12 @@ from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.groups import Symmetries, nonzero_directions
 from m2bridge.trained_weights.networks.series import check_few_parameters, differential_ranks
 from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, ranks_of_groups
+from m2bridge.trained_weights.networks.softmax import is_affine_softmax, softmax_layer
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
     NormAndOutputBias,
     finite_symmetries,
     head_groups,
-    is_affine_softmax,
-    softmax_layer,
     symmetries_of_layer,
 )
 

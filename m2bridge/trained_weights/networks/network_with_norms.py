@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy
 
@@ -26,7 +26,7 @@ from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions
-from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
 from m2bridge.trained_weights.heads.reduced_head import norm_before
@@ -326,8 +326,8 @@ def _symmetries_between(
 
 
 def _base_changes_before(after: AnalysedLayer, d: int, span: int) -> Iterator[Between]:
-    """Yield the group of changes of base, or rotations, of the tokens that enter a layer, where it is
-    a symmetry of this layer and the one before it.
+    """Yield the group of changes of base, or rotations, of tokens that enter a layer, if it is a
+    symmetry of this layer, ``after``, and the one before it.
 
     ``d`` is the number of entries of these tokens, the outputs of the layer before, and ``span``
     the dimension of the space that they span.
@@ -426,50 +426,47 @@ def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
     the last columns of K, Q and V.
     """
     options = layer.options
-    heads = []
+    heads = list(layer.tensors.heads(layer.number, options.heads))
     # All heads of a layer have the same norm and output bias.
-    norm: Norm | None = None
-    output_bias: Any = ()
-    for head in layer.tensors.heads(layer.number, options.heads):
-        norm = norm_before(head, options.norm)
-        biases = head.biases if options.biases else {}
-        if options.biases and head.O_bias is not None:
-            output_bias = as_fractions(head.O_bias).tolist()
-        matrices = {}
-        for letter, matrix in head.matrices.items():
-            bias = biases.get(letter)
-            # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
-            if bias is None and biases and letter in "KQV" and not options.softmax:
-                bias = numpy.zeros(len(matrix))
-            matrices[letter] = _rows_with_bias(matrix, bias)
-        heads.append(matrices)
-    gamma: Any = ()
-    beta: Any = ()
-    if norm is not None and norm.gamma is not None:
-        gamma = as_fractions(norm.gamma).tolist()
-    if norm is not None and norm.beta is not None and options.biases:
-        beta = as_fractions(norm.beta).tolist()
+    first = heads[0]
+    norm = norm_before(first, options.norm)
+    kind, gamma, beta = "", None, None
+    if norm is not None:
+        kind, gamma = norm.kind, norm.gamma
+        beta = norm.beta if options.biases else None
     return AffineLayer(
         width=layer.shapes[0].width,
-        heads=tuple(heads),
-        output_bias=tuple(output_bias),
-        norm=norm.kind if norm is not None else "",
-        gamma=tuple(gamma),
-        beta=tuple(beta),
+        heads=tuple(_rows_by_letter(head, options) for head in heads),
+        output_bias=_fractions(first.O_bias if options.biases else None),
+        norm=kind,
+        gamma=_fractions(gamma),
+        beta=_fractions(beta),
         sharing=layer.around.sharing,
         epsilon=options.epsilon,
     )
 
 
-def _rows_with_bias(matrix: Any, bias: Any) -> list[list[Any]]:
-    """Return the rows of a matrix as lists of fractions, with the entries of its bias as the last
-    column; without one if it is ``None``.
+def _fractions(array: Any) -> tuple[Any, ...]:
+    """Return the entries of a vector as fractions; none if it is ``None``."""
+    return () if array is None else tuple(as_fractions(array).tolist())
+
+
+def _rows_by_letter(head: HeadArrays, options: AnalysisOptions) -> dict[str, list[list[Any]]]:
+    """Return the rows of the matrices of a head by their letters, as lists of fractions; biases, if
+    they count, are the last columns of K, Q and V.
     """
-    columns = as_fractions(matrix)
-    if bias is not None:
-        columns = numpy.column_stack([columns, as_fractions(bias)])
-    rows: list[list[Any]] = columns.tolist()
-    return rows
+    biases = head.biases if options.biases else {}
+    found = {}
+    for letter, matrix in head.matrices.items():
+        bias = biases.get(letter)
+        # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
+        if bias is None and biases and letter in "KQV" and not options.softmax:
+            bias = numpy.zeros(len(matrix))
+        columns = as_fractions(matrix)
+        if bias is not None:
+            columns = numpy.column_stack([columns, as_fractions(bias)])
+        found[letter] = columns.tolist()
+    return found
 
 
 def _most_rank(
@@ -534,33 +531,52 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     * for LayerNorm: these on outputs modulo (1, …, 1), with d − 1 for d; the translations O + 1·uᵀ;
       and one for the output bias, whose mean does not pass.
     """
+    if not after.around.norm:
+        return layer.outputs * _moved_outputs(layer, modulo_mean=False).span
     takes_mean_away = after.around.norm == LAYER_NORM
-    translations = 0
+    outputs = _moved_outputs(layer, modulo_mean=takes_mean_away)
+    d = layer.outputs
+    moved = 0
+    if takes_mean_away:
+        d -= 1
+        # One direction of the output bias, if there is one: its mean does not pass.
+        moved = outputs.translations + (layer.around.output_bias > 0)
+    if after.around.absorbs_linear_maps:
+        moved += _rotations(d) - _rotations(d - outputs.span)
+    return moved
+
+
+class _MovedOutputs(NamedTuple):
+    """What changes of base and translations of the outputs of a layer move at its weights.
+
+    ``span`` is the dimension of the space that the columns of all OV span, and ``translations`` the
+    number of directions O + 1·uᵀ, or V + 1·uᵀ without O, in which some OV changes.
+    """
+
+    span: int
+    translations: int
+
+
+def _moved_outputs(layer: AnalysedLayer, *, modulo_mean: bool) -> _MovedOutputs:
+    """Return what symmetries of the outputs of a layer move at its weights, by ranks modulo the
+    prime; the span is one of outputs modulo (1, …, 1) if ``modulo_mean``.
+
+    The heads of lightning attention with A = 0 are left out: they are zero, whatever V is.
+    """
     columns: list[Any] = []
+    translations = 0
     for head in layer.options.reduced_heads(layer.number, layer.tensors):
         matrices = residues_of(head)
-        # With A = 0 a head of lightning attention is zero, whatever its values are.
         if not layer.options.softmax and not _product_A(matrices).rank():
             continue
+        translations += _dimension_of_translations(matrices)
         values = matrices["O"] * matrices["V"] if "O" in matrices else matrices["V"]
-        if takes_mean_away:
-            # O + 1·uᵀ, or V + 1·uᵀ without O, changes nothing that passes the norm.
-            translations += _dimension_of_translations(matrices)
+        if modulo_mean:
             # Outputs modulo (1, …, 1) are their differences to the last one.
             values = without_last_row(values)
         columns += values.transpose().table()
     span = rank_mod(columns, LARGE_PRIME) if columns else 0
-    d = layer.outputs
-    if not after.around.norm:
-        return d * span
-    if takes_mean_away:
-        d -= 1
-        # One direction of the output bias, if there is one: its mean does not pass.
-        translations += layer.around.output_bias > 0
-    rotations = 0
-    if after.around.absorbs_linear_maps:
-        rotations = _rotations(d) - _rotations(d - span)
-    return translations + rotations
+    return _MovedOutputs(span=span, translations=translations)
 
 
 def _dimension_of_translations(matrices: Mapping[str, Any]) -> int:

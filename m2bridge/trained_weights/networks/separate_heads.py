@@ -102,10 +102,10 @@ def _are_independent(layer: Sequence[Matrices], X: Any) -> bool:
 
 def _quadratic_form(head: Matrices, X: Any) -> list[int]:
     """Return the values of xᵀAx at all columns x of X."""
-    return _bilinear_form(head, X, X)
+    return bilinear_form(head, X, X)
 
 
-def _bilinear_form(head: Matrices, X: Any, Y: Any) -> list[int]:
+def bilinear_form(head: Matrices, X: Any, Y: Any) -> list[int]:
     """Return the values of xᵀAy for the columns x of X and y of Y in the same place."""
     # A = KᵀQ is not multiplied out: it is a large matrix of small rank.
     if "A" in head:
@@ -149,7 +149,7 @@ def _has_scores(head: Matrices, draw: Draw) -> bool:
     d = head["V"].ncols()
     # Two matrices of one column.
     x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))
-    return any(_bilinear_form(head, x, y))
+    return any(bilinear_form(head, x, y))
 
 
 def _values(head: Matrices) -> Any:
