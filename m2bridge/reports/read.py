@@ -113,9 +113,9 @@ def collect(folder: Path) -> Report:
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
-                contents.add_outcome(path, name)
+                contents.read_outcome(path, name)
             else:
-                contents.add_certificate(path, name)
+                contents.read_certificate(path, name)
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
             problems.append(Problem(name, line(str(reason))))
     rows = sorted(contents.all_rows(), key=lambda row: row.sort_key)
@@ -147,8 +147,8 @@ class _Contents:
     tables: dict[Table, Table] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
 
-    def add_outcome(self, path: Path, name: str) -> None:
-        """Add an outcome; ``name`` is the path of its file in the folder, as text.
+    def read_outcome(self, path: Path, name: str) -> None:
+        """Read an outcome; ``name`` is the path of its file in the folder, as text.
 
         Raises
         ------
@@ -159,8 +159,8 @@ class _Contents:
         _register_file_name(rows, SUFFIX, self.files)  # raises for a second answer
         self.unanswered.extend(rows)
 
-    def add_certificate(self, path: Path, name: str) -> None:
-        """Add a certificate; ``name`` is the path of its file in the folder, as text.
+    def read_certificate(self, path: Path, name: str) -> None:
+        """Read a certificate; ``name`` is the path of its file in the folder, as text.
 
         Raises
         ------
