@@ -171,29 +171,47 @@ def case_grids(entries: Iterable[Entry]) -> tuple[list[CaseGrid], list[Entry]]:
     """
     listed = list(entries)
     has_several_families = len({entry.case.family for entry in listed}) > 1
-    # Cases of a group have family, names of numbers, and numbers from the third on in common.
-    groups: dict[tuple[Any, ...], list[Entry]] = {}
+    groups: dict[_CommonValues, list[Entry]] = {}
     for entry in listed:
-        headings = tuple(option.heading for option in entry.case.options)
-        further_values = entry.case.cells[2:]
-        groups.setdefault((entry.case.family, headings, further_values), []).append(entry)
+        common = _CommonValues(
+            family=entry.case.family,
+            headings=tuple(option.heading for option in entry.case.options),
+            further_values=entry.case.cells[2:],
+        )
+        groups.setdefault(common, []).append(entry)
     tables, others = [], []
     # Keys are sorted as text, because numbers and words in them cannot be compared.
-    for key in sorted(groups, key=repr):
-        name, headings, further_values = key
-        group = groups[key]
-        if len(headings) < 2:
+    for common in sorted(groups, key=lambda key: repr(tuple(key))):
+        group = groups[common]
+        if len(common.headings) < 2:
             others += group
             continue
-        common_numbers = zip(headings[2:], further_values, strict=True)
-        # empty for cases of two numbers
-        caption = ", ".join(f"{heading} = {value}" for heading, value in common_numbers)
-        if has_several_families:
-            title = family(name).title
-            caption = f"{title}: {caption}" if caption else title
+        caption = common.caption(with_family=has_several_families)
         table = cross_table({entry.case.cells[:2]: entry for entry in group})
-        tables.append(CaseGrid(caption, headings[:2], columns=table.columns, lines=table.rows))
+        headings = common.headings[:2]
+        tables.append(CaseGrid(caption, headings, columns=table.columns, lines=table.rows))
     return tables, others
+
+
+class _CommonValues(NamedTuple):
+    """What the cases of one table have in common: the family by its name, the headings of all
+    numbers, and the numbers from the third on.
+    """
+
+    family: str
+    headings: tuple[str, ...]
+    further_values: tuple[TableCell, ...]
+
+    def caption(self, *, with_family: bool) -> str:
+        """Return the caption of the table, such as ``t = 3``; it begins with the title of the
+        family if ``with_family``, and is empty without it for cases of two numbers.
+        """
+        common_numbers = zip(self.headings[2:], self.further_values, strict=True)
+        numbers = ", ".join(f"{heading} = {value}" for heading, value in common_numbers)
+        if not with_family:
+            return numbers
+        title = family(self.family).title
+        return f"{title}: {numbers}" if numbers else title
 
 
 ORBIT_TABLE_HEADER = (

@@ -422,24 +422,29 @@ def to_latex(report: Report, documentation: str = "") -> str:
     numbers, or by their names on several lines where the numbers take too much space.
     """
     # of the columns of numbers together, in characters
-    width = _width_of_case_texts(report)
-    by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
-    # The column of names is as wide as the longest one, up to a share of the line, of which a
-    # character takes about 0.0115.
-    longest = max((len(case.name) for case in report.cases), default=0)
-    share_of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
-    # in the template ``by_name`` is whether cases are named by their names, and ``of_names`` the
-    # share of the line for these
+    width_of_numbers = _width_of_case_texts(report)
+    are_named = report.columns == NAMES or width_of_numbers > MAX_LATEX_NUMBER_CHARS
+    # In the template ``by_name`` is whether cases are named by their names, ``of_names`` the share
+    # of the line for these, and ``width`` the width of the columns of numbers.
     return _document(
         "report.tex",
         report,
         documentation,
         answer=latex_answer(report, documentation),
-        by_name=by_name,
-        width=width,
-        of_names=share_of_names,
+        by_name=are_named,
+        width=width_of_numbers,
+        of_names=_share_of_names(report),
         keep_with_next=keep_with_next(),
     )
+
+
+def _share_of_names(report: Report) -> float:
+    """Return the width of a column with the names of cases, as a share of the line in LaTeX: that
+    of the longest name, up to :data:`MAX_LATEX_NAME_SHARE`.
+    """
+    longest = max((len(case.name) for case in report.cases), default=0)
+    # A character takes about 0.0115 of the line.
+    return min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
 
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:

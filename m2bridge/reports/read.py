@@ -113,9 +113,9 @@ def collect(folder: Path) -> Report:
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
-                contents.read_outcome(path, name)
+                contents.include_outcome(path, name)
             else:
-                contents.read_certificate(path, name)
+                contents.include_certificate(path, name)
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
             problems.append(Problem(name, line(str(reason))))
     rows = sorted(contents.all_rows(), key=lambda row: row.sort_key)
@@ -147,8 +147,8 @@ class _Contents:
     tables: dict[Table, Table] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
 
-    def read_outcome(self, path: Path, name: str) -> None:
-        """Read an outcome; ``name`` is the path of its file in the folder, as text.
+    def include_outcome(self, path: Path, name: str) -> None:
+        """Include an outcome; ``name`` is the path of its file in the folder, as text.
 
         Raises
         ------
@@ -159,8 +159,8 @@ class _Contents:
         _register_file_name(rows, SUFFIX, self.files)  # raises for a second answer
         self.unanswered.extend(rows)
 
-    def read_certificate(self, path: Path, name: str) -> None:
-        """Read a certificate; ``name`` is the path of its file in the folder, as text.
+    def include_certificate(self, path: Path, name: str) -> None:
+        """Include a certificate; ``name`` is the path of its file in the folder, as text.
 
         Raises
         ------
@@ -229,21 +229,19 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
         raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
+    row_of_answer = partial(
+        VerdictRow,
+        case=case,
+        question=certificate.question,
+        reported=certificate.reported,
+        file=file,
+    )
     rows = []
     for answer in answers:
         # A VerdictRow has the fields of an AnswerRow, but calls its name ``statement``.
         fields = answer._asdict()
         statement = fields.pop("name")
-        rows.append(
-            VerdictRow(
-                case=case,
-                question=certificate.question,
-                statement=statement,
-                reported=certificate.reported,
-                file=file,
-                **fields,
-            )
-        )
+        rows.append(row_of_answer(statement=statement, **fields))
     return rows
 
 

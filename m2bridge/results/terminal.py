@@ -65,17 +65,17 @@ def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int
 
     lines = []
     if sheet.title:
-        lines = _laid_out([_text(sheet.title, style="bold")], console)
+        lines = _lines_of_parts([_text(sheet.title, style="bold")], console)
     for block in sheet.blocks:
         if isinstance(block, Polynomials) and most is None:
             # They have megabytes, which the terminal wraps faster than rich does.
             lines.append(visible_lines(block.text(most)))
         else:
-            lines += _laid_out(_parts(block, most, width), console)
+            lines += _lines_of_parts(_parts(block, most, width), console)
     return "\n".join(lines)
 
 
-def _laid_out(parts: Iterable[RenderableType], console: Console) -> list[str]:
+def _lines_of_parts(parts: Iterable[RenderableType], console: Console) -> list[str]:
     """Return the lines that rich makes of some parts in the width of a console, without blanks at
     their ends.
     """

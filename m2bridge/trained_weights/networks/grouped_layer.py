@@ -87,16 +87,12 @@ def bounded_by_ranks(
         named.update(dict(group.redundant()))
     named.update(dict(around.redundant_directions()))
     parameters = sum(group.parameters for group in groups) + around.extra_parameters().parameters
-    bounds = [
-        Bounds.at_most(
-            parameters - named.total(), "the parameters less those of the listed symmetries"
-        )
-    ]
+    reason = "the parameters less those of the listed symmetries"
+    bounds = [Bounds.at_most(parameters - named.total(), reason)]
     if not around.rotary:
         coefficients = _number_of_coefficients(shapes[0], around.output_bias)
         bounds.append(Bounds.at_most(coefficients, "the number of coefficients"))
-    bounds += ranks.bounds_of_dimension()
-    dimension = intersect_bounds(*bounds)
+    dimension = intersect_bounds(*bounds, *ranks.bounds_of_dimension())
     # The ``method`` says how ranks were computed, or why they were not.
     is_computed = ranks.at_weights is not None
     why = "" if is_computed else ranks.method

@@ -358,19 +358,18 @@ def find_network(
     # What is known of the network is found by what is known of each layer.
     if len(alone) < len(layers):
         return None
-    several = []
-    for number, layer in enumerate(layers, 1):
-        several.append(
-            AnalysedLayer(
-                number=number,
-                tensors=layer,
-                heads=found.of_layer(number),
-                around=found.around[number],
-                alone=alone[number],
-                options=options,
-            )
+    analysed_layers = [
+        AnalysedLayer(
+            number=number,
+            tensors=layer,
+            heads=found.of_layer(number),
+            around=found.around[number],
+            alone=alone[number],
+            options=options,
         )
-    return layers_in_a_row(several, options)
+        for number, layer in enumerate(layers, 1)
+    ]
+    return layers_in_a_row(analysed_layers, options)
 
 
 def _network_of_one_layer(

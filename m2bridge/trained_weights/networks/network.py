@@ -365,7 +365,7 @@ def _ranks_at_weights(
         Whether the theorem applies if matrices at the weights have the ranks that it needs.
     """
     parameters = parameter_count(shapes)
-    rank = None
+    rank = None  # of the heads alone, until it is computed
     # Lightning attention at t tokens of which all but two are 0 is that at two tokens: its ranks
     # hold from t = 2 on. Ranks of softmax are computed by power series at two tokens alone.
     tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS

@@ -161,6 +161,7 @@ class NormAndOutputBias:
         missing = ""
         if biases and not options.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
+        # A norm after the layer is looked at only where there is none before it.
         after = None
         if norm is None and head.norm is not None and head.norm.place == "post":
             after = head.norm
