@@ -193,12 +193,16 @@ def _dimension_of_extra(
 
 
 def _plus(known: Bounds, number: int) -> Bounds:
-    """Return bounds for a dimension, ``known``, plus a ``number``; their reason says so."""
+    """Return bounds for a dimension, ``known``, of the functions of heads, plus a ``number``; their
+    reason says so.
+    """
     if not number:
         return known
     lower = None if known.lower is None else known.lower + number
     upper = None if known.upper is None else known.upper + number
-    return Bounds(lower, upper, f"{known.because}, and {number} for what the layer adds")
+    # A dimension that a theorem gives has no reason.
+    reason = known.because or "the dimension of the functions of the heads"
+    return Bounds(lower, upper, f"{reason}, and {number} for what the layer adds")
 
 
 def at_weights(

@@ -116,6 +116,14 @@ def test_each_reason_for_bounds_is_the_right_one_and_given_once() -> None:
     (own,) = weights(state(layer, p, 2), heads=8, normalization="none").to_json()["layers"]
     assert own["dimension"] == 6 == exact_rank(layer, p, sharing=2)
     assert own["upper_bound"]["reason"].endswith("; the number of coefficients")
+    # The dimension of a single head is known by a theorem, to which an output bias adds 2.
+    layer = Layer(3, 2, 2, v=1, heads=1, output_bias=True)
+    p = drawn(layer, 1)
+    (own,) = weights(state(layer, p, 1), heads=1, normalization="none").to_json()["layers"]
+    assert own["dimension"] == 13 == exact_rank(layer, p)
+    assert own["upper_bound"]["reason"] == (
+        "the dimension of the functions of the heads, and 2 for what the layer adds"
+    )
 
 
 ROTARY = [
