@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import sqrt
+from math import inf, ldexp, sqrt
 from typing import Any, NamedTuple, Self
 
 import numpy
@@ -225,13 +225,13 @@ class Tokens:
         if self.norm is not None and self.norm.kind == "layer":
             found = _restricted_to_hyperplane(scaled)
         # The sum of the norms of all that is added: rounding errors are a small part of it.
-        size = float(numpy.linalg.norm(scaled))
+        size = _norm(scaled)
         if with_constant:
             constant = self._rounded_constant(W, bias)
             found = numpy.column_stack([found, constant])
             if self.beta is not None:
-                size += float(numpy.linalg.norm(W) * numpy.linalg.norm(_floats(self.beta)))
-            size += float(numpy.linalg.norm(constant))
+                size += _norm(W) * _norm(_floats(self.beta))
+            size += _norm(constant)
         if not numpy.isfinite(found).all():
             raise InvalidCaseError("weights", "products with the norm are beyond double precision")
         # Each of the d terms of an entry is rounded a few times, by 2^−52 of its size.
@@ -268,7 +268,7 @@ class Tokens:
         if self.gamma is not None:
             bound_of_factor = float(abs(_floats(self.gamma)).max())
         if self.beta is not None:
-            bound_of_factor += float(numpy.linalg.norm(_floats(self.beta)))
+            bound_of_factor += _norm(_floats(self.beta))
         return on_both.T, first_error * bound_of_factor + second_error
 
 
@@ -325,6 +325,19 @@ def _sum_of_quotients_mod(beta: Any, gamma: Any) -> int | None:
             return None
         total += b * pow(g, -1, LARGE_PRIME)
     return total % LARGE_PRIME
+
+
+def _norm(array: Any) -> float:
+    """Return the norm of Frobenius of an array in double precision, or of a vector; infinite if it
+    is beyond double precision.
+    """
+    # Entries are divided by a power of two, so that their squares are not beyond it, nor all 0.
+    exponent = int(numpy.frexp(abs(array).max())[1])
+    norm_of_scaled = float(numpy.linalg.norm(numpy.ldexp(array, -exponent)))
+    try:
+        return ldexp(norm_of_scaled, exponent)
+    except OverflowError:
+        return inf
 
 
 def _floats(array: Any) -> Any:

@@ -388,6 +388,27 @@ def test_scales_do_not_matter() -> None:
 
 
 @pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("norm", ["none", "layer", "rms"])
+def test_weights_times_a_power_of_two_have_the_same_distances(norm: str) -> None:
+    random = numpy.random.default_rng(1)
+    K, Q, V = (random.standard_normal((2, 3)) for _ in range(3))
+    one = weights(K=K, Q=Q, V=V, norm=norm).heads[0].numerical
+    assert one.relative_change_of_function is not None
+    # Squares of these entries are beyond double precision, or 0 in it.
+    for scale in (2.0**660, 2.0**-600):
+        other = weights(K=K * scale, Q=Q * scale, V=V * scale, norm=norm).heads[0].numerical
+        first, second = one.singular_values_V
+        assert first is not None
+        assert second is not None
+        # with abs=0, as by default numbers below 1e-12 are all approximately equal
+        values = [pytest.approx(scale * x, rel=1e-4, abs=0) for x in (first, second)]
+        assert other.singular_values_V == values
+        assert other.distances_to_lower_rank_A == one.distances_to_lower_rank_A
+        assert other.distance_to_singular_locus == one.distance_to_singular_locus
+        assert other.relative_change_of_function == one.relative_change_of_function
+
+
+@pytest.mark.filterwarnings("error")
 def test_extreme_scales() -> None:
     """A distance is right or not given; 0 stands only where it is proved."""
     one = (
