@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, inf, isfinite, log10, prod, sqrt
+from math import floor, inf, isfinite, log10, prod, sqrt, ulp
 from typing import Any
 
 import numpy
@@ -130,6 +130,9 @@ class Spectrum:
                 # W is the matrix divided by 2^exponent, and so is its error.
                 errors_of_scaled.append(float(numpy.ldexp(error_of_matrix, -exponent)))
             error += _error_of_product(norms, errors_of_scaled)
+            # The product of positive errors may be 0 in floating point; the least positive number
+            # is a bound, too.
+            error = max(error, ulp(0.0))
         # Singular values beyond the exact rank are 0, and what is computed of them is rounding.
         if rank is not None:
             values[rank:] = 0
@@ -187,10 +190,14 @@ class Spectrum:
         # With larger exponents a value or its error is no floating-point number: of NaN
         # :func:`rounded` makes None.
         scale = 2.0**self.exponent if abs(self.exponent) < 900 else float("nan")
+        error = self.error * scale
+        # A positive error is not 0, whatever the product is in floating point.
+        if self.error > 0:
+            error = max(error, ulp(0.0))
         shown: list[float | None] = []
         for i, value in enumerate(self.values.tolist()):
             proved_zero = self.rank is not None and i >= self.rank
-            shown.append(0.0 if proved_zero else rounded(value * scale, self.error * scale))
+            shown.append(0.0 if proved_zero else rounded(value * scale, error))
         return shown
 
 

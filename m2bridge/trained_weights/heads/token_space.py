@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf, ldexp, sqrt
+from math import inf, ldexp, sqrt, ulp
 from typing import Any, NamedTuple, Self
 
 import numpy
@@ -220,23 +220,29 @@ class Tokens:
         """
         W = _floats(matrix)
         gamma = numpy.ones(self.width) if self.gamma is None else _floats(self.gamma)
-        scaled = W * gamma
-        found = scaled
-        if self.norm is not None and self.norm.kind == "layer":
-            found = _restricted_to_hyperplane(scaled)
-        # The sum of the norms of all that is added: rounding errors are a small part of it.
-        size = _norm(scaled)
-        if with_constant:
-            constant = self._rounded_constant(W, bias)
-            found = numpy.column_stack([found, constant])
-            if self.beta is not None:
-                size += _norm(W) * _norm(_floats(self.beta))
-            size += _norm(constant)
+        # What is beyond double precision is refused below, without the warnings of NumPy.
+        with numpy.errstate(over="ignore", invalid="ignore"):
+            scaled = W * gamma
+            found = scaled
+            if self.norm is not None and self.norm.kind == "layer":
+                found = _restricted_to_hyperplane(scaled)
+            # The sum of the norms of all that is added: rounding errors are a small part of it.
+            size = _norm(scaled)
+            if with_constant:
+                constant = self._rounded_constant(W, bias)
+                found = numpy.column_stack([found, constant])
+                if self.beta is not None:
+                    size += _norm(W) * _norm(_floats(self.beta))
+                size += _norm(constant)
         if not numpy.isfinite(found).all():
             raise InvalidCaseError("weights", "products with the norm are beyond double precision")
-        # Each of the d terms of an entry is rounded a few times, by 2^−52 of its size.
-        error = _ROUNDINGS * sqrt(self.width) * 2.0**-52 * size
-        return found, error
+        # Each of the d terms of an entry is rounded a few times, by 2^−52 of its size, or by the
+        # least positive number where it is nearly 0. Zeros have no error.
+        rounding = 2.0**-52 * size
+        has_bias = with_constant and bias is not None and bias.any()
+        if matrix.any() or has_bias:
+            rounding += sqrt(found.size) * ulp(0.0)
+        return found, _ROUNDINGS * sqrt(self.width) * rounding
 
     def _rounded_constant(self, W: Any, bias: Any) -> Any:
         """Return the vector Wβ + b in floating point, for the matrix W in double precision and its
@@ -269,7 +275,11 @@ class Tokens:
             bound_of_factor = float(abs(_floats(self.gamma)).max())
         if self.beta is not None:
             bound_of_factor += _norm(_floats(self.beta))
-        return on_both.T, first_error * bound_of_factor + second_error
+        error = first_error * bound_of_factor + second_error
+        # The product of two positive numbers may be 0 in floating point.
+        if first_error > 0:
+            error = max(error, ulp(0.0))
+        return on_both.T, error
 
 
 def _check_entries(name: str, array: Any, width: int) -> None:
