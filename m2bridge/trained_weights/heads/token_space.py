@@ -236,12 +236,12 @@ class Tokens:
                 size += _norm(constant)
         if not numpy.isfinite(found).all():
             raise InvalidCaseError("weights", "products with the norm are beyond double precision")
-        # Each of the d terms of an entry is rounded a few times, by 2^−52 of its size, or by the
-        # least positive number where it is nearly 0. Zeros have no error.
-        rounding = 2.0**-52 * size
         has_bias = with_constant and bias is not None and bias.any()
-        if matrix.any() or has_bias:
-            rounding += sqrt(found.size) * ulp(0.0)
+        if not (matrix.any() or has_bias):
+            return found, 0.0  # zeros
+        # Each of the d terms of an entry is rounded a few times, by 2^−52 of its size, or by the
+        # least positive number where it is nearly 0.
+        rounding = 2.0**-52 * size + sqrt(found.size) * ulp(0.0)
         return found, _ROUNDINGS * sqrt(self.width) * rounding
 
     def _rounded_constant(self, W: Any, bias: Any) -> Any:

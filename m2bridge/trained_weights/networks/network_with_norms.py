@@ -131,9 +131,8 @@ class AnalysedLayer:
     def less_one_output(self) -> Self:
         """Return the layer with one output less, as only so much of it passes a LayerNorm."""
         shapes, around = without_mean(self.shapes, self.around)
-        heads = []
-        for head, shape in zip(self.heads, shapes, strict=True):
-            heads.append(replace(head, shape=shape))
+        pairs = zip(self.heads, shapes, strict=True)
+        heads = [replace(head, shape=shape) for head, shape in pairs]
         alone = layer_without_weights(shapes, around, self.options)
         return replace(self, heads=heads, around=around, alone=alone)
 
@@ -223,11 +222,8 @@ def _upper_bound_of_dimension(
     return Bounds.at_most(most, reason)
 
 
-def _passed_by_norms(
-    layers: Sequence[AnalysedLayer], options: AnalysisOptions
-) -> tuple[list[AnalysedLayer], list[Between]]:
-    """Return each layer but the last, as far as its outputs pass the next norm, and the symmetries
-    that change only what these norms take away.
+def _passed_by_norms(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -> _PassedByNorms:
+    """Return what of the layers passes the norms between them.
 
     A LayerNorm takes the mean of the outputs away, so that the layer before it passes as one with
     one output less. With skip connections the mean reaches the outputs of the network beside the
@@ -247,7 +243,16 @@ def _passed_by_norms(
         is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
         free = size if is_free else 0
         symmetries.append(Between(name=BEHIND_LAYER_NORM, size=size, free=free))
-    return passed, symmetries
+    return _PassedByNorms(layers=passed, symmetries=symmetries)
+
+
+class _PassedByNorms(NamedTuple):
+    """Each layer but the last, as far as its outputs pass the next norm, and the symmetries that
+    change only what these norms take away.
+    """
+
+    layers: list[AnalysedLayer]
+    symmetries: list[Between]
 
 
 def _additions_in_words(layers: Sequence[AnalysedLayer]) -> str:
@@ -385,9 +390,8 @@ def _ranks_of_network(
     reason = _why_not_differentiated(layers)
     if reason:
         return DifferentialRanks(method=reason)
-    parameters = sum(layer.alone.parameters for layer in layers)
     try:
-        check_few_parameters(parameters)
+        check_few_parameters(sum(layer.alone.parameters for layer in layers))
         # an upper bound for the rank at these weights, ``None`` if none is known
         most_at_weights = _most_rank(layers, acting, options)
         found = differential_ranks(
