@@ -171,28 +171,47 @@ def case_grids(entries: Iterable[Entry]) -> tuple[list[CaseGrid], list[Entry]]:
     """
     listed = list(entries)
     has_several_families = len({entry.case.family for entry in listed}) > 1
-    # Cases of a group have family, names of numbers, and numbers from the third on in common.
-    groups: dict[tuple[Any, ...], list[Entry]] = {}
+    groups: dict[_CommonValues, list[Entry]] = {}
     for entry in listed:
-        headings = tuple(option.heading for option in entry.case.options)
-        further_values = entry.case.cells[2:]
-        groups.setdefault((entry.case.family, headings, further_values), []).append(entry)
+        common = _CommonValues(
+            family=entry.case.family,
+            headings=tuple(option.heading for option in entry.case.options),
+            further_values=entry.case.cells[2:],
+        )
+        groups.setdefault(common, []).append(entry)
     tables, others = [], []
     # Keys are sorted as text, because numbers and words in them cannot be compared.
-    for key in sorted(groups, key=repr):
-        name, headings, further_values = key
-        group = groups[key]
-        if len(headings) < 2:
+    for common in sorted(groups, key=lambda key: repr(tuple(key))):
+        group = groups[common]
+        if len(common.headings) < 2:
             others += group
             continue
-        common_numbers = zip(headings[2:], further_values, strict=True)
-        caption = ", ".join(f"{heading} = {value}" for heading, value in common_numbers)
-        if has_several_families:
-            # the caption is empty for cases of two numbers
-            caption = ": ".join(filter(None, (family(name).title, caption)))
+        caption = common.caption(with_family=has_several_families)
         table = cross_table({entry.case.cells[:2]: entry for entry in group})
-        tables.append(CaseGrid(caption, headings[:2], columns=table.columns, lines=table.rows))
+        headings = common.headings[:2]
+        tables.append(CaseGrid(caption, headings, columns=table.columns, lines=table.rows))
     return tables, others
+
+
+class _CommonValues(NamedTuple):
+    """What the cases of one table have in common: the family by its name, the headings of all
+    numbers, and the numbers from the third on.
+    """
+
+    family: str
+    headings: tuple[str, ...]
+    further_values: tuple[TableCell, ...]
+
+    def caption(self, *, with_family: bool) -> str:
+        """Return the caption of the table, such as ``t = 3``; it begins with the title of the
+        family if ``with_family``, and is empty without it for cases of two numbers.
+        """
+        common_numbers = zip(self.headings[2:], self.further_values, strict=True)
+        numbers = ", ".join(f"{heading} = {value}" for heading, value in common_numbers)
+        if not with_family:
+            return numbers
+        title = family(self.family).title
+        return f"{title}: {numbers}" if numbers else title
 
 
 ORBIT_TABLE_HEADER = (
@@ -281,28 +300,36 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue
             sources.append(file)
     if not sources:
         return ()
-    # facts[orbit][name] = value, where an orbit is the tuple of its numbers
     facts = orbit_facts(certificates.values(), "orbits")
-    # the fact "singular" is None where it is undecided
-    names = {True: "singular orbits", False: "smooth orbits", None: "undecided orbits"}
-    texts = {}
-    for is_singular, name in names.items():
-        orbits = [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is is_singular]
-        if orbits:
-            texts[name] = ", ".join(value_text(list(orbit)) for orbit in orbits)
-    dimensions = [
-        facts_of_orbit["dimension"]
-        for facts_of_orbit in facts.values()
-        if facts_of_orbit.get("singular") is True
-    ]
-    if dimensions:
-        largest_dimension = f"{max(dimensions)}"
-        if names[None] in texts:  # one of the undecided orbits may be singular and larger
+    singular = _orbits_where_singular_is(True, facts)
+    smooth = _orbits_where_singular_is(False, facts)
+    undecided = _orbits_where_singular_is(None, facts)
+    largest_dimension = ""
+    if singular:
+        largest_dimension = f"{max(facts[orbit]['dimension'] for orbit in singular)}"
+        if undecided:  # one of these may be singular and larger
             largest_dimension = f"at least {largest_dimension}"
-        texts["largest dimension of a singular orbit"] = largest_dimension
+    texts = {
+        "singular orbits": _orbits_text(singular),
+        "smooth orbits": _orbits_text(smooth),
+        "undecided orbits": _orbits_text(undecided),
+        "largest dimension of a singular orbit": largest_dimension,
+    }
     return tuple(
-        AtlasValue(name=name, text=text, source=sources[0]) for name, text in texts.items()
+        AtlasValue(name=name, text=text, source=sources[0]) for name, text in texts.items() if text
     )
+
+
+def _orbits_where_singular_is(answer: bool | None, facts: FactsByOrbit) -> list[tuple[int, ...]]:
+    """Return the orbits, in order, whose fact ``singular`` is this; it is ``None``, or missing,
+    where it is undecided.
+    """
+    return [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is answer]
+
+
+def _orbits_text(orbits: Iterable[tuple[int, ...]]) -> str:
+    """Return orbits as text, each by its numbers; empty if there are none."""
+    return ", ".join(value_text(list(orbit)) for orbit in orbits)
 
 
 def atlas(folder: Path) -> Atlas:
@@ -347,18 +374,12 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
     try:
         # missing[question] = why a value is not known that its certificate would have
         missing = _reasons_by_question(case, rows, certificates.values())
-        # generators of the ideal, from the first certificate that has some
-        generators: tuple[str, ...] = ()
-        for certificate in certificates.values():
-            if "generators" in certificate.evidence:
-                generators = tuple(certificate.evidence["generators"])
-                break
         return Entry(
             case=case,
             values=tuple(_value(name, certificates, missing) for name in VALUES),
             orbits=orbit_table(certificates),
             singular=singular_values(certificates),
-            generators=generators,
+            generators=_generators(certificates.values()),
             rows=tuple(rows),
             sources=certificates,
             trusted=tuple(all_trusted(certificates.values())),
@@ -367,6 +388,14 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
         raise CertificateError(
             f"a certificate of {case} does not have the expected form: {reason!r}"
         ) from None
+
+
+def _generators(certificates: Iterable[Certificate]) -> tuple[str, ...]:
+    """Return the generators of the ideal from the first certificate that has some; else none."""
+    for certificate in certificates:
+        if "generators" in certificate.evidence:
+            return tuple(certificate.evidence["generators"])
+    return ()
 
 
 def _reasons_by_question(

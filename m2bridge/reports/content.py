@@ -472,25 +472,32 @@ def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
     lines: dict[object, VerdictRow] = {}
     for number, row in enumerate(rows):
         # The fact of a statement that shares it with no other one is the number of the row alone.
-        fact: object = number
-        for names in family(row.case.family).same_fact:
-            if row.statement in names:
-                fact = names
-                break
+        fact = _statements_of_fact(row) or number
         key = (row.case, fact, row.verdict, row.reason, row.witness, row.seconds)
-        line = lines.get(key)
-        if line is None:
-            lines[key] = row
-            continue
-        files = dict.fromkeys((*line.file.split(", "), row.file))
-        lines[key] = replace(
-            line,
-            statement=f"{line.statement}, {row.statement}",
-            text="",
-            source="",
-            file=", ".join(files),
-        )
+        lines[key] = _joined(lines[key], row) if key in lines else row
     return list(lines.values())
+
+
+def _statements_of_fact(row: VerdictRow) -> tuple[str, ...]:
+    """Return the statements that one fact decides, among them that of a row; none if no fact
+    decides it together with others.
+    """
+    for names in family(row.case.family).same_fact:
+        if row.statement in names:
+            return names
+    return ()
+
+
+def _joined(line: VerdictRow, row: VerdictRow) -> VerdictRow:
+    """Return a line of a table that names the statement and the file of a further row, too."""
+    files = dict.fromkeys((*line.file.split(", "), row.file))
+    return replace(
+        line,
+        statement=f"{line.statement}, {row.statement}",
+        text="",
+        source="",
+        file=", ".join(files),
+    )
 
 
 def all_trusted(certificates: Iterable[Detail | Certificate]) -> list[str]:

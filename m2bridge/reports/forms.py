@@ -138,23 +138,27 @@ def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
         by_statement.setdefault(row.statement, []).append(row)
     # a paper that is shown once is left out of the sources; empty if they cite several or none
     paper = paper_of(rows)
-    found = []
-    for name, its_rows in sorted(by_statement.items()):
-        with_words = [row for row in its_rows if row.text or row.source] or its_rows
-        text = with_words[0].text
-        source = with_words[0].source.removeprefix(paper)
-        sentence = f"{name}: {text}"
-        if source:
-            sentence += f" ({source})"
-        statement = {
-            "statement": name,
-            "text": text,
-            "source": source,
-            "sentence": sentence,
-            "counts": Counter(row.verdict for row in its_rows),
-        }
-        found.append(statement)
-    return found
+    return [_statement(name, its_rows, paper) for name, its_rows in sorted(by_statement.items())]
+
+
+def _statement(name: str, rows: Sequence[VerdictRow], paper: str) -> dict[str, Any]:
+    """Return the dictionary of :func:`statements` for one statement, all of whose rows are given.
+
+    ``paper`` is the beginning of its source that is left out; it may be empty.
+    """
+    with_words = [row for row in rows if row.text or row.source] or rows
+    text = with_words[0].text
+    source = with_words[0].source.removeprefix(paper)
+    sentence = f"{name}: {text}"
+    if source:
+        sentence += f" ({source})"
+    return {
+        "statement": name,
+        "text": text,
+        "source": source,
+        "sentence": sentence,
+        "counts": Counter(row.verdict for row in rows),
+    }
 
 
 def paper_of(rows: Iterable[VerdictRow]) -> str:
@@ -189,8 +193,29 @@ def _page_table(report: Report) -> dict[str, Any]:
     names = sorted({row.statement for row in report.lines})
     members = [[name] if name in single_statements else name.split(", ") for name in names]
     texts = sorted({text for row in report.rows for text in (row.reason, row.witness)})
+    families = sorted({case.family for case in report.cases})
+    return {
+        "columns": list(report.headings),
+        "cases": [(case.name, case.title, report.cells(case)) for case in report.cases],
+        "legends": {name: family(name).orbits for name in families},
+        "statements": names,
+        "members": members,
+        "verdicts": VERDICTS,
+        "marks": list(MARKS.values()),
+        "texts": texts,
+        "rows": _numbered_rows(report, names, texts),
+    }
+
+
+def _numbered_rows(
+    report: Report, statements: Sequence[str], texts: Sequence[str]
+) -> list[tuple[Any, ...]]:
+    """Return a row of numbers for each line of the table of a report: the places, from 0 on, of its
+    case in ``report.cases``, of its statement in ``statements``, of its verdict in
+    :data:`VERDICTS`, and of its reason and its witness in ``texts``; and its seconds.
+    """
     case_number = _places(report.cases)
-    statement_number = _places(names)
+    statement_number = _places(statements)
     verdict_number = _places(VERDICTS)
     text_number = _places(texts)
     rows = []
@@ -203,18 +228,7 @@ def _page_table(report: Report) -> dict[str, Any]:
             text_number[row.witness],
         )
         rows.append((*numbers, row.seconds))
-    families = sorted({case.family for case in report.cases})
-    return {
-        "columns": list(report.headings),
-        "cases": [(case.name, case.title, report.cells(case)) for case in report.cases],
-        "legends": {name: family(name).orbits for name in families},
-        "statements": names,
-        "members": members,
-        "verdicts": VERDICTS,
-        "marks": list(MARKS.values()),
-        "texts": texts,
-        "rows": rows,
-    }
+    return rows
 
 
 def _places(things: Iterable[HashableT]) -> dict[HashableT, int]:
@@ -408,24 +422,29 @@ def to_latex(report: Report, documentation: str = "") -> str:
     numbers, or by their names on several lines where the numbers take too much space.
     """
     # of the columns of numbers together, in characters
-    width = _width_of_case_texts(report)
-    by_name = report.columns == NAMES or width > MAX_LATEX_NUMBER_CHARS
-    # The column of names is as wide as the longest one, up to a share of the line, of which a
-    # character takes about 0.0115.
-    longest = max((len(case.name) for case in report.cases), default=0)
-    share_of_names = min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
-    # in the template ``by_name`` is whether cases are named by their names, and ``of_names`` the
-    # share of the line for these
+    width_of_numbers = _width_of_case_texts(report)
+    are_named = report.columns == NAMES or width_of_numbers > MAX_LATEX_NUMBER_CHARS
+    # In the template ``by_name`` is whether cases are named by their names, ``of_names`` the share
+    # of the line for these, and ``width`` the width of the columns of numbers.
     return _document(
         "report.tex",
         report,
         documentation,
         answer=latex_answer(report, documentation),
-        by_name=by_name,
-        width=width,
-        of_names=share_of_names,
+        by_name=are_named,
+        width=width_of_numbers,
+        of_names=_share_of_names(report),
         keep_with_next=keep_with_next(),
     )
+
+
+def _share_of_names(report: Report) -> float:
+    """Return the width of a column with the names of cases, as a share of the line in LaTeX: that
+    of the longest name, up to :data:`MAX_LATEX_NAME_SHARE`.
+    """
+    longest = max((len(case.name) for case in report.cases), default=0)
+    # A character takes about 0.0115 of the line.
+    return min(0.0115 * longest, MAX_LATEX_NAME_SHARE)
 
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:

@@ -6,6 +6,7 @@ answer.
 """
 
 import sys
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -53,10 +54,8 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
         outcome = Unanswered(**data)
         case = case_of(outcome.family, outcome.case)
         names = question_of(outcome.family, outcome.question).names()
-        if outcome.kind == "not-applicable":
-            verdict = "NOT_APPLICABLE"
-            reason = outcome.reason
-        else:
+        verdict, reason = "NOT_APPLICABLE", outcome.reason
+        if outcome.kind != "not-applicable":
             verdict = "NO_ANSWER"
             reason = f"{outcome.kind}{_limit_words(outcome)}: {outcome.reason}"
         reason.encode()  # half of a pair of surrogates is not text, and raises a ValueError
@@ -107,34 +106,79 @@ def collect(folder: Path) -> Report:
     Report
         Empty if the folder has no file that ends in ``.json``.
     """
-    rows: list[VerdictRow] = []
-    details: list[Detail] = []
+    contents = _Contents()
     problems: list[Problem] = []
-    unanswered: list[VerdictRow] = []
-    tables: dict[Table, Table] = {}  # maps each table to itself, so that equal ones are kept once
-    files: dict[str, str] = {}  # name of a file without its folders → its path
     for path in check_deadline_in(sorted(check_deadline_in(folder.rglob("*.json")))):
         # bytes of the name that are no text, surrogates in Python, become question marks
         name = str(path.relative_to(folder)).encode("utf-8", "replace").decode()
         try:
             if name.endswith(SUFFIX):
-                found = outcome_rows(read_json(text_of(path)), name)
-                _register_file_name(found, SUFFIX, files)  # raises for a second answer
-                unanswered += found
+                contents.include_outcome(path, name)
             else:
-                certificate = read(path)
-                found = certificate_rows(certificate, name)
-                _register_file_name(found, ".json", files)  # raises for a second answer
-                # there is at least one row, and all are about one case
-                details.append(_detail(certificate, found[0].case, tables))
-                rows += found
+                contents.include_certificate(path, name)
         except (CertificateError, ConversionError, OSError, ValueError, RecursionError) as reason:
             problems.append(Problem(name, line(str(reason))))
-    answered = {(row.case, row.question) for row in rows}
-    rows += [row for row in unanswered if (row.case, row.question) not in answered]
-    rows.sort(key=lambda row: row.sort_key)
-    details.sort(key=lambda detail: (detail.case.sort_key, detail.question))
+    rows = sorted(contents.all_rows(), key=lambda row: row.sort_key)
+    details = sorted(contents.details, key=lambda detail: (detail.case.sort_key, detail.question))
     return Report(rows=tuple(rows), details=tuple(details), problems=tuple(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What the files of a folder contain that have been read so far; it grows with each of them.
+
+    Parameters
+    ----------
+    answered : list of VerdictRow
+        The rows of certificates.
+    unanswered : list of VerdictRow
+        The rows of outcomes.
+    details : list of Detail
+        One for each certificate.
+    tables : dict of Table to Table
+        Maps each table of orbits to itself, so that equal ones are kept once.
+    files : dict of str to str
+        The path of each file, by its name without folders.
+    """
+
+    answered: list[VerdictRow] = field(default_factory=list)
+    unanswered: list[VerdictRow] = field(default_factory=list)
+    details: list[Detail] = field(default_factory=list)
+    tables: dict[Table, Table] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+
+    def include_outcome(self, path: Path, name: str) -> None:
+        """Include an outcome; ``name`` is the path of its file in the folder, as text.
+
+        Raises
+        ------
+        CertificateError, ConversionError, OSError, ValueError, RecursionError
+            If it cannot be used, or there is another about the same question and case.
+        """
+        rows = outcome_rows(read_json(text_of(path)), name)
+        _register_file_name(rows, SUFFIX, self.files)  # raises for a second answer
+        self.unanswered.extend(rows)
+
+    def include_certificate(self, path: Path, name: str) -> None:
+        """Include a certificate; ``name`` is the path of its file in the folder, as text.
+
+        Raises
+        ------
+        CertificateError, ConversionError, OSError, ValueError, RecursionError
+            If it cannot be used, or there is another about the same question and case.
+        """
+        certificate = read(path)
+        rows = certificate_rows(certificate, name)
+        _register_file_name(rows, ".json", self.files)  # raises for a second answer
+        # there is at least one row, and all are about one case
+        self.details.append(_detail(certificate, rows[0].case, self.tables))
+        self.answered.extend(rows)
+
+    def all_rows(self) -> list[VerdictRow]:
+        """Return the rows of certificates, and those of outcomes about other questions or cases."""
+        answered = {(row.case, row.question) for row in self.answered}
+        others = [row for row in self.unanswered if (row.case, row.question) not in answered]
+        return self.answered + others
 
 
 def _register_file_name(rows: list[VerdictRow], suffix: str, files: dict[str, str]) -> None:
@@ -180,34 +224,45 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
         raise CertificateError("the digest is not that of the content: the file was changed")
     try:
         case = case_of(certificate.family, certificate.case)
-        answers = question_of(certificate.family, certificate.question).rows(certificate)
-        if not answers or any(row.verdict not in VERDICTS for row in answers):
-            raise ValueError("no verdicts, or unknown ones")
-        if not all(isinstance(cell, str) for cell in chain.from_iterable(answers)):
-            raise ValueError("something that is shown is not text")
-        # nothing is known of an answer that may rest on the program of another release
-        if _has_other_program(certificate):
-            answers = list(map(_program_not_checked, answers))
+        answers = _answers(certificate)
     except InvalidCaseError as reason:
         raise CertificateError(str(reason)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as reason:
         raise CertificateError(f"the answer does not have the expected form: {reason!r}") from None
+    row_of_answer = partial(
+        VerdictRow,
+        case=case,
+        question=certificate.question,
+        reported=certificate.reported,
+        file=file,
+    )
     rows = []
     for answer in answers:
         # A VerdictRow has the fields of an AnswerRow, but calls its name ``statement``.
         fields = answer._asdict()
         statement = fields.pop("name")
-        rows.append(
-            VerdictRow(
-                case=case,
-                question=certificate.question,
-                statement=statement,
-                reported=certificate.reported,
-                file=file,
-                **fields,
-            )
-        )
+        rows.append(row_of_answer(statement=statement, **fields))
     return rows
+
+
+def _answers(certificate: Certificate) -> list[AnswerRow]:
+    """Return the answers of a certificate, one or more, with verdicts that reports know; where its
+    program is that of another release, with what is known then.
+
+    Raises
+    ------
+    InvalidCaseError, KeyError, TypeError, ValueError, AttributeError
+        If the certificate has another form.
+    """
+    answers = question_of(certificate.family, certificate.question).rows(certificate)
+    if not answers or any(row.verdict not in VERDICTS for row in answers):
+        raise ValueError("no verdicts, or unknown ones")
+    if not all(isinstance(cell, str) for cell in chain.from_iterable(answers)):
+        raise ValueError("something that is shown is not text")
+    # nothing is known of an answer that may rest on the program of another release
+    if _has_other_program(certificate):
+        return list(map(_program_not_checked, answers))
+    return answers
 
 
 def _has_other_program(certificate: Certificate) -> bool:
@@ -244,14 +299,9 @@ def _detail(certificate: Certificate, case: NamedCase, tables: dict[Table, Table
     Certificates of one case share script and orbits, so equal ones are kept once: scripts by
     Python, tables of orbits in ``tables``, where each is the key of itself.
     """
-    evidence = certificate.evidence
-    facts = evidence.get("orbits") or evidence.get("tangent_dimensions")
-    table = None
-    if isinstance(facts, list):
-        orbits = [orbit for orbit in facts if isinstance(orbit, dict)]
-        if orbits:
-            table = evidence_table(orbits)
-            table = tables.setdefault(table, table)
+    table = _table_of_orbits(certificate)
+    if table is not None:
+        table = tables.setdefault(table, table)
     return Detail(
         case=case,
         question=certificate.question,
@@ -261,3 +311,15 @@ def _detail(certificate: Certificate, case: NamedCase, tables: dict[Table, Table
         trusted=tuple(certificate.trusted),
         reported=certificate.reported,
     )
+
+
+def _table_of_orbits(certificate: Certificate) -> Table | None:
+    """Return the facts about orbits, or else the dimensions of their tangent spaces, that the
+    evidence of a certificate has; ``None`` if it has neither.
+    """
+    evidence = certificate.evidence
+    facts = evidence.get("orbits") or evidence.get("tangent_dimensions")
+    if not isinstance(facts, list):
+        return None
+    orbits = [orbit for orbit in facts if isinstance(orbit, dict)]
+    return evidence_table(orbits) if orbits else None

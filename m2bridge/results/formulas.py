@@ -6,6 +6,7 @@ The words of statements, reasons and docstrings are plain text, so that a termin
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 ABC = "A-Za-zα-ωΑ-Ω"
 """The letters of formulas, Latin and Greek."""
@@ -186,29 +187,51 @@ def _binomials(text: str) -> str:
 
     Where there is not exactly one comma between its parentheses, C is a function and stays.
     """
-    call = re.search(r"(?<![A-Za-z\\])C\(", text)
+    call = _first_call_of_C(text)
     if call is None:
         return text
+    text_before = text[: call.start]
+    text_after = _binomials(text[call.end + 1 :])
+    if len(call.commas) != 1:
+        inside = _binomials(text[call.first : call.end])
+        return f"{text_before}C({inside}){text_after}"
+    (comma,) = call.commas
+    upper = _binomials(text[call.first : comma].strip())
+    lower = _binomials(text[comma + 1 : call.end].strip())
+    return rf"{text_before}\binom{{{upper}}}{{{lower}}}{text_after}"
+
+
+class _Call(NamedTuple):
+    """The places of a call ``C(n, k)`` in a text: of its C, of the first sign inside of its
+    parentheses, of the commas that separate its arguments, and of the parenthesis at its end.
+    """
+
+    start: int
+    first: int
+    commas: list[int]
+    end: int
+
+
+def _first_call_of_C(text: str) -> _Call | None:
+    """Return the first call of a function C in a text; ``None`` if there is none, or if its
+    parenthesis is not closed.
+    """
+    start = re.search(r"(?<![A-Za-z\\])C\(", text)
+    if start is None:
+        return None
     depth = 0  # of parentheses and braces inside of the call
-    commas = []  # the places of those that separate arguments
-    for place in range(call.end(), len(text)):
+    commas: list[int] = []
+    for place in range(start.end(), len(text)):
         sign = text[place]
         if sign == ")" and depth == 0:
-            end = place
-            break
+            return _Call(start=start.start(), first=start.end(), commas=commas, end=place)
         if sign == "," and depth == 0:
             commas.append(place)
-        depth += "({".count(sign) - ")}".count(sign)
-    else:
-        return text  # the parenthesis is not closed
-    text_before = text[: call.start()]
-    text_after = _binomials(text[end + 1 :])
-    if len(commas) != 1:
-        return f"{text_before}C({_binomials(text[call.end() : end])}){text_after}"
-    (comma,) = commas
-    upper = _binomials(text[call.end() : comma].strip())
-    lower = _binomials(text[comma + 1 : end].strip())
-    return rf"{text_before}\binom{{{upper}}}{{{lower}}}{text_after}"
+        elif sign in "({":
+            depth += 1
+        elif sign in ")}":
+            depth -= 1
+    return None
 
 
 def _with_scripts(text: str) -> str:

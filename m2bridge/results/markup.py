@@ -227,8 +227,12 @@ def _title_of_citation(citation: re.Match[str]) -> str:
 
 
 def _words_latex(text: str) -> str:
-    """Return words in LaTeX; a letter between words, as A in "the rank of A", is a formula."""
-    if len(text) == 1 and text.isascii() and text.islower():  # as the whole text, a is no article
+    """Return words in LaTeX; a letter between words, as A in "the rank of A", is a formula, and so
+    is a text that is one small letter.
+    """
+    # Between words the letter a would be the article; as the whole text, such as a cell, it is not.
+    is_one_letter = len(text) == 1 and text.isascii() and text.islower()
+    if is_one_letter:
         return f"${text}$"
     latex_parts = []
     for part, is_letter in letters(text):

@@ -63,7 +63,11 @@ def quoted(text: str | bytes | Path, *, readable: bool = False) -> str:
 
 
 def _readable_character(character: str) -> str:
-    """A character inside a string of Macaulay2, unchanged if it is printable and not ASCII."""
+    r"""Return a character as it stands inside a string of Macaulay2, in which printable characters
+    of all alphabets are kept: others, quotes and backslashes become the bytes ``\ooo`` of UTF-8, in
+    octal.
+    """
+    # Of ASCII characters :func:`_escape_bytes` keeps the printable ones but quotes and backslashes.
     if character.isprintable() and not character.isascii():
         return character
     return _escape_bytes(character.encode("utf-8", "surrogatepass"))

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from rich import box
 from rich.cells import cell_len
@@ -63,23 +63,26 @@ def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int
         file=io.StringIO(), width=width, force_terminal=True, highlight=False, legacy_windows=False
     )
 
-    def lay_out(parts: Iterable[RenderableType]) -> list[str]:
-        """The lines that rich makes of some parts."""
-        with console.capture() as captured:
-            for part in parts:
-                console.print(part)
-        return [line.rstrip() for line in captured.get().splitlines()]
-
     lines = []
     if sheet.title:
-        lines = lay_out([_text(sheet.title, style="bold")])
+        lines = _lines_of_parts([_text(sheet.title, style="bold")], console)
     for block in sheet.blocks:
         if isinstance(block, Polynomials) and most is None:
             # They have megabytes, which the terminal wraps faster than rich does.
             lines.append(visible_lines(block.text(most)))
         else:
-            lines += lay_out(_parts(block, most, width))
+            lines += _lines_of_parts(_parts(block, most, width), console)
     return "\n".join(lines)
+
+
+def _lines_of_parts(parts: Iterable[RenderableType], console: Console) -> list[str]:
+    """Return the lines that rich makes of some parts in the width of a console, without blanks at
+    their ends.
+    """
+    with console.capture() as captured:
+        for part in parts:
+            console.print(part)
+    return [line.rstrip() for line in captured.get().splitlines()]
 
 
 def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableType]:
@@ -148,7 +151,6 @@ def _table(block: Table, width: int) -> RenderableType:
     header = [visible_lines(str(name)) for name in block.header]
     rows = [[visible_lines(str(cell)) for cell in row] for row in block.rows]
     columns = [*zip(header, *rows, strict=True)]
-    # the widths are None if even the longest words do not fit: then rich chooses them
     gap, widths = _widths(columns, width - INDENT_COLUMNS)
     # rich draws one character between columns, and half of the rest of the gap on both its sides
     grid = Grid(box=box.SIMPLE_HEAD, padding=(0, gap // 2), pad_edge=False, show_edge=False)
@@ -163,23 +165,22 @@ def _table(block: Table, width: int) -> RenderableType:
     return Padding(grid, (0, 0, 0, INDENT_COLUMNS), expand=False)
 
 
-def _widths(columns: Sequence[Sequence[str]], available: int) -> tuple[int, list[int | None]]:
-    """Return the gap between columns, and the width of each, for a table of ``available`` columns.
+class _ColumnWidths(NamedTuple):
+    """The gap between the columns of a table, and the width of each.
 
-    Parameters
-    ----------
-    columns : sequence of columns
-        The texts of all cells of each, with its header.
-    available : int
-        Columns of the terminal.
+    The widths are ``None`` where even the longest words do not fit: then rich chooses them.
+    """
 
-    Returns
-    -------
-    gap : int
-        3 if whole lines fit, else 1.
-    widths : list
-        For each column at least the length of its longest word; ``None`` for each, which leaves the
-        widths to rich, if even the longest words do not fit side by side.
+    gap: int
+    widths: Sequence[int | None]
+
+
+def _widths(columns: Sequence[Sequence[str]], available: int) -> _ColumnWidths:
+    """Return the gap between columns, 3 if whole lines fit and else 1, and the width of each, for a
+    table of ``available`` columns of the terminal.
+
+    ``columns`` has for each column the texts of all cells, with its header. A column is at least as
+    wide as its longest word.
     """
     line_widths, word_widths = [], []
     for column in columns:
@@ -187,19 +188,25 @@ def _widths(columns: Sequence[Sequence[str]], available: int) -> tuple[int, list
         word_widths.append(max(map(cell_len, " ".join(column).split()), default=0))
     gaps = len(columns) - 1
     if sum(line_widths) + 3 * gaps <= available:
-        return 3, [*line_widths]
+        return _ColumnWidths(gap=3, widths=line_widths)
     spare = available - sum(word_widths) - gaps
     if spare < 0:
-        return 1, [None] * len(columns)
-    # how much each column lacks to hold its longest line
-    missing = [
-        line_width - word_width
-        for line_width, word_width in zip(line_widths, word_widths, strict=True)
-    ]
-    widths: list[int | None] = [*word_widths]
-    # Columns that lack least are completed first, so that as few as possible are wrapped.
-    for place in sorted(range(len(columns)), key=missing.__getitem__):
+        return _ColumnWidths(gap=1, widths=[None] * len(columns))
+    return _ColumnWidths(gap=1, widths=_widened(word_widths, line_widths, spare))
+
+
+def _widened(word_widths: Sequence[int], line_widths: Sequence[int], spare: int) -> list[int]:
+    """Return the widths of columns that have the widths of their longest words, and of which some
+    are widened, up to their longest lines, by ``spare`` characters in all.
+
+    Columns that lack least are completed first, so that as few as possible are wrapped.
+    """
+    missing = []
+    for line_width, word_width in zip(line_widths, word_widths, strict=True):
+        missing.append(line_width - word_width)
+    widths = list(word_widths)
+    for place in sorted(range(len(widths)), key=missing.__getitem__):
         extra_columns = min(spare, missing[place])
-        widths[place] = word_widths[place] + extra_columns
+        widths[place] += extra_columns
         spare -= extra_columns
-    return 1, widths
+    return widths

@@ -22,6 +22,7 @@ from m2bridge.results.markup import FormulaPart, latex, parts, polynomial_latex
 from m2bridge.results.sheet import (
     Block,
     Facts,
+    Finding,
     Findings,
     Formula,
     Picture,
@@ -91,16 +92,18 @@ def _lines(block: Block, most: int | None) -> Iterator[str]:
         case Polynomials():
             yield from _polynomials(block, most)
         case Findings():
-            rows = []
-            for finding in block.rows:
-                verdict = finding.verdict.replace("_", " ").lower()
-                grounds = "; ".join(map(latex, finding.grounds))
-                rows.append([latex(finding.name), latex(verdict), grounds])
-            yield from _table(
-                ["statement", "verdict", "reason"], rows, _column_specification(_FINDINGS), ""
-            )
+            header = ["statement", "verdict", "reason"]
+            rows = list(map(_finding_cells, block.rows))
+            yield from _table(header, rows, _column_specification(_FINDINGS), caption="")
         case Picture():  # an SVG, which LaTeX cannot read
             return
+
+
+def _finding_cells(finding: Finding) -> list[str]:
+    """Return the name of a statement, the verdict on it and the reasons, in LaTeX."""
+    verdict = finding.verdict.replace("_", " ").lower()
+    reasons = "; ".join(map(latex, finding.grounds))
+    return [latex(finding.name), latex(verdict), reasons]
 
 
 def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
@@ -118,16 +121,23 @@ def _polynomials(block: Polynomials, most: int | None) -> Iterator[str]:
     for number, text in enumerate(block.first(most), 1):
         if most is not None:
             text = first_terms(text, MAX_POLYNOMIAL_CHARS)
-        # After the terms that are shown, first_terms writes the number of all terms.
-        shown_terms, _, number_of_terms = text.partition(" …  ")
-        formula = polynomial_latex(shown_terms) if shown_terms else ""
-        if number_of_terms:  # no term is shown where the first one is too long
-            formula = rf"{formula} + \cdots" if formula else r"\cdots"
-        yield rf"$f_{{{number}}} = {formula}$ {latex(number_of_terms)}".rstrip() + r"\\"
+        yield rf"$f_{{{number}}} = {_formula_and_number_of_terms(text)}\\"
         written = number
     if block.number > written:
         yield rf"\ldots{{}} and {block.number - written} more\\"
     yield r"\end{flushleft}"
+
+
+def _formula_and_number_of_terms(text: str) -> str:
+    r"""Return the end of a line on a polynomial, after ``$f_{1} = ``: its terms in LaTeX, a dollar,
+    and the number of terms if some are left out of ``text``, as ``x^{2} + \cdots$ (5 terms)``.
+    """
+    # After the terms that are shown, first_terms writes the number of all terms.
+    shown_terms, _, number_of_terms = text.partition(" …  ")
+    formula = polynomial_latex(shown_terms) if shown_terms else ""
+    if number_of_terms:  # no term is shown where the first one is too long
+        formula = rf"{formula} + \cdots" if formula else r"\cdots"
+    return f"{formula}$ {latex(number_of_terms)}".rstrip()
 
 
 # The widths of columns as shares of the line.
@@ -170,16 +180,31 @@ def _specification_for_texts(header: Sequence[str], rows: Sequence[Sequence[str]
     if sum(cell_widths) <= available:
         sides = ["r" if number else "l" for number in is_numeric]
         return f"@{{}}{''.join(sides)}@{{}}"
+    shares = _shares_of_line(cell_widths, word_widths, available)
+    numeric_columns = [place for place, number in enumerate(is_numeric) if number]
+    return _column_specification(shares, numeric_columns)
+
+
+def _shares_of_line(
+    cell_widths: Sequence[int], word_widths: Sequence[int], available: float
+) -> list[float]:
+    """Return the width of each column, with the gap behind it, as a share of the line.
+
+    ``cell_widths`` and ``word_widths`` are those of the widest cell and the longest word of each
+    column, in characters, and ``available`` is the width of the line without gaps, which is less
+    than all cells have.
+    """
     left_over = max(available - sum(word_widths), 0)
     lacking = sum(cell_widths) - sum(word_widths)
-    share = left_over / lacking if left_over else 0.0  # where something is left over, it is lacking
+    # Where something is left over, it is lacking.
+    part_of_lacking = left_over / lacking if left_over else 0.0
     widths = []
     for word_width, cell_width in zip(word_widths, cell_widths, strict=True):
-        widths.append(word_width + share * (cell_width - word_width) + LATEX_COLUMN_GAP_CHARS)
-    # LATEX_LINE_CHARS if the words fit into a line; a wider table is made to fit
+        extra_width = part_of_lacking * (cell_width - word_width)
+        widths.append(word_width + extra_width + LATEX_COLUMN_GAP_CHARS)
+    # LATEX_LINE_CHARS if the words fit into a line; a wider table is made to fit.
     line_width = sum(widths)
-    numeric_columns = [place for place, number in enumerate(is_numeric) if number]
-    return _column_specification([width / line_width for width in widths], numeric_columns)
+    return [width / line_width for width in widths]
 
 
 def _table(
@@ -260,30 +285,40 @@ def _template_values(block: Block, most: int) -> dict[str, Any]:
     values: dict[str, Any] = {"kind": type(block).__name__.lower(), "caption": ""}
     if isinstance(block, Facts | Table | Polynomials):
         values["caption"] = _cell(block.caption)
-    rows: list[Any] = []
-    match block:
-        case Facts():  # a row is a name with its value
-            rows = [(name, _cell(value)) for name, value in block.pairs]
-        case Table():  # a row has the cells of the columns
-            rows = [tuple(map(_cell, row)) for row in block.rows]
-            values |= {"header": block.header, "numeric": numeric(rows, len(block.header))}
-        case Polynomials():  # a row is a polynomial; no others are made, as they may be large
-            rows = [_polynomial(text) for text in block.first(most)]
-        case Findings():  # a row is a verdict, the statement with its name, and the reasons
-            for finding in block.rows:
-                reasons = [_cell(text) for text in (*finding.grounds, *finding.remarks)]
-                rows.append((finding.verdict, finding.name, _cell(finding.sentence), reasons))
-        case Picture():  # without rows
-            svg = block.svg()
-            if most == 0 or len(svg) >= MAX_PICTURE_BYTES:
-                svg = ""
-            values["svg"] = svg
+    rows = _template_rows(block, most)
+    if isinstance(block, Table):
+        values |= {"header": block.header, "numeric": numeric(rows, len(block.header))}
+    if isinstance(block, Picture):
+        svg = block.svg()
+        is_shown = most > 0 and len(svg) < MAX_PICTURE_BYTES
+        values["svg"] = svg if is_shown else ""
     number_of_rows = len(rows)
     if isinstance(block, Polynomials):
         number_of_rows = block.number
     values["rows"] = rows[:most]
     values["missing"] = number_of_rows - len(values["rows"])
     return values
+
+
+def _template_rows(block: Block, most: int) -> list[Any]:
+    """Return the rows of a block, as the template of a page takes them: all of them, but of
+    polynomials, which may be large, only the first ``most``.
+    """
+    match block:
+        case Facts():  # a row is a name with its value
+            return [(name, _cell(value)) for name, value in block.pairs]
+        case Table():  # a row has the cells of the columns
+            return [tuple(map(_cell, row)) for row in block.rows]
+        case Polynomials():  # a row is a polynomial
+            return [_polynomial(text) for text in block.first(most)]
+        case Findings():  # a row is a verdict, the statement with its name, and the reasons
+            rows = []
+            for finding in block.rows:
+                reasons = [_cell(text) for text in (*finding.grounds, *finding.remarks)]
+                rows.append((finding.verdict, finding.name, _cell(finding.sentence), reasons))
+            return rows
+        case Picture():  # without rows
+            return []
 
 
 def _cell(value: object) -> str:

@@ -50,8 +50,8 @@ from m2bridge.trained_weights.networks.layers import (
     find_behind_norms,
     find_heads,
     find_network,
-    find_remarks,
 )
+from m2bridge.trained_weights.networks.remarks import find_remarks
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
 from m2bridge.trained_weights.options import check_options, read_heads_option
 from m2bridge.trained_weights.picture import weights_figure

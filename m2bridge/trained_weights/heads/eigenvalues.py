@@ -53,21 +53,37 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
         # The error of an eigenvalue is about the square of the residual of its eigenvector.
         if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):
             break
-        # The next vectors of the subspace, each orthogonal to those before it.
-        for _ in range(_KRYLOV_STEPS):
-            v = whole @ v
-            for _ in range(2):  # once is not orthogonal enough
-                v = v - basis @ (basis.T @ v)
-            norm = numpy.linalg.norm(v)
-            if norm <= EPSILON * value:  # the subspace is invariant
-                break
-            v = v / norm
-            basis = numpy.column_stack([basis, v])
-    # The largest eigenvalue of the whole is less than b if b·1 − whole is positive definite.
+        basis = _with_powers(basis, whole, v, value)
+    return min(least.lower, value), _bound_of_eigenvalues(whole, value)
+
+
+def _with_powers(basis: Any, matrix: Any, v: Any, value: float) -> Any:
+    """Return an orthonormal basis, as columns, of the span of the orthonormal columns of ``basis``
+    and of the vectors that a symmetric matrix makes of v: up to 30 powers of it, applied to v.
+
+    ``v`` is in the span, and ``value`` is about the largest eigenvalue of the matrix. A vector that
+    is shorter than rounding against this value adds nothing, and ends the powers.
+    """
+    for _ in range(_KRYLOV_STEPS):
+        v = matrix @ v
+        for _ in range(2):  # once is not orthogonal enough
+            v = v - basis @ (basis.T @ v)
+        norm = numpy.linalg.norm(v)
+        if norm <= EPSILON * value:  # the subspace is invariant
+            break
+        v = v / norm
+        basis = numpy.column_stack([basis, v])
+    return basis
+
+
+def _bound_of_eigenvalues(matrix: Any, value: float) -> float:
+    """Return an upper bound for all eigenvalues of a symmetric matrix, not far above ``value``,
+    which is about the largest one: all are less than b if b·1 − matrix is positive definite.
+    """
     margin = _GAP
-    while not _is_positive((value + margin) * numpy.identity(len(M)) - whole):
+    while not _is_positive((value + margin) * numpy.identity(len(matrix)) - matrix):
         margin *= 10
-    return min(least.lower, value), value + margin
+    return value + margin
 
 
 def _is_positive(matrix: Any) -> bool:
@@ -105,12 +121,8 @@ def _by_tangents(M: Any, N: Any) -> _LeastByTangents:
         # The function grows, or falls, on the whole interval: the least value is at an end.
         if left.slope >= 0 or right.slope <= 0:
             return _LeastByTangents(lower=best.value, tangent=best)
-        # The λ with left.value + left.slope·(λ − left.weight) = right.value + right.slope·(λ −
-        # right.weight).
-        crossing = right.value - left.value + left.slope * left.weight - right.slope * right.weight
-        weight = crossing / (left.slope - right.slope)
-        # Rounding may take it out of the interval.
-        weight = min(max(weight, left.weight), right.weight)
+        # Rounding may take the place where they cross out of the interval.
+        weight = min(max(left.crossing(right), left.weight), right.weight)
         lower = left.value + left.slope * (weight - left.weight)
         if best.value - lower <= EPSILON:
             break
@@ -148,5 +160,14 @@ class _Tangent:
     def at(cls, weight: float, M: Any, N: Any) -> _Tangent:
         """Return the tangent at λ = ``weight``."""
         values, vectors = numpy.linalg.eigh(weight * M + (1 - weight) * N)
-        v = vectors[:, -1]
+        v = vectors[:, -1]  # of the largest eigenvalue, as eigh has them in increasing order
         return cls(weight=weight, value=float(values[-1]), slope=float(v @ (M - N) @ v), vector=v)
+
+    def crossing(self, other: _Tangent) -> float:
+        """Return the λ at which this tangent and the ``other``, of a different slope, have the same
+        height.
+        """
+        # value + slope·(λ − weight) is equal for both.
+        difference = other.value - self.value + self.slope * self.weight
+        difference -= other.slope * other.weight
+        return difference / (self.slope - other.slope)

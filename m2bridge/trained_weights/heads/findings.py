@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.algebra.determinantal import determinantal_dimension
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
+from m2bridge.trained_weights.heads.numerical import Numerical
 from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, exact_ranks, words_on_excess_rank
-from m2bridge.trained_weights.heads.spectrum import Numerical
-from m2bridge.trained_weights.heads.token_space import ReducedHead
+from m2bridge.trained_weights.heads.reduced_head import ReducedHead
 from m2bridge.trained_weights.heads.weight_type import HeadTypes
 
 if TYPE_CHECKING:
@@ -274,16 +274,7 @@ class HeadWeights:
     def words(self) -> str:
         """Return what the function of the head says about its weights, or why nothing is said."""
         if self.is_outside:
-            most = self.shape.alpha
-            # The list has the distances of A to rank at most 0, 1, 2, ….
-            distance = self.numerical.distances_to_lower_rank_A[most]
-            return words_on_excess_rank(
-                self.ranks.r,
-                most=most,
-                size=self.shape.d,
-                distance=distance,
-                precision=PRECISIONS[self.numerical.kind],
-            )
+            return self._words_on_excess_rank()
         if self.is_zero:
             either = "" if self.shape.softmax else "A = 0 or "
             return f"the zero function: all weights with {either}V = 0 have it"
@@ -294,6 +285,19 @@ class HeadWeights:
             )
         on_A_and_V, on_factors = self._words_on_A_and_V(), ", ".join(self._clauses_on_factors())
         return f"{on_A_and_V}; {on_factors}" if on_factors else on_A_and_V
+
+    def _words_on_excess_rank(self) -> str:
+        """Return the words about an A whose rank is larger than α, the largest that is allowed."""
+        most = self.shape.alpha
+        # The list has the distances of A to rank at most 0, 1, 2, ….
+        distance = self.numerical.distances_to_lower_rank_A[most]
+        return words_on_excess_rank(
+            self.ranks.r,
+            most=most,
+            size=self.shape.d,
+            distance=distance,
+            precision=PRECISIONS[self.numerical.kind],
+        )
 
     def _words_on_A_and_V(self) -> str:
         """Return to what extent the function determines A and V, as a clause (Theorem 3.2; Theorem
@@ -334,13 +338,6 @@ class HeadWeights:
     def to_json(self) -> dict[str, Any]:
         """Return the findings for ``json.dumps``."""
         shape, (r, s, m) = self.shape, self.ranks.numbers
-        how_known = {
-            "rank_A": "lower bound",
-            "rank_V": "lower bound",
-            "dim_intersection": "not decided",
-        }
-        if self.ranks.proved:
-            how_known = dict.fromkeys(how_known, "proved")
         return {
             "layer": self.layer,
             "head": self.head,
@@ -352,7 +349,7 @@ class HeadWeights:
             "rank_A": r,
             "rank_V": s,
             "dim_intersection": m,
-            "ranks": {**how_known, "method": self.ranks.method or None},
+            "ranks": self._how_ranks_are_known(),
             "orbit": None if self._has_no_orbit else {"r": r, "s": s, "m": m},
             "singular": self.singular,
             "boundary": self.boundary,
@@ -366,6 +363,18 @@ class HeadWeights:
             ],
             "type": None if self.types is None else self.types.to_json(),
             "numerical": asdict(self.numerical),
+        }
+
+    def _how_ranks_are_known(self) -> dict[str, str | None]:
+        """Return for the ranks r and s and for m, by their names in JSON, whether they are proved,
+        and the method; ``None`` for the method where they are not.
+        """
+        proved = self.ranks.proved
+        return {
+            "rank_A": "proved" if proved else "lower bound",
+            "rank_V": "proved" if proved else "lower bound",
+            "dim_intersection": "proved" if proved else "not decided",
+            "method": self.ranks.method or None,
         }
 
 

@@ -153,39 +153,62 @@ def exact_weights(
     InvalidCaseError
         If they are not K, Q and V, or A and V, or do not have the shapes of the model.
     """
-    letters = {letter: value for letter, value in given.items() if value is not None}
-    # Weights of another kind or number count as not given: :func:`given_layer` refuses that, and
-    # says what to give.
-    if not letters and isinstance(weights, Sequence) and len(weights) in (2, 3):
-        names = "AV" if len(weights) == 2 else "KQV"
-        letters = dict(zip(names, weights, strict=True))
+    matrices = _matrices_by_letter(given, weights)
     # The matrices are read as a layer of one head.
-    (head,) = given_layer(letters).heads(layer=1, count=1)
+    (head,) = given_layer(matrices).heads(layer=1, count=1)
     arrays = head.matrices
     shape = HeadShape.of(arrays, model.a, softmax=False)
     if (shape.d, shape.d_out, shape.a) != (model.d, model.d_out, model.a):
         sizes = f"({shape.d}, {shape.d_out}, {shape.a})"
         raise InvalidCaseError("weights", f"they are those of (d, d', a) = {sizes}, not of {model}")
-    remarks = []
-    exact = {}
-    for letter, array in arrays.items():
-        # An array of floats has a type of floats; a mixed one has objects, with fractions for
-        # floats.
-        if array.dtype != object or _has_floats(letters[letter]):
-            remarks = [TAKEN]
-        entries = [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
-        exact[letter] = Matrix(*array.shape, entries)
+    # An array of floats has a type of floats; a mixed one has objects, with fractions for floats.
+    has_floats = any(
+        array.dtype != object or _has_floats(matrices[letter]) for letter, array in arrays.items()
+    )
+    remarks = [TAKEN] if has_floats else []
+    exact = {letter: _sympy_matrix(array) for letter, array in arrays.items()}
     if "K" in exact:
-        return (exact["K"].T * exact["Q"], exact["V"]), "; ".join(remarks)
-    rank = rank_of(integers(arrays["A"]))
+        A = exact["K"].T * exact["Q"]
+    else:
+        A = exact["A"]
+        remarks += _remarks_on_rank(arrays["A"], model)
+    return (A, exact["V"]), "; ".join(remarks)
+
+
+def _matrices_by_letter(given: Mapping[str, Any], weights: Sequence[Any] | None) -> dict[str, Any]:
+    """Return the matrices that were given by their letters, or, if there are none, those of
+    ``weights``, which are (A, V) or (K, Q, V).
+
+    ``given`` has matrices by the letters K, Q, A, V; ``None`` for those that are not given.
+    """
+    matrices = {letter: value for letter, value in given.items() if value is not None}
+    # Weights of another kind or number count as not given: :func:`given_layer` refuses that, and
+    # says what to give.
+    if not matrices and isinstance(weights, Sequence) and len(weights) in (2, 3):
+        letters = "AV" if len(weights) == 2 else "KQV"
+        matrices = dict(zip(letters, weights, strict=True))
+    return matrices
+
+
+def _sympy_matrix(array: Any) -> Matrix:
+    """Return a matrix of SymPy with the entries of an array, exactly, as rational numbers."""
+    entries = [Rational(Fraction(entry)) for entry in array.ravel().tolist()]
+    return Matrix(*array.shape, entries)
+
+
+def _remarks_on_rank(A: Any, model: LayerSizes) -> list[str]:
+    """Return the remark that an array A has a larger rank than the model allows; none if it has
+    not.
+    """
+    rank = rank_of(integers(A))
     # The model allows ranks up to α = min(a, d).
-    if rank > model.alpha:
-        distance = rounded(*Spectrum.of([arrays["A"]], rank).distance(model.alpha))
-        remark = words_on_excess_rank(
-            rank, most=model.a, size=model.d, distance=distance, precision=precision(arrays["A"])
-        )
-        remarks.append(remark)
-    return (exact["A"], exact["V"]), "; ".join(remarks)
+    if rank <= model.alpha:
+        return []
+    distance = rounded(*Spectrum.of([A], rank).distance(model.alpha))
+    remark = words_on_excess_rank(
+        rank, most=model.a, size=model.d, distance=distance, precision=precision(A)
+    )
+    return [remark]
 
 
 def _has_floats(matrix: Any) -> bool:

@@ -50,27 +50,18 @@ class LowRankChange:
         and V, if ``of_V``. The distances are those of A and of V in any case.
         """
         numbers = head.numerical
-        # The first singular value that is cut off is the norm of the change of a matrix.
-        norm_of_A, change_of_A = _largest_and_next(numbers.singular_values_A, rank)
-        norm_of_V, change_of_V = _largest_and_next(numbers.singular_values_V, rank)
+        A = _Truncation.to_rank(rank if of_A else None, numbers.singular_values_A)
+        V = _Truncation.to_rank(rank if of_V else None, numbers.singular_values_V)
         # A and V act on (x, 1) where there are biases: this norm is larger than that of x then.
         norm = _norm_of_coordinates(head)
         # A score is xᵀAy and a value Vx, for tokens x and y of at most this norm.
-        change_of_scores = change_of_A * norm**2 if of_A else 0.0
-        change_of_values = change_of_V * norm if of_V else 0.0
-        largest_value = norm_of_V * norm
-        # An output is a sum of values times weights of tokens. A product changes by at most the
-        # change of one factor times the other, added for both factors.
-        if head.shape.softmax:
-            # The weights have the sum 1. Where scores change by at most ε, the weights change by
-            # 2·tanh(ε/2) in sum. A factor of scores, such as 1/√a, makes ε smaller.
-            change = change_of_values + largest_value * (2 * tanh(change_of_scores / 2))
-        else:
-            # The weights are the scores.
-            largest_score = norm_of_A * norm**2
-            change = change_of_values * largest_score + largest_value * change_of_scores
+        scores, values = A.times(norm**2), V.times(norm)
         if None in (numbers.singular_values_A[0], numbers.singular_values_V[0]):
             change = inf
+        elif head.shape.softmax:
+            change = _change_of_softmax_outputs(scores, values)
+        else:
+            change = _change_of_lightning_outputs(scores, values)
         return cls(
             layer=head.layer,
             head=head.head,
@@ -111,16 +102,53 @@ def _norm_of_coordinates(head: HeadWeights) -> float:
     return sqrt(token_norm(head) ** 2 + square_of_one)
 
 
-def _largest_and_next(values: Sequence[float | None], rank: int) -> tuple[float, float]:
-    """Return the largest singular value, and the first one that a truncation to a rank cuts off.
-
-    A value that rounding does not distinguish from 0, ``None``, counts as 0.
+class _Truncation(NamedTuple):
+    """The norm of a matrix, and the norm of its change by a truncation to lower rank; or the
+    largest norms of the scores or values that it makes, and of their changes.
     """
-    largest = values[0] or 0.0
-    # A matrix with no more singular values than ``rank`` is not changed.
-    if rank >= len(values):
-        return largest, 0.0
-    return largest, values[rank] or 0.0
+
+    largest: float
+    change: float
+
+    @classmethod
+    def to_rank(cls, rank: int | None, singular_values: Sequence[float | None]) -> _Truncation:
+        """Return the truncation of a matrix with these singular values to at most ``rank``; without
+        a change if that is ``None``.
+
+        A value that rounding does not distinguish from 0, ``None``, counts as 0.
+        """
+        largest = singular_values[0] or 0.0
+        # A matrix with no more singular values than ``rank`` is not changed.
+        if rank is None or rank >= len(singular_values):
+            return cls(largest=largest, change=0.0)
+        # The norm of the change is the first singular value that is cut off.
+        return cls(largest=largest, change=singular_values[rank] or 0.0)
+
+    def times(self, factor: float) -> _Truncation:
+        """Return both numbers times a factor, such as the largest norm of tokens."""
+        return _Truncation(largest=self.largest * factor, change=self.change * factor)
+
+
+def _change_of_softmax_outputs(scores: _Truncation, values: _Truncation) -> float:
+    """Return a bound for the change of the outputs of softmax attention, where ``scores`` and
+    ``values`` change.
+
+    An output is a sum of values times weights of tokens, and the weights have the sum 1. So it
+    changes by at most the change of values, plus the largest value times the change of weights:
+    where scores change by at most ε, the weights change by 2·tanh(ε/2) in sum. A factor of scores,
+    such as 1/√a, makes ε smaller.
+    """
+    change_of_weights = 2 * tanh(scores.change / 2)
+    return values.change + values.largest * change_of_weights
+
+
+def _change_of_lightning_outputs(scores: _Truncation, values: _Truncation) -> float:
+    """Return a bound for the change of the outputs of lightning attention for each token that is
+    attended to, whose part of the output is its score times its value.
+
+    A product changes by at most the change of one factor times the other, added for both factors.
+    """
+    return values.change * scores.largest + values.largest * scores.change
 
 
 def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | None:
@@ -180,17 +208,7 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
     at most :data:`_MAX_NAMED` = 3. With rotary positions A is another matrix for each difference of
     places, and the sentence is about V alone.
     """
-    letters = "V" if rotary else "AV"
-    by_distance = sorted(heads, key=lambda head: nearest_lower_rank(head, letters))
-    least, letter, rank = nearest_lower_rank(by_distance[0], letters)
-    named: list[HeadWeights] = []
-    largest_distance = least
-    for head in by_distance:
-        distance, own_letter, own_rank = nearest_lower_rank(head, letters)
-        is_same_rank = (own_letter, own_rank) == (letter, rank)
-        if is_same_rank and distance <= 2 * least and len(named) < _MAX_NAMED:
-            named.append(head)
-            largest_distance = distance
+    named, largest_distance, letter, rank = _heads_nearest_to_a_rank(heads, "V" if rotary else "AV")
     changes = [
         LowRankChange.of(head, rank, of_A=letter == "A", of_V=letter == "V") for head in named
     ]
@@ -205,6 +223,41 @@ def sentence_on_lower_ranks(heads: Sequence[HeadWeights], *, rotary: bool = Fals
         f"{which} within {_short(largest_distance)} of rk {letter} ≤ {rank}; replacing"
         f" {'each' if others else 'it'} changes the layer's output by at most {_short(change)}"
         f"{of_each_token}, for tokens of norm at most {norm:.3g} (numerical)."
+    )
+
+
+class _NearHeads(NamedTuple):
+    """Heads near to matrices A, or V, of the same lower rank, the nearest first.
+
+    ``largest_distance`` is the relative distance of the last of them; ``letter`` is A or V, and
+    ``rank`` the lower rank.
+    """
+
+    heads: list[HeadWeights]
+    largest_distance: float
+    letter: str
+    rank: int
+
+
+def _heads_nearest_to_a_rank(heads: Sequence[HeadWeights], letters: str) -> _NearHeads:
+    """Return the head nearest to a lower rank of A or V, and those that are at most twice as far
+    from the same rank of the same matrix, together at most :data:`_MAX_NAMED` = 3.
+
+    ``letters`` has A, V, or both: the matrices that count.
+    """
+    by_distance = sorted(heads, key=lambda head: nearest_lower_rank(head, letters))
+    nearest = nearest_lower_rank(by_distance[0], letters)
+    near: list[HeadWeights] = []
+    largest_distance = nearest.distance
+    for head in by_distance:
+        lower = nearest_lower_rank(head, letters)
+        is_same_rank = (lower.letter, lower.rank) == (nearest.letter, nearest.rank)
+        is_near = lower.distance <= 2 * nearest.distance
+        if is_same_rank and is_near and len(near) < _MAX_NAMED:
+            near.append(head)
+            largest_distance = lower.distance
+    return _NearHeads(
+        heads=near, largest_distance=largest_distance, letter=nearest.letter, rank=nearest.rank
     )
 
 

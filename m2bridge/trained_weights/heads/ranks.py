@@ -33,12 +33,8 @@ from m2bridge.algebra.numbers import LARGE_PRIME, without_denominators
 from m2bridge.errors import TimeLimitError
 from m2bridge.limits import check
 from m2bridge.trained_weights.checkpoints.arrays import dyadic, modular
-from m2bridge.trained_weights.heads.token_space import (
-    LazyProduct,
-    ReducedHead,
-    TokenSpace,
-    UnseenColumns,
-)
+from m2bridge.trained_weights.heads.reduced_head import ReducedHead
+from m2bridge.trained_weights.heads.token_space import LazyProduct, TokenSpace, UnseenColumns
 
 _SPARE = 8
 """Columns beyond the largest possible rank that are looked at first: of generic weights they have
@@ -472,10 +468,11 @@ class Ranks(NamedTuple):
 def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     """Return the ranks of a head, by its matrices K and Q, or A, and V, and perhaps O.
 
-    L = Aᵀ and U = V, or OV, are products of one or two factors. The ranks of L, of U, and of L on
-    top of U (``both``) are computed modulo the prime, where they are lower bounds. They are proved
-    if they attain upper bounds: the sizes of the factors, and d and r + s for ``both``. A few of
-    the d columns are tried first, then all. Else the ranks are computed over QQ.
+    L = Aᵀ and U = V, or OV, are products of one or two factors, of which a left one that is
+    one-to-one is left out: it changes no row space. The ranks of L, of U, and of L on top of U are
+    computed modulo the prime, where they are lower bounds. They are proved if they attain upper
+    bounds: the sizes of the factors, and d and r + s for L on top of U. A few of the d columns are
+    tried first, then all. Else the ranks are computed over QQ.
     """
     d = matrices["V"].shape[1]
     by_letter = {letter: exact_rank(array) for letter, array in matrices.items()}
@@ -492,16 +489,41 @@ def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
         upper_bounds = (most_A, most_V, min(d, r + s))
         if (r, s, both) == upper_bounds:
             return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", by_letter=by_letter)
-    try:
-        L, U = _first_columns(factors_of_L, d, integers), _first_columns(factors_of_U, d, integers)
-        exact = [_rank_over_QQ(matrix) for matrix in (L, U, _on_top(L, U))]
-    except TimeLimitError:
-        exact = []
-    proved = [rank for rank in exact if rank is not None]
+    over_QQ = _ranks_of_stack_over_QQ(factors_of_L, factors_of_U)
     # Without all three over QQ, r and s modulo the prime are left, as lower bounds.
-    if len(proved) < 3:
+    if over_QQ is None:
         return Ranks.of(r, s, both, method="", by_letter=by_letter)
-    return Ranks.of(*proved, method="over QQ", by_letter=by_letter)
+    return Ranks.of(
+        over_QQ.of_L, over_QQ.of_U, over_QQ.of_both, method="over QQ", by_letter=by_letter
+    )
+
+
+class _RanksOfStack(NamedTuple):
+    """The ranks of two matrices L and U, and of L on top of U (``of_both``)."""
+
+    of_L: int
+    of_U: int
+    of_both: int
+
+
+def _ranks_of_stack_over_QQ(
+    factors_of_L: list[Any], factors_of_U: list[Any]
+) -> _RanksOfStack | None:
+    """Return the ranks over QQ of L, of U, and of L on top of U; ``None`` if one of them takes
+    longer than a minute, or the time of the run does not suffice.
+
+    L and U are products of one or two factors each, and have as many columns.
+    """
+    columns = factors_of_L[-1].shape[1]
+    try:
+        L = _first_columns(factors_of_L, columns, integers)
+        U = _first_columns(factors_of_U, columns, integers)
+        r, s, both = (_rank_over_QQ(matrix) for matrix in (L, U, _on_top(L, U)))
+    except TimeLimitError:
+        return None
+    if r is None or s is None or both is None:
+        return None
+    return _RanksOfStack(of_L=r, of_U=s, of_both=both)
 
 
 def _smallest_size(product: list[Any]) -> int:

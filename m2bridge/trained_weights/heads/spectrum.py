@@ -1,4 +1,4 @@
-"""Singular values of the matrices of a head, effective ranks and distances, all of it numerical.
+"""Singular values of matrices and of pairs of matrices, and distances by them, all numerical.
 
 A = KᵀQ and OV are never multiplied out: their singular values are those of small matrices, by QR
 decompositions of the factors. The *error* of a number is how far it may be from the exact one: an
@@ -8,24 +8,22 @@ of Frobenius is named. Distances are relative: a locus is at distance ε if chan
 at most ε‖A‖ and ε‖V‖, in the norm of Frobenius, reach it, and no smaller ones do. The proofs are in
 ``docs/weights-mathematics.md``.
 
-V stands for OV where there is an output matrix O. α and β are the largest ranks that A and V may
-have. A ``Measured`` quantity is a pair of a number and its error.
+V stands for OV where there is an output matrix O. A ``Measured`` quantity is a pair of a number and
+its error. What follows for a head is in ``numerical``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, inf, isfinite, log10, prod, sqrt
-from typing import Any, NamedTuple
+from math import floor, inf, isfinite, log10, prod, sqrt, ulp
+from typing import Any
 
 import numpy
 
 from m2bridge.trained_weights.checkpoints.arrays import PRECISIONS
 from m2bridge.trained_weights.heads.eigenvalues import EPSILON, least_largest_eigenvalue
-from m2bridge.trained_weights.heads.ranks import HeadShape, Ranks, factors
-from m2bridge.trained_weights.heads.token_space import ReducedHead
 
 _MAX_DIGITS = 6
 """The largest number of digits that are kept."""
@@ -124,17 +122,17 @@ class Spectrum:
             # of the rounded product would be right that it is multiplied exactly.
             is_cancelled = values[0] <= _CANCELLED * prod(norms)
             if is_cancelled and _is_small(product):
-                # arrays of fractions, as objects
-                left, right = (numpy.frompyfunc(Fraction, 1, 1)(matrix) for matrix in product)
-                return cls.of([left @ right], rank)
+                return cls.of([_exact_product(*product)], rank)
         error = _error_of_rounding(matrices, norms)
         if any(errors):
-            # W is the matrix divided by 2^exponent, and so is its error.
-            errors_of_scaled = [
-                float(numpy.ldexp(error_of_matrix, -exponent))
-                for error_of_matrix, exponent in zip(errors, exponents, strict=True)
-            ]
+            errors_of_scaled = []
+            for error_of_matrix, exponent in zip(errors, exponents, strict=True):
+                # W is the matrix divided by 2^exponent, and so is its error.
+                errors_of_scaled.append(float(numpy.ldexp(error_of_matrix, -exponent)))
             error += _error_of_product(norms, errors_of_scaled)
+            # The product of positive errors may be 0 in floating point; the least positive number
+            # is a bound, too.
+            error = max(error, ulp(0.0))
         # Singular values beyond the exact rank are 0, and what is computed of them is rounding.
         if rank is not None:
             values[rank:] = 0
@@ -192,10 +190,14 @@ class Spectrum:
         # With larger exponents a value or its error is no floating-point number: of NaN
         # :func:`rounded` makes None.
         scale = 2.0**self.exponent if abs(self.exponent) < 900 else float("nan")
+        error = self.error * scale
+        # A positive error is not 0, whatever the product is in floating point.
+        if self.error > 0:
+            error = max(error, ulp(0.0))
         shown: list[float | None] = []
         for i, value in enumerate(self.values.tolist()):
             proved_zero = self.rank is not None and i >= self.rank
-            shown.append(0.0 if proved_zero else rounded(value * scale, self.error * scale))
+            shown.append(0.0 if proved_zero else rounded(value * scale, error))
         return shown
 
 
@@ -250,6 +252,12 @@ def _is_small(product: list[Any]) -> bool:
     """Return whether the product of two matrices takes few enough multiplications of fractions."""
     left, right = product
     return bool(prod(left.shape) * right.shape[1] <= _MAX_EXACT_PRODUCTS)
+
+
+def _exact_product(left: Any, right: Any) -> Any:
+    """Return the product of two matrices as an array of fractions, which are objects."""
+    to_fractions = numpy.frompyfunc(Fraction, 1, 1)
+    return to_fractions(left) @ to_fractions(right)
 
 
 def _scaled(array: Any) -> tuple[Any, int]:
@@ -309,8 +317,9 @@ class Pair:
         if smaller.shape[1] > larger.shape[1]:
             smaller, larger = larger, smaller
         _, cosines, right_vectors = numpy.linalg.svd(larger.T @ smaller)
-        directions = smaller @ right_vectors.T  # the principal vectors
-        sines = numpy.linalg.norm(directions - larger @ (larger.T @ directions), axis=0)
+        principal_vectors = smaller @ right_vectors.T
+        projections = larger @ (larger.T @ principal_vectors)
+        sines = numpy.linalg.norm(principal_vectors - projections, axis=0)
         # There are as many angles as the smaller space has dimensions.
         cosines = numpy.append(cosines, numpy.zeros(len(sines)))[: len(sines)]
         # By rounding, the space of leading vectors turns by about the error divided by the last
@@ -386,192 +395,3 @@ def _instability(values: Any, rank: int) -> float:
         return 0.0
     gap = max(values[rank - 1] - values[rank], EPSILON * values[0])
     return float(values[0] / gap)
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Numerical:
-    """The numbers computed in floating point; ``None`` where rounding does not distinguish
-    them from 0, or they are not computed.
-
-    Parameters
-    ----------
-    kind : str
-        The type in which the weights are stored.
-    tolerance : float
-        For effective ranks, times the largest singular value; the precision of the type.
-    singular_values_A, singular_values_V : list of float
-    effective_rank_A, effective_rank_V : int
-    distances_to_lower_rank_A, distances_to_lower_rank_V : list of float
-        To rank at most 0, 1, 2, …
-    principal_angles : list of float
-        Between the column space of A and the row space of V, in radians.
-    distance_to_singular_locus, distance_to_boundary : float
-    nearest_singular_locus : str
-        The nearest part of it.
-    relative_change_of_function : float
-        By the truncations that reach it.
-    """
-
-    kind: str
-    tolerance: float
-    singular_values_A: list[float | None]
-    singular_values_V: list[float | None]
-    effective_rank_A: int
-    effective_rank_V: int
-    distances_to_lower_rank_A: list[float | None]
-    distances_to_lower_rank_V: list[float | None]
-    principal_angles: list[float | None]
-    distance_to_singular_locus: float | None
-    distance_to_boundary: float | None
-    nearest_singular_locus: str
-    relative_change_of_function: float | None
-
-    @classmethod
-    def of(
-        cls, head: ReducedHead, shape: HeadShape, ranks: Ranks, tolerance: float | None
-    ) -> Numerical:
-        """Compute the singular values of A and V of a head, and what follows from them.
-
-        Parameters
-        ----------
-        head : ReducedHead
-            The head, with its matrices on the coordinates of tokens that it sees.
-        shape : HeadShape
-            Its sizes d, d', a, v, and α and β, the largest ranks of A and V.
-        ranks : Ranks
-            Its exact ranks, or lower bounds for them.
-        tolerance : float or None
-            ``None`` for the precision of the stored type.
-        """
-        exact = (ranks.r, ranks.s) if ranks.proved else (None, None)
-        matrices, error_bounds = head.rounded()
-        products = factors(matrices)
-        # The errors of factors in the order in which :func:`factors` has them: Aᵀ, or Qᵀ and K;
-        # V, or O and V. Matrices as they are in the file have no bound, as they have no error.
-        errors = []
-        for letters in ("AQK", "OV"):
-            given = [letter for letter in letters if letter in matrices]
-            errors.append([error_bounds.get(letter, 0.0) for letter in given])
-        A, V = map(Spectrum.of, products, exact, errors)
-        if tolerance is None:
-            tolerance = PRECISIONS[head.kind]
-        rank_A, rank_V = A.effective_rank(tolerance), V.effective_rank(tolerance)
-        pair = None
-        angles: list[float | None] = []
-        # An effective rank is 0 if the product is 0, or is lost in rounding.
-        if rank_A > 0 and rank_V > 0:
-            pair = Pair(A, V, cosines=V.vectors.T @ A.vectors)
-            # The exact dimension m is that of the intersection of these spaces only if their
-            # dimensions are the exact ranks.
-            angles = pair.angles((rank_A, rank_V), ranks.m if (rank_A, rank_V) == exact else 0)
-        boundary, nearest = None, NOWHERE
-        is_proved_zero = ranks.proved and (ranks.r == 0 or ranks.s == 0)
-        # Of a product that is lost in rounding, and not proved to be 0, nothing is said.
-        if pair is not None or is_proved_zero:
-            boundary = _to_boundary(pair, shape, ranks)
-            nearest = _to_singular(pair, shape, boundary)
-        return cls(
-            kind=head.kind,
-            tolerance=tolerance,
-            singular_values_A=A.shown(),
-            singular_values_V=V.shown(),
-            effective_rank_A=rank_A,
-            effective_rank_V=rank_V,
-            distances_to_lower_rank_A=_distances(A),
-            distances_to_lower_rank_V=_distances(V),
-            principal_angles=angles,
-            distance_to_singular_locus=_shown(nearest.distance),
-            distance_to_boundary=_shown(boundary),
-            nearest_singular_locus=nearest.name,
-            relative_change_of_function=_shown(nearest.change),
-        )
-
-
-def _shown(measured: Measured | None) -> float | None:
-    """Return a number with the digits that its error supports; ``None`` if unknown, or maybe 0."""
-    return None if measured is None else rounded(*measured)
-
-
-def _distances(spectrum: Spectrum) -> list[float | None]:
-    """Return the relative distances to rank at most 0, 1, 2, …, with the digits that are supported;
-    ``None`` for those that may be 0.
-    """
-    return [rounded(*spectrum.distance(rank)) for rank in range(len(spectrum.values) + 1)]
-
-
-class NearestSingular(NamedTuple):
-    """A part of the singular locus, its distance, and the relative change of the function where A
-    and V are moved to it; an empty name, and ``None`` for both numbers, where no part is known.
-    """
-
-    distance: Measured | None
-    name: str
-    change: Measured | None
-
-
-NOWHERE = NearestSingular(None, "", None)
-"""What is written where no part of the singular locus is known, or it is empty."""
-
-
-def _to_boundary(pair: Pair | None, shape: HeadShape, ranks: Ranks) -> Measured | None:
-    """Return the distance to A = v qᵀ, V = h vᵀ, the functions at the boundary; ``None`` for d = 1,
-    where there are none, and for softmax, of which none are known.
-
-    ``pair`` is ``None`` where A or V is 0: the zero function is at the boundary. The distance is 0
-    where this, or the exact ranks, prove that the function is at the boundary.
-    """
-    if shape.d == 1 or shape.softmax:
-        return None
-    if pair is None or (ranks.proved and shape.is_boundary(ranks.r, ranks.s, ranks.m)):
-        return 0.0, 0.0
-    return pair.boundary_distance()
-
-
-def _to_singular(pair: Pair | None, shape: HeadShape, boundary: Measured | None) -> NearestSingular:
-    """Return the nearest part of the singular locus; its parts are those of
-    docs/weights-mathematics.md, Heads with an output matrix.
-
-    ``pair`` is ``None`` where A or V is 0, and ``boundary`` is the distance to the boundary.
-    """
-    if shape.d == 1 or shape.softmax:
-        return NOWHERE
-    if pair is None:
-        return NearestSingular((0.0, 0.0), "zero", (0.0, 0.0))
-    # The relative distance of A, and of V, to 0 is 1, and so is the change of the function.
-    zero = NearestSingular((1.0, EPSILON), "zero", (1.0, EPSILON))
-    parts = [zero, *_parts_but_zero(pair, shape, boundary)]
-    # All of these parts have a distance; for the type checker one that is None counts as far.
-    return min(parts, key=lambda part: part.distance or (1.0, 0.0))
-
-
-def _parts_but_zero(
-    pair: Pair, shape: HeadShape, boundary: Measured | None
-) -> Iterator[NearestSingular]:
-    """Yield the parts of the singular locus apart from the zero function, with their distances and
-    the changes of the function on the way: for α = β = 1 the boundary, if d ≥ 3; else the pairs of
-    rank one, and those of ranks below α < d and β < min(d, d').
-
-    ``boundary`` is the distance to A = v qᵀ, V = h vᵀ.
-    """
-    A, V = pair.A, pair.V
-    alpha, beta = shape.alpha, shape.beta
-    if alpha == beta == 1:
-        if shape.d >= 3 and boundary is not None:
-            # A = k qᵀ and V = h vᵀ have the quadratic form kv, times q and h. At the boundary one
-            # form is in place of k and v; it is at the sine of half the angle θ between k and v:
-            # 1 − cos θ is twice the square of that. kv has the eigenvalues (cos θ ± 1)/2, and its
-            # change is the smaller one, which the square of a form lacks, by the norm of both.
-            distance, error = boundary
-            one_minus_cosine = 2 * distance**2
-            one_plus_cosine = 2 - one_minus_cosine
-            change = one_minus_cosine / sqrt(one_plus_cosine**2 + one_minus_cosine**2)
-            yield NearestSingular(boundary, "A = vqᵀ, V = hvᵀ", (change, 4 * error))
-        return
-    yield NearestSingular(max(A.distance(1), V.distance(1)), "rk A = rk V = 1", pair.change(1, 1))
-    # With as many values as it has, the other matrix is not truncated.
-    if 1 < alpha < shape.d:
-        change_A = pair.change(alpha - 1, len(V.values))
-        yield NearestSingular(A.distance(alpha - 1), f"rk A ≤ {alpha - 1}", change_A)
-    if 1 < beta < shape.most_V:
-        change_V = pair.change(len(A.values), beta - 1)
-        yield NearestSingular(V.distance(beta - 1), f"rk V ≤ {beta - 1}", change_V)

@@ -1,25 +1,25 @@
 """The coordinates of the tokens that a layer sees: a bias is one more, LayerNorm one less.
 
-The matrices of a head are in dicts by the letters K, Q, A, V and O; W is any of K, Q, V, and b its
-bias. γ and β are the factors and the shift of a norm before the layer, ∘ is the product entry by
-entry. *The constant* of W is Wβ + b, which W adds whatever the token is: one more column of W, by
-which it acts on the coordinate 1 of tokens (x, 1). *The basis* is that of the space of all γ∘x.
-Functions that compute exactly take ``convert``, which takes an array to residues modulo ``prime``,
-or to fractions where ``prime`` is ``None``.
+W is any of the matrices K, Q, V of a head, and b its bias. γ and β are the factors and the shift of
+a norm before the layer, ∘ is the product entry by entry. *The constant* of W is Wβ + b, which W
+adds whatever the token is: one more column of W, by which it acts on the coordinate 1 of tokens
+(x, 1). *The basis* is that of the space of all γ∘x. Functions that compute exactly take
+``convert``, which takes an array to residues modulo ``prime``, or to fractions where ``prime`` is
+``None``.
 
 (K | b) acts on the token (x, 1). Behind LayerNorm, tokens are γ∘x + β with x of sum zero, in any
 direction and of any length up to √d, as a small number is added to the variance: so K acts as
 K·diag(γ) on the hyperplane Σx_i = 0, with the bias Kβ + b. Exactly, the basis of the hyperplane is
 e_i − e_d, which is rational; numerically it is orthonormal. A coordinate with γ_i = 0 does not
-occur, and then the others have no relation. Proofs are in ``docs/weights-mathematics.md``.
+occur, and then the others have no relation. Proofs are in ``docs/weights-mathematics.md``. Heads on
+these coordinates are in ``reduced_head``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import sqrt
+from math import inf, ldexp, sqrt, ulp
 from typing import Any, NamedTuple, Self
 
 import numpy
@@ -27,7 +27,7 @@ import numpy
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions, modular
-from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, is_before
+from m2bridge.trained_weights.checkpoints.tensors import Norm
 
 _ROUNDINGS = 4
 """A matrix on an orthonormal basis is wrong by at most about this many roundings times √d."""
@@ -126,12 +126,8 @@ class Tokens:
         if norm is not None:
             gamma = norm.gamma
             beta = norm.beta if biases else None
-        for name, array in (("γ", gamma), ("β", beta)):
-            if array is not None and array.shape != (width,):
-                size = " × ".join(map(str, array.shape))
-                raise InvalidCaseError(
-                    "norm", f"{name} of the norm has {size} entries, tokens have {width}"
-                )
+        _check_entries("γ", gamma, width)
+        _check_entries("β", beta, width)
         active = numpy.arange(width)
         if gamma is not None:
             active = numpy.flatnonzero(gamma)
@@ -224,31 +220,90 @@ class Tokens:
         """
         W = _floats(matrix)
         gamma = numpy.ones(self.width) if self.gamma is None else _floats(self.gamma)
-        scaled = W * gamma
-        # The sum of the norms of all that is added: rounding errors are a small part of it.
-        size = float(numpy.linalg.norm(scaled))
-        found = scaled
-        if self.norm is not None and self.norm.kind == "layer":
-            # The reflection that takes (1, …, 1) to the last axis makes the other axes a basis.
-            u = numpy.full(self.width, 1 / sqrt(self.width))
-            u[-1] += 1
-            reflected = scaled - numpy.outer(scaled @ u, u) * (2 / (u @ u))
-            found = reflected[:, :-1]
-        if with_constant:
-            last = numpy.zeros(len(W))
-            if self.beta is not None:
-                beta = _floats(self.beta)
-                last = last + W @ beta
-                size += float(numpy.linalg.norm(W) * numpy.linalg.norm(beta))
-            if bias is not None:
-                last = last + _floats(bias)
-            found = numpy.column_stack([found, last])
-            size += float(numpy.linalg.norm(last))
+        # What is beyond double precision is refused below, without the warnings of NumPy.
+        with numpy.errstate(over="ignore", invalid="ignore"):
+            scaled = W * gamma
+            found = scaled
+            if self.norm is not None and self.norm.kind == "layer":
+                found = _restricted_to_hyperplane(scaled)
+            # The sum of the norms of all that is added: rounding errors are a small part of it.
+            size = _norm(scaled)
+            if with_constant:
+                constant = self._rounded_constant(W, bias)
+                found = numpy.column_stack([found, constant])
+                if self.beta is not None:
+                    size += _norm(W) * _norm(_floats(self.beta))
+                size += _norm(constant)
         if not numpy.isfinite(found).all():
             raise InvalidCaseError("weights", "products with the norm are beyond double precision")
-        # Each of the d terms of an entry is rounded a few times, by 2^−52 of its size.
-        error = _ROUNDINGS * sqrt(self.width) * 2.0**-52 * size
-        return found, error
+        has_bias = with_constant and bias is not None and bias.any()
+        if not (matrix.any() or has_bias):
+            return found, 0.0  # zeros
+        # Each of the d terms of an entry is rounded a few times, by 2^−52 of its size, or by the
+        # least positive number where it is nearly 0.
+        rounding = 2.0**-52 * size + sqrt(found.size) * ulp(0.0)
+        return found, _ROUNDINGS * sqrt(self.width) * rounding
+
+    def _rounded_constant(self, W: Any, bias: Any) -> Any:
+        """Return the vector Wβ + b in floating point, for the matrix W in double precision and its
+        bias b. A bias that is ``None`` counts as 0, and so does β.
+        """
+        constant = numpy.zeros(len(W))
+        if self.beta is not None:
+            constant = constant + W @ _floats(self.beta)
+        if bias is not None:
+            constant = constant + _floats(bias)
+        return constant
+
+    def numeric_on_both_sides(
+        self, A: Any, *, rows_have_constant: bool, columns_have_constant: bool
+    ) -> tuple[Any, float]:
+        """Return the matrix A of the scores xᵀAy on an orthonormal basis of the space of tokens, on
+        the side of x, its rows, and on that of y, its columns; in floating point, and with a bound
+        for the norm of its error.
+
+        ``rows_have_constant`` and ``columns_have_constant`` say whether there is a row, and a
+        column, for the coordinate 1.
+        """
+        on_columns, first_error = self.numeric(A, bias=None, with_constant=columns_have_constant)
+        on_both, second_error = self.numeric(
+            on_columns.T, bias=None, with_constant=rows_have_constant
+        )
+        # The second step multiplies the first error by diag(γ), and by β for the constant.
+        bound_of_factor = 1.0
+        if self.gamma is not None:
+            bound_of_factor = float(abs(_floats(self.gamma)).max())
+        if self.beta is not None:
+            bound_of_factor += _norm(_floats(self.beta))
+        error = first_error * bound_of_factor + second_error
+        # The product of two positive numbers may be 0 in floating point.
+        if first_error > 0:
+            error = max(error, ulp(0.0))
+        return on_both.T, error
+
+
+def _check_entries(name: str, array: Any, width: int) -> None:
+    """Raise an InvalidCaseError if an array of a norm, γ or β by its ``name``, does not have
+    ``width`` entries, as tokens have; ``None`` stands for an array that the norm does not have.
+    """
+    if array is not None and array.shape != (width,):
+        size = " × ".join(map(str, array.shape))
+        raise InvalidCaseError(
+            "norm", f"{name} of the norm has {size} entries, tokens have {width}"
+        )
+
+
+def _restricted_to_hyperplane(forms: Any) -> Any:
+    """Return linear forms on ℝ^d, the rows of an n × d matrix, on an orthonormal basis of the
+    hyperplane Σx_i = 0, as an n × (d − 1) matrix in floating point.
+    """
+    d = forms.shape[1]
+    # The reflection that takes (1, …, 1) to the last axis takes the hyperplane to the span of the
+    # other axes: their images are an orthonormal basis. It is 1 − 2uuᵀ/uᵀu.
+    u = numpy.full(d, 1 / sqrt(d))
+    u[-1] += 1
+    reflected = forms - numpy.outer(forms @ u, u) * (2 / (u @ u))
+    return reflected[:, :-1]
 
 
 def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
@@ -263,19 +318,36 @@ def _is_moved(gamma: Any, beta: Any, active: Any, on_hyperplane: bool) -> bool:
     # β is of the form γ∘x if it is 0 wherever γ is.
     if not on_hyperplane:
         return bool(numpy.delete(beta, active).any())
-    if gamma is not None:
-        quotients = zip(modular(beta).tolist(), modular(gamma).tolist(), strict=True)
-        try:
-            total = sum(b * pow(g, -1, LARGE_PRIME) for b, g in quotients)
-        except ValueError:
-            # Some γ_i is divisible by the prime, which then shows nothing.
-            total = 0
-        if total % LARGE_PRIME:
-            return True
-    exact = as_fractions(beta)
-    if gamma is not None:
-        exact = exact / as_fractions(gamma)
-    return bool(sum(exact, Fraction(0)))
+    if gamma is None:
+        return bool(sum(as_fractions(beta), Fraction(0)))
+    # Fractions are slow, and needed only if the prime shows nothing: for ``None`` and for 0.
+    if _sum_of_quotients_mod(beta, gamma):
+        return True
+    quotients = as_fractions(beta) / as_fractions(gamma)
+    return bool(sum(quotients, Fraction(0)))
+
+
+def _sum_of_quotients_mod(beta: Any, gamma: Any) -> int | None:
+    """Return Σβ_i/γ_i modulo the prime; ``None`` if the prime divides some γ_i."""
+    total = 0
+    for b, g in zip(modular(beta).tolist(), modular(gamma).tolist(), strict=True):
+        if g % LARGE_PRIME == 0:
+            return None
+        total += b * pow(g, -1, LARGE_PRIME)
+    return total % LARGE_PRIME
+
+
+def _norm(array: Any) -> float:
+    """Return the norm of Frobenius of an array in double precision, or of a vector; infinite if it
+    is beyond double precision.
+    """
+    # Entries are divided by a power of two, so that their squares are not beyond it, nor all 0.
+    exponent = int(numpy.frexp(abs(array).max())[1])
+    norm_of_scaled = float(numpy.linalg.norm(numpy.ldexp(array, -exponent)))
+    try:
+        return ldexp(norm_of_scaled, exponent)
+    except OverflowError:
+        return inf
 
 
 def _floats(array: Any) -> Any:
@@ -366,231 +438,3 @@ class LazyProduct:
             last = self.tokens.constant(matrix, bias, convert, prime)
             found = numpy.column_stack([found, last])
         return found.T if self.is_transposed else found
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReducedHead:
-    """A head on the coordinates of its tokens.
-
-    Parameters
-    ----------
-    layer, head, kind
-        Those of the head in the file: two numbers from 1 on, and the type of its entries.
-    matrices : dict
-        The matrices for exact ranks, by the letters K, Q, A, V, O. With biases or a norm K, Q and V
-        are :class:`LazyProduct`, and A is an array of fractions.
-    given : dict
-        The arrays of the file by the same letters.
-    tokens : Tokens or None
-        ``None`` without biases and norm.
-    coordinates : TokenSpace or None
-        The numbers of coordinates; ``None`` without biases and norm.
-    """
-
-    layer: int
-    head: int
-    kind: str
-    matrices: Mapping[str, Any]
-    given: Mapping[str, Any]
-    tokens: Tokens | None
-    coordinates: TokenSpace | None
-
-    def values_with_constant(self) -> LazyProduct:
-        """Return V on the coordinates of tokens, and in one more column the constant Vβ + b, for
-        its bias b, that is added to all values.
-
-        Raises
-        ------
-        TypeError
-            If there are no biases and no norm, so that it adds nothing.
-        """
-        V = self.matrices["V"]
-        if not isinstance(V, LazyProduct):
-            raise TypeError("the values of this head have no constant")
-        return replace(V, columns=V.tokens.linear + 1)
-
-    def rounded(self) -> tuple[dict[str, Any], dict[str, float]]:
-        """Return the matrices on orthonormal bases of the spaces of tokens, in floating point, and
-        bounds for the norms of their errors, both by letters.
-
-        There is no bound, as there is no error, for a matrix that is the array of the file.
-        """
-        found, errors = dict(self.given), {}
-        for letter, matrix in self.matrices.items():
-            if isinstance(matrix, LazyProduct):
-                has_constant = matrix.columns > matrix.tokens.linear
-                found[letter], errors[letter] = matrix.tokens.numeric(
-                    matrix.matrix, matrix.bias, with_constant=has_constant
-                )
-            elif letter == "A" and self.tokens is not None:
-                rows, columns = matrix.shape
-                found[letter], errors[letter] = _round_on_both_sides(
-                    self.given["A"],
-                    self.tokens,
-                    rows_have_constant=rows > self.tokens.linear,
-                    columns_have_constant=columns > self.tokens.linear,
-                )
-        return found, errors
-
-
-def norm_before(head: HeadArrays, norm: str | None) -> Norm | None:
-    """Return the norm before the layer of a head; ``None`` if there is none.
-
-    It is that of the file where the option ``norm`` is ``None``. The options ``layer`` and ``rms``
-    say its kind, with γ = 1 where the file has no norm; ``none`` leaves it out.
-    """
-    in_file = head.norm
-    kind: Any = norm
-    if in_file is None and norm in ("layer", "rms"):
-        # γ = ``None`` stands for 1, β = ``None`` for 0.
-        return Norm(kind=kind, gamma=None, beta=None, name="", place="pre")
-    # The norm of the file may stand after the layer, or the option may leave it out.
-    if in_file is None or not is_before(in_file.name, in_file.place, norm):
-        return None
-    if norm is None:
-        kind = in_file.kind
-    return replace(in_file, place="pre", kind=kind)
-
-
-def reduce_head(head: HeadArrays, softmax: bool, biases: bool, norm: str | None) -> ReducedHead:
-    """Return a head on the coordinates of its tokens: K, Q, V (or A) act on the basis of the space
-    of all γ∘x, and on a coordinate 1 if there are biases that are seen.
-
-    Parameters
-    ----------
-    head : HeadArrays
-        A head with the arrays, the biases and the norm that the file has for it.
-    softmax : bool
-        Whether scores are normalized by softmax, in which some biases have no effect.
-    biases : bool
-        Whether biases count.
-    norm : str or None
-        ``layer``, ``rms`` or ``none`` before the layer in place of what the file says.
-    """
-    counted_biases = head.biases if biases else {}
-    before = norm_before(head, norm)
-    as_stored = ReducedHead(
-        layer=head.layer,
-        head=head.head,
-        kind=head.kind,
-        matrices=head.matrices,
-        given=head.matrices,
-        tokens=None,
-        coordinates=None,
-    )
-    if before is None and not counted_biases:
-        return as_stored
-    tokens = Tokens.of(head.matrices["V"].shape[1], before, biases)
-    # The matrices that act on the coordinate 1 of tokens (x, 1): in lightning attention all, where
-    # a missing bias is a zero one; in softmax attention the bias of K does nothing, and that of V
-    # is a part of the constant.
-    with_one: set[str] = set()
-    if not softmax and (counted_biases or tokens.is_moved):
-        with_one = set("KQV")
-    elif softmax and ("Q" in counted_biases or tokens.is_moved):
-        with_one = {"Q"}
-    adds_constant = softmax and ("V" in counted_biases or tokens.is_moved)
-    matrices = {}
-    for letter, matrix in head.matrices.items():
-        if letter == "A":
-            # The columns of A = KᵀQ are those of Q, and its rows are the columns of K.
-            on_queries = _on_tokens(matrix, tokens, has_constant="Q" in with_one)
-            on_both = _on_tokens(on_queries.T, tokens, has_constant="K" in with_one).T
-            matrices[letter] = on_both
-        elif letter == "O":
-            matrices[letter] = matrix
-        else:
-            # The constant Wβ + b is one more column, for matrices that act on the coordinate 1.
-            columns = tokens.linear + (1 if letter in with_one else 0)
-            bias = counted_biases.get(letter)
-            matrices[letter] = LazyProduct(
-                matrix=matrix, bias=bias, tokens=tokens, rows=matrix.shape[0], columns=columns
-            )
-    unseen: list[UnseenColumns] = []
-    for letter in "KQV":
-        # In lightning attention all three matrices have biases if one has.
-        has_bias = letter in counted_biases if softmax else bool(counted_biases)
-        unseen += _unseen_columns(
-            letter, tokens, has_bias=has_bias, has_constant=letter in with_one, softmax=softmax
-        )
-    has_one = bool(with_one)
-    coordinates = TokenSpace(
-        width=tokens.width,
-        dimension=tokens.linear + (has_one or adds_constant),
-        queries=tokens.linear + ("Q" in with_one),
-        unseen=tuple(unseen),
-        constants=int(adds_constant),
-        has_one=has_one,
-        has_norm=before is not None,
-    )
-    return replace(as_stored, matrices=matrices, tokens=tokens, coordinates=coordinates)
-
-
-def _on_tokens(matrix: Any, tokens: Tokens, *, has_constant: bool) -> Any:
-    """Return a matrix W without bias on the coordinates of tokens, W·diag(γ) on their basis, as
-    fractions; with ``has_constant`` Wβ is one more column at the end.
-    """
-    found = tokens.exact(matrix, tokens.linear)
-    if not has_constant:
-        return found
-    constant = tokens.constant(matrix, bias=None, convert=as_fractions, prime=None)
-    return numpy.column_stack([found, constant])
-
-
-def _round_on_both_sides(
-    A: Any, tokens: Tokens, *, rows_have_constant: bool, columns_have_constant: bool
-) -> tuple[Any, float]:
-    """Return a given A of the scores xᵀAy on an orthonormal basis for the tokens x, which are its
-    rows, and for the tokens y, its columns; rounded, and with a bound for the norm of its error.
-
-    ``rows_have_constant`` and ``columns_have_constant`` say whether there is a row, and a column,
-    for the coordinate 1.
-    """
-    on_columns, first_error = tokens.numeric(A, bias=None, with_constant=columns_have_constant)
-    on_both, second_error = tokens.numeric(
-        on_columns.T, bias=None, with_constant=rows_have_constant
-    )
-    # The second step multiplies the first error by diag(γ), and by β for the constant.
-    bound_of_factor = 1.0
-    if tokens.gamma is not None:
-        bound_of_factor = float(abs(_floats(tokens.gamma)).max())
-    if tokens.beta is not None:
-        bound_of_factor += float(numpy.linalg.norm(_floats(tokens.beta)))
-    return on_both.T, first_error * bound_of_factor + second_error
-
-
-def _unseen_columns(
-    letter: str, tokens: Tokens, *, has_bias: bool, has_constant: bool, softmax: bool
-) -> Iterator[UnseenColumns]:
-    """Yield how many columns of (W | b), for the matrix W with this letter and its bias b, do not
-    change the function of a head, by the names of symmetries.
-
-    ``has_bias`` is whether W has a bias, and ``has_constant`` whether W acts on the coordinate 1.
-    For example, K with a bias in softmax attention without a norm has one such column, its bias,
-    under the name :data:`KEY_BIAS`.
-    """
-    # The columns of (W | b), less the coordinates on which it acts: as many as the space of all γ∘x
-    # has dimensions, ``tokens.linear``, and perhaps the coordinate 1.
-    hidden = tokens.width + has_bias - tokens.linear - has_constant
-    # Softmax does not change if the same number is added to all scores of a column, as a bias of K
-    # does; and a bias of V, or Vβ, goes with the constant of the whole layer.
-    if softmax and has_bias and letter == "K":
-        yield UnseenColumns(letter, name=KEY_BIAS, columns=1)
-        hidden -= 1
-    if softmax and letter == "V" and (has_bias or tokens.is_moved):
-        yield UnseenColumns(letter, name=IN_CONSTANT, columns=1)
-        hidden -= 1
-    # The other columns are hidden by the norm. On the hyperplane Σx_i = 0 behind a LayerNorm, sums
-    # of (1, …, 1) with rows of W·diag(γ) change nothing; else columns where γ is 0 do not.
-    if hidden and tokens.on_hyperplane:
-        vector = "u" if letter == "V" else "w"
-        name = f"{letter} + {vector}·1ᵀ behind LayerNorm, after γ"
-        yield UnseenColumns(letter, name=name, columns=hidden)
-    elif hidden:
-        yield UnseenColumns(letter, name=f"columns of {letter} where γ is 0", columns=hidden)
-
-
-KEY_BIAS = "the bias of K does nothing in softmax attention"
-"""The name of directions of a head with softmax; rotary positions let them be seen."""
-IN_CONSTANT = "the bias of V, which is seen in the constant of the layer only"
-"""The name of directions of a head with softmax; the layer sees some of them again."""

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.families.attention.sizes import LayerSizes
+from m2bridge.trained_weights.heads.numerical import Numerical
 from m2bridge.trained_weights.heads.ranks import HeadShape, OrbitNumbers, Ranks
-from m2bridge.trained_weights.heads.spectrum import Numerical, Spectrum
+from m2bridge.trained_weights.heads.spectrum import Spectrum
 
 if TYPE_CHECKING:
     from m2bridge.families.attention.training.types import WeightType
@@ -113,36 +114,25 @@ class HeadTypes:
 
         ``shape`` has the sizes of the head, ``ranks`` its exact ranks as far as they are proved,
         and ``numerical`` its effective ranks of A and V, their tolerance, and the principal angles
-        between the column space of A and the row space of V. For the effective type, the
-        intersection of these two spaces has as many dimensions as there are principal angles up to
-        the tolerance.
+        between the column space of A and the row space of V.
         """
         if not shape.factored or shape.coordinates is not None:
             return None
-        tolerance = numerical.tolerance
-        letters = [letter for letter in "KQVO" if letter in matrices]
         effective_ranks = {}
-        for letter in letters:
-            spectrum = Spectrum.of([matrices[letter]], ranks.by_letter[letter])
-            effective_ranks[letter] = spectrum.effective_rank(tolerance)
-        r, s = numerical.effective_rank_A, numerical.effective_rank_V
-        # An angle that rounding does not distinguish from 0, None, counts as 0.
-        angles = [0.0 if angle is None else angle for angle in numerical.principal_angles]
-        small_angles = sum(angle <= tolerance for angle in angles)
-        # Two subspaces of dimensions r and s meet in r + s − d dimensions at least, and in r or s
-        # at most.
-        m = min(max(small_angles, r + s - shape.d, 0), r, s)
-        effective = HeadType.of(effective_ranks, OrbitNumbers(r=r, s=s, m=m), shape)
-        exact = None
-        # the ranks of K, Q, V and O that are proved
-        exact_ranks = {}
-        for letter in letters:
+        exact_ranks = {}  # those that are proved
+        for letter in "KQVO":
+            if letter not in matrices:
+                continue
             rank = ranks.by_letter[letter]
+            spectrum = Spectrum.of([matrices[letter]], rank)
+            effective_ranks[letter] = spectrum.effective_rank(numerical.tolerance)
             if rank is not None:
                 exact_ranks[letter] = rank
-        if ranks.proved and len(exact_ranks) == len(letters):
+        effective = HeadType.of(effective_ranks, _effective_numbers(numerical, shape.d), shape)
+        exact = None
+        if ranks.proved and exact_ranks.keys() == effective_ranks.keys():
             exact = HeadType.of(exact_ranks, ranks.numbers, shape)
-        return cls(exact, effective)
+        return cls(exact=exact, effective=effective)
 
     def words(self) -> str:
         """Return one line: the exact ranks, with effective ones in parentheses where they differ,
@@ -178,3 +168,18 @@ class HeadTypes:
         """Return both types for ``json.dumps``."""
         exact = None if self.exact is None else self.exact.to_json()
         return {"exact": exact, "effective": self.effective.to_json()}
+
+
+def _effective_numbers(numerical: Numerical, d: int) -> OrbitNumbers:
+    """Return the effective ranks r of A and s of V, and m, the effective dimension of the
+    intersection of the column space of A and the row space of V, both in a space of dimension d:
+    the number of principal angles up to the tolerance, within what r and s allow.
+    """
+    r, s = numerical.effective_rank_A, numerical.effective_rank_V
+    # An angle that rounding does not distinguish from 0, None, counts as 0.
+    angles = [0.0 if angle is None else angle for angle in numerical.principal_angles]
+    small_angles = sum(angle <= numerical.tolerance for angle in angles)
+    # Two subspaces of dimensions r and s meet in r + s − d dimensions at least, and in r or s at
+    # most.
+    m = min(max(small_angles, r + s - d, 0), r, s)
+    return OrbitNumbers(r=r, s=s, m=m)

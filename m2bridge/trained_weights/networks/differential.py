@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain, islice
 from operator import add
 from random import Random
@@ -113,6 +113,37 @@ class AffineLayer:
         """Whether tokens get one more coordinate 1, as some matrix K, Q or V has a bias."""
         return any(len(head[x][0]) > self.width for head in self.heads for x in "KQV")
 
+    def scale(self) -> Rows:
+        """Return the rows of diag(γ), and one of zeros where y has a coordinate 1: the linear part
+        of y = (γ∘N(x) + β, 1) as a function of N(x).
+        """
+        d = self.width
+        gamma = self.gamma or (1,) * d
+        rows: list[list[Any]] = [[gamma[i] * (i == j) for j in range(d)] for i in range(d)]
+        if self.has_constant:
+            rows.append([0] * d)
+        return rows
+
+    def shift(self) -> Rows:
+        """Return the rows of the constant part β, or (β, 1), of y = (γ∘N(x) + β, 1), with a column
+        for each token.
+        """
+        beta = self.beta or (0,) * self.width
+        entries = [*beta, 1] if self.has_constant else beta
+        return [[entry] * TOKENS for entry in entries]
+
+    def padding(self) -> dict[str, Rows]:
+        """Return, for each of K, Q and V that has no bias where another one has, by its letter, the
+        rows of (1 | 0), the identity with one more column.
+
+        Such a matrix W does not see the coordinate 1 of y: it acts on y as (W | 0) = W·(1 | 0).
+        """
+        if not self.has_constant:
+            return {}
+        d = self.width
+        rows = [[int(i == j) for j in range(d + 1)] for i in range(d)]
+        return {letter: rows for letter in "KQV" if len(self.heads[0][letter][0]) == d}
+
     def drawn(self, draw: Draw) -> AffineLayer:
         """Return a layer of the same shapes behind the same norm, with random weights: ``draw``
         returns one entry after the other.
@@ -168,34 +199,15 @@ class _Layer:
         one of K, Q and V has a bias, all act on y = (γ∘N(x) + β, 1): the others get a zero column.
         """
 
-        def matrix(rows: Rows) -> MatrixLike:
-            """Return the matrix of these rows of fractions."""
-            return numbers.matrix([list(map(read, row)) for row in rows])
-
-        d = layer.width
-        # The number of entries of y, on which K, Q and V act.
-        coordinates = d + layer.has_constant
-        gamma = layer.gamma or (1,) * d
-        beta = layer.beta or (0,) * d
-        # diag(γ), and β as a column for each token.
-        scale = [[gamma[i] * (i == j) for j in range(d)] for i in range(d)]
-        shift = [[entry] * TOKENS for entry in beta]
-        if layer.has_constant:
-            # The coordinate 1 of y = (γ∘N(x) + β, 1).
-            scale.append([0] * d)
-            shift.append([1] * TOKENS)
-        padding = {}
-        for x in "KQV":
-            columns = len(layer.heads[0][x][0])
-            if columns < coordinates:
-                # Such a matrix W does not see the coordinate 1: (W | 0) = W·(1 | 0), where (1 | 0)
-                # is the identity with one more column.
-                ones = [[int(i == j) for j in range(coordinates)] for i in range(d)]
-                padding[x] = matrix(ones)
+        matrix = partial(_matrix_over, numbers, read)
+        padding = {letter: matrix(rows) for letter, rows in layer.padding().items()}
         # For each head its matrices by their letters, padded where there is a padding.
-        given = [{x: matrix(rows) for x, rows in head.items()} for head in layer.heads]
-        for head in given:
-            head.update({x: head[x] * pad for x, pad in padding.items()})
+        given = []
+        for head in layer.heads:
+            matrices = {letter: matrix(rows) for letter, rows in head.items()}
+            for letter, pad in padding.items():
+                matrices[letter] = matrices[letter] * pad
+            given.append(matrices)
         # As a network of one layer, which has A and OV of each head.
         point = NetworkWeights([given])
         (heads,) = point.network()
@@ -207,8 +219,8 @@ class _Layer:
             point=point,
             heads=heads,
             padding=padding,
-            scale=matrix(scale),
-            shift=matrix(shift),
+            scale=matrix(layer.scale()),
+            shift=matrix(layer.shift()),
             output_bias=bias,
         )
 
@@ -256,22 +268,35 @@ class _Layer:
         for start in range(0, len(heads), sharing):
             # Heads in a row that share K and V.
             group = heads[start : start + sharing]
-            for x in group[0]:
-                parts = [head[x] for head in group]
+            for letter in group[0]:
+                gradients = [head[letter] for head in group]
                 # The derivative by an entry that heads share is the sum of those by theirs.
-                if x in "KV":
-                    parts = [reduce(add, parts)]
-                for part in parts:
-                    # Here ``part`` is the gradient by RᵀK; the gradient by K is R times that.
-                    if x == "K" and self.rotation is not None:
-                        part = self.rotation * part
-                    # The gradient by W·(1 | 0) times (1 | 0)ᵀ is the gradient by W.
-                    if x in self.padding:
-                        part = part * self.padding[x].transpose()
-                    entries += part.entries()
+                if letter in "KV":
+                    gradients = [reduce(add, gradients)]
+                for gradient in gradients:
+                    entries += self._by_parameters(letter, gradient).entries()
         if self.output_bias is not None:
             entries += (G * ones).entries()
         return entries
+
+    def _by_parameters(self, letter: str, gradient: MatrixLike) -> MatrixLike:
+        """Return the gradient by the entries of the matrix W with this letter, from the gradient by
+        the matrix that acts on y: RᵀK with a rotation, and W·(1 | 0) with a padding.
+        """
+        # The gradient by RᵀK, from the left times R, is the one by K.
+        if letter == "K" and self.rotation is not None:
+            gradient = self.rotation * gradient
+        # The gradient by W·(1 | 0), times (1 | 0)ᵀ, is the one by W.
+        if letter in self.padding:
+            gradient = gradient * self.padding[letter].transpose()
+        return gradient
+
+
+def _matrix_over(numbers: NumberSystem, read: Callable[[Any], Any], rows: Rows) -> MatrixLike:
+    """Return the matrix of these rows of fractions over a number system; ``read`` takes a fraction
+    to a number of it.
+    """
+    return numbers.matrix([list(map(read, row)) for row in rows])
 
 
 def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:

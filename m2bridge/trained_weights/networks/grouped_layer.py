@@ -25,19 +25,18 @@ from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of
-from m2bridge.trained_weights.heads.token_space import ReducedHead
+from m2bridge.trained_weights.heads.reduced_head import ReducedHead
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer
-from m2bridge.trained_weights.networks.groups import Symmetries
+from m2bridge.trained_weights.networks.groups import Symmetries, nonzero_directions
 from m2bridge.trained_weights.networks.series import check_few_parameters, differential_ranks
 from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, ranks_of_groups
+from m2bridge.trained_weights.networks.softmax import is_affine_softmax, softmax_layer
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
     NormAndOutputBias,
     finite_symmetries,
     head_groups,
-    is_affine_softmax,
-    softmax_layer,
     symmetries_of_layer,
 )
 
@@ -61,6 +60,14 @@ class DifferentialRanks:
     at_random: int | None = None
     method: str
 
+    def bounds_of_dimension(self) -> list[Bounds]:
+        """Return the lower bounds for the dimension of the functions that these ranks are, at given
+        and at random weights, as far as they are known, with the method as reason.
+        """
+        reason = f"the rank of the differential {self.method}"
+        ranks = [rank for rank in (self.at_weights, self.at_random) if rank is not None]
+        return [Bounds.at_least(rank, reason) for rank in ranks]
+
 
 NO_RANKS = DifferentialRanks(method="")
 """The ranks of a layer whose weights are not read."""
@@ -80,37 +87,29 @@ def bounded_by_ranks(
         named.update(dict(group.redundant()))
     named.update(dict(around.redundant_directions()))
     parameters = sum(group.parameters for group in groups) + around.extra_parameters().parameters
-    most = parameters - named.total()  # an upper bound for the dimension
-    first = shapes[0]
+    reason = "the parameters less those of the listed symmetries"
+    bounds = [Bounds.at_most(parameters - named.total(), reason)]
     if not around.rotary:
-        # The function of the heads is one tensor for each output, symmetric in two places: the
-        # dimension is at most that of all such functions.
-        dimension_of_all = _entries_of_tensors(first)
-        # With a coordinate 1 of tokens, an output bias is a function of this kind itself.
-        if not _has_one(first):
-            dimension_of_all += around.output_bias  # the number of its entries
-        most = min(most, dimension_of_all)
-    dimension = Bounds.at_most(most, "the parameters less those of the listed symmetries")
-    for rank in (ranks.at_weights, ranks.at_random):
-        if rank is not None:
-            because = f"the rank of the differential {ranks.method}"
-            dimension = intersect_bounds(dimension, Bounds.at_least(rank, because))
+        coefficients = _number_of_coefficients(shapes[0], around.output_bias)
+        bounds.append(Bounds.at_most(coefficients, "the number of coefficients"))
+    dimension = intersect_bounds(*bounds, *ranks.bounds_of_dimension())
     # The ``method`` says how ranks were computed, or why they were not.
     is_computed = ranks.at_weights is not None
+    why = "" if is_computed else ranks.method
     symmetries = Symmetries(
         parameters=parameters,
         dimension=dimension,
-        named=tuple((name, size) for name, size in named.items() if size),
+        named=nonzero_directions(named),
         listed=Bounds.exactly(named.total()),
         finite=finite_symmetries(shapes, sharing=around.sharing, rotary=around.rotary),
-        why="" if is_computed else ranks.method,
+        why=why,
     )
     return NetworkAtWeights(
         symmetries=symmetries,
         rank=ranks.at_weights,
         most_rank=_smaller_known(ranks.most_at_weights, dimension.upper),
         method=ranks.method if is_computed else "",
-        note="" if is_computed else ranks.method,
+        note=why,
         tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
         constant=around.output_bias,
     )
@@ -139,12 +138,17 @@ def _has_one(shape: HeadShape) -> bool:
     return shape.coordinates is not None and shape.coordinates.has_one
 
 
-def _entries_of_tensors(shape: HeadShape) -> int:
-    """Return the number of independent entries of d' tensors T(x, x, y) with d × d × d entries,
-    which are symmetric in their first two places.
+def _number_of_coefficients(shape: HeadShape, output_bias: int) -> int:
+    """Return the number of coefficients of the functions of a layer of lightning attention: tensors
+    T(x, x, y), one for each of d' outputs, with d × d × d entries, symmetric in their first two
+    places; and the ``output_bias`` entries of its output bias.
+
+    ``shape`` has the sizes d and d' of its heads. Where tokens have a coordinate 1, an output bias
+    is such a tensor itself.
     """
     d = shape.d
-    return shape.d_out * (d * (d + 1) // 2) * d
+    of_tensors = shape.d_out * (d * (d + 1) // 2) * d
+    return of_tensors if _has_one(shape) else of_tensors + output_bias
 
 
 def grouped_layer(
@@ -176,31 +180,44 @@ def _ranks_of_layer(
     # one at these weights, ``None`` if none is known
     most_at_weights = _most_rank_of_groups(heads, reduced, around)
     least_bound = most_rank if most_at_weights is None else min(most_rank, most_at_weights)
-    first = heads[0].shape  # that of all heads
     try:
         check_few_parameters(bounds.parameters)
-        # The reduced matrices act on the coordinates behind the norm, so the layer is one without a
-        # norm. The coordinate 1 is not one of the entries of a token. Derivatives do not depend on
-        # the entries of the output bias, which may be 0.
-        layer = AffineLayer(
-            width=first.d - _has_one(first),
-            heads=tuple(_rows_of_residues(head) for head in reduced),
-            output_bias=(0,) * around.output_bias,
-            norm="",
-            gamma=(),
-            beta=(),
-            sharing=around.sharing,
-            rotary=around.rotary,
-        )
-        # Lower bounds at these weights and at random ones, and the method in words. The second one
-        # is ``None`` where the first one is ``most_rank``, which no weights exceed.
-        at_weights, at_random, method = differential_ranks(
-            [layer], skip=False, softmax=False, most=most_rank, most_at_weights=least_bound
+        found = differential_ranks(
+            [_without_norm(heads[0].shape, reduced, around)],
+            skip=False,
+            softmax=False,
+            most=most_rank,
+            most_at_weights=least_bound,
         )
     except (TimeLimitError, TooLargeError) as limit:
         return DifferentialRanks(most_at_weights=most_at_weights, method=str(limit))
     return DifferentialRanks(
-        at_weights=at_weights, most_at_weights=most_at_weights, at_random=at_random, method=method
+        at_weights=found.at_weights,
+        most_at_weights=most_at_weights,
+        at_random=found.at_random,
+        method=found.method,
+    )
+
+
+def _without_norm(
+    shape: HeadShape, reduced: Sequence[ReducedHead], around: NormAndOutputBias
+) -> AffineLayer:
+    """Return the layer as it is differentiated, with residues as entries of its matrices: one
+    without a norm, as the matrices of ``reduced`` act on the coordinates behind the norm.
+
+    ``shape`` is that of all heads.
+    """
+    return AffineLayer(
+        # The coordinate 1 is not one of the entries of a token.
+        width=shape.d - _has_one(shape),
+        heads=tuple(_rows_of_residues(head) for head in reduced),
+        # Derivatives do not depend on the entries of the output bias, which may be 0.
+        output_bias=(0,) * around.output_bias,
+        norm="",
+        gamma=(),
+        beta=(),
+        sharing=around.sharing,
+        rotary=around.rotary,
     )
 
 

@@ -10,7 +10,7 @@ that of its orbits on generic weights.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial, prod
 from typing import Any, Self
@@ -129,6 +129,11 @@ def _product(groups: list[FiniteGroup]) -> FiniteGroup:
         formula="·".join(formulas),
         order=prod(group.order for group in groups),
     )
+
+
+def nonzero_directions(named: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Return the pairs of a name and a number of redundant directions, without those of none."""
+    return tuple((name, size) for name, size in named.items() if size)
 
 
 def symmetry_names(connected: Iterable[tuple[str, int]], finite: Sequence[FiniteGroup]) -> str:
@@ -257,25 +262,30 @@ class Symmetries:
         redundant = plural(self.redundant.value, "redundant direction")
         if self.redundant.exact is None:
             redundant = f"at least {redundant}"
+        if self.others is False:
+            these = "these" if self.complete else "these and finitely many others"
+            determined = f"up to {these}, generic weights are determined"
+            return f"{redundant}, all of the listed symmetries: {determined}"
         listed = f"{self.listed.upper} of the listed symmetries"
         if self.listed.exact is None:
             listed = f"at most {listed}"
         if self.others:
-            # What no listed symmetry explains, at least; ``unnamed`` is the exact number if known.
-            further = f"at least {self.redundant.value - int(self.listed.most)} of them are"
-            if self.unnamed is not None:
-                verb = "is" if self.unnamed == 1 else "are"
-                further = f"{plural(self.unnamed, 'further direction')} {verb}"
             return (
                 f"{redundant}, {listed}: there are others, and weights are not determined up to the"
-                f" listed ones; {further} not named"
+                f" listed ones; {self._words_on_unnamed()} not named"
             )
-        if self.others is None:
-            why = f" ({self.why})" if self.why else ""
-            return f"{redundant}, {listed}: whether there are others is not decided{why}"
-        these = "these" if self.complete else "these and finitely many others"
-        determined = f"up to {these}, generic weights are determined"
-        return f"{redundant}, all of the listed symmetries: {determined}"
+        why = f" ({self.why})" if self.why else ""
+        return f"{redundant}, {listed}: whether there are others is not decided{why}"
+
+    def _words_on_unnamed(self) -> str:
+        """Return how many redundant directions no listed symmetry explains, with the verb; there is
+        at least one.
+        """
+        # ``unnamed`` is the exact number, if it is known.
+        if self.unnamed is None:
+            return f"at least {self.redundant.value - int(self.listed.most)} of them are"
+        verb = "is" if self.unnamed == 1 else "are"
+        return f"{plural(self.unnamed, 'further direction')} {verb}"
 
     @property
     def names(self) -> str:
@@ -313,19 +323,10 @@ def summary_sentence(what: str, symmetries: Symmetries) -> str:
     symmetries : Symmetries
         The symmetries of its generic weights.
     """
-    names = ", ".join(name for name, _ in symmetries.named)
     # ``others`` says whether there are redundant directions besides the listed symmetries: it is
     # True, False, or ``None`` if that is not decided.
     if symmetries.others is False:
-        size = plural(symmetries.listed.value, "dimension")
-        parts = []
-        if names:
-            parts.append(f"{names} ({size})")
-        parts += [f"{group.name} ({group.symbol})" for group in symmetries.finite]
-        if not symmetries.complete:
-            further = "further " if symmetries.finite else ""
-            parts.append(f"a {further}finite ambiguity")
-        known = f"up to {_joined_by_and(parts)}" if parts else "uniquely"
+        known = _words_on_ambiguity(symmetries)
         return f"{what} is determined by its function {known}, at generic weights: proved."
     if symmetries.others:
         more = symmetries.redundant.value - int(symmetries.listed.most)
@@ -338,3 +339,19 @@ def summary_sentence(what: str, symmetries: Symmetries) -> str:
         f"Whether {what[0].lower()}{what[1:]} is determined by its function up to the listed"
         f" symmetries is not decided; the dimension is {symmetries.dimension}."
     )
+
+
+def _words_on_ambiguity(symmetries: Symmetries) -> str:
+    """Return up to what generic weights are determined, where the listed symmetries are all but
+    finitely many: ``up to GL(2) on K and Q (4 dimensions) and a finite ambiguity``, or
+    ``uniquely``.
+    """
+    parts = []
+    names = ", ".join(name for name, _ in symmetries.named)
+    if names:
+        parts.append(f"{names} ({plural(symmetries.listed.value, 'dimension')})")
+    parts += [f"{group.name} ({group.symbol})" for group in symmetries.finite]
+    if not symmetries.complete:
+        further = "further " if symmetries.finite else ""
+        parts.append(f"a {further}finite ambiguity")
+    return f"up to {_joined_by_and(parts)}" if parts else "uniquely"

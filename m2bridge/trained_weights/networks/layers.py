@@ -13,16 +13,15 @@ larger rank than the model allows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import chain
 from random import Random
 from typing import Any
 
 import flint
 
-from m2bridge.algebra.linear_algebra import column_products, rank_mod
+from m2bridge.algebra.linear_algebra import rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import with_progress
@@ -32,25 +31,28 @@ from m2bridge.trained_weights.checkpoints.names import are_named_alike
 from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
-from m2bridge.trained_weights.heads.token_space import ReducedHead
+from m2bridge.trained_weights.heads.reduced_head import ReducedHead
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.grouped_layer import grouped_layer, layer_without_weights
 from m2bridge.trained_weights.networks.groups import ExtraParameters, FiniteGroup, products
 from m2bridge.trained_weights.networks.network import at_weights
 from m2bridge.trained_weights.networks.network_with_norms import AnalysedLayer, layers_in_a_row
+from m2bridge.trained_weights.networks.separate_heads import bilinear_form
 from m2bridge.trained_weights.networks.shared_keys import ranks_of_groups
+from m2bridge.trained_weights.networks.softmax import (
+    SoftmaxWeights,
+    constants_at_weights,
+    is_affine_softmax,
+    softmax_layer,
+)
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
     LayerThenNorm,
     NormAndOutputBias,
-    SoftmaxWeights,
-    constants_at_weights,
     finite_symmetries,
     head_groups,
     heads_side_by_side,
-    is_affine_softmax,
     network_model,
-    softmax_layer,
     symmetries_of_layer,
     without_mean,
 )
@@ -107,11 +109,7 @@ def find_heads(
     TimeLimitError
         If the time does not suffice for a single head.
     """
-    all_have_A = all("A" in layer.parts for layer in layers)
-    if a is not None and (a < 1 or not all_have_A):
-        raise InvalidCaseError(
-            "a", "is for weights A, a number from 1 on; of K and Q it is the number of rows"
-        )
+    _check_largest_rank(a, layers)
     results: list[HeadWeights] = []
     around_layers: dict[int, NormAndOutputBias] = {}
     head_count = sum(layer.head_count(options.heads) for layer in layers)
@@ -129,11 +127,20 @@ def find_heads(
         if not results:
             raise
         return AnalysedHeads(heads=results, around=around_layers, unfinished=str(limit))
-    not_proved = [head for head in results if not head.ranks.proved]
-    unfinished = ""
-    if not_proved:
-        unfinished = f"the ranks of {plural(len(not_proved), 'head')} are not proved"
+    not_proved = sum(not head.ranks.proved for head in results)
+    unfinished = f"the ranks of {plural(not_proved, 'head')} are not proved" if not_proved else ""
     return AnalysedHeads(heads=results, around=around_layers, unfinished=unfinished)
+
+
+def _check_largest_rank(a: int | None, layers: Sequence[LayerTensors]) -> None:
+    """Raise an InvalidCaseError if ``a``, the largest rank of A, is not a positive number, or is
+    given though a layer has K and Q, which show it; ``None``, for one that is not given, passes.
+    """
+    all_have_A = all("A" in layer.parts for layer in layers)
+    if a is not None and (a < 1 or not all_have_A):
+        raise InvalidCaseError(
+            "a", "is for weights A, a number from 1 on; of K and Q it is the number of rows"
+        )
 
 
 def analyse_layers(
@@ -290,7 +297,7 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     (x, y), has at most the rank of the A; and modulo the prime at most its rank over QQ. So if the
     rank modulo the prime is the number of heads, they are independent.
     """
-    draw = Random(1).randrange  # the same numbers each time
+    random = Random(1)  # the same numbers each time
     first = heads[0].matrices
     # A = KᵀQ has as many rows as K has columns.
     if "A" in first:
@@ -298,21 +305,18 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     else:
         size_of_x, size_of_y = first["K"].shape[1], first["Q"].shape[1]
     pairs = len(heads) + _SPARE_ROWS
-
-    def random_vectors(size: int) -> Any:
-        """Return a random vector with ``size`` entries for each pair, as columns."""
-        entries = [draw(LARGE_PRIME) for _ in range(size * pairs)]
-        return flint.nmod_mat(size, pairs, entries, LARGE_PRIME)
-
-    X, Y = random_vectors(size_of_x), random_vectors(size_of_y)
-    rows = []
-    for head in heads:
-        matrices = residues_of(head, "KQA")
-        if "A" in matrices:
-            rows.append(column_products(X, matrices["A"] * Y))
-        else:
-            rows.append(column_products(matrices["K"] * X, matrices["Q"] * Y))
+    X = _random_columns(size_of_x, pairs, random)
+    Y = _random_columns(size_of_y, pairs, random)
+    rows = [bilinear_form(residues_of(head, "KQA"), X, Y) for head in heads]
     return rank_mod(rows, LARGE_PRIME) == len(heads)
+
+
+def _random_columns(size: int, count: int, random: Random) -> Any:
+    """Return ``count`` random vectors modulo the prime, with ``size`` entries, as the columns of a
+    matrix of FLINT.
+    """
+    entries = [random.randrange(LARGE_PRIME) for _ in range(size * count)]
+    return flint.nmod_mat(size, count, entries, LARGE_PRIME)
 
 
 def _are_added(layer: LayerTensors, shapes: Sequence[HeadShape]) -> bool:
@@ -343,43 +347,57 @@ def find_network(
     shapes = [[head.shape for head in found.of_layer(number)] for number in numbers]
     if any(head.is_outside for head in found.heads) or not _form_network(layers, shapes):
         return None
+    if len(layers) == 1:
+        return _network_of_one_layer(layers[0], found, options, alone.get(1))
     # By biases or norms a layer is no longer one of its matrices alone.
     has_biases_or_norms = any(layer[0].coordinates is not None for layer in shapes)
     has_biases_or_norms |= not all(around.is_empty for around in found.around.values())
     is_grouped = any(around.is_grouped for around in found.around.values())
-    if (has_biases_or_norms or is_grouped) and len(layers) > 1:
-        # What is known of the network is found by what is known of each layer.
-        if len(alone) < len(layers):
-            return None
-        several = []
-        for number, layer in enumerate(layers, 1):
-            several.append(
-                AnalysedLayer(
-                    number=number,
-                    tensors=layer,
-                    heads=found.of_layer(number),
-                    around=found.around[number],
-                    alone=alone[number],
-                    options=options,
-                )
-            )
-        return layers_in_a_row(several, options)
-    # From here on there is one layer, or there are several of matrices of heads alone. What is
-    # known of layer 1 by theorems, or by its rank, is what is known of a network of this layer.
-    if is_grouped and 1 in alone:
-        own = alone[1]
+    if not (has_biases_or_norms or is_grouped):
+        return _analyse_network(dict(enumerate(layers, 1)), found, options)
+    # What is known of the network is found by what is known of each layer.
+    if len(alone) < len(layers):
+        return None
+    analysed_layers = [
+        AnalysedLayer(
+            number=number,
+            tensors=layer,
+            heads=found.of_layer(number),
+            around=found.around[number],
+            alone=alone[number],
+            options=options,
+        )
+        for number, layer in enumerate(layers, 1)
+    ]
+    return layers_in_a_row(analysed_layers, options)
+
+
+def _network_of_one_layer(
+    layer: LayerTensors,
+    found: AnalysedHeads,
+    options: AnalysisOptions,
+    alone: NetworkAtWeights | None,
+) -> NetworkAtWeights | None:
+    """Return what is known of the network that one layer is, perhaps with a skip connection around
+    it; ``None`` if nothing is known.
+
+    ``alone`` is what is known of the layer, by theorems or by its rank; ``None`` if nothing is.
+    """
+    shapes, around = [head.shape for head in found.of_layer(1)], found.around[1]
+    has_biases_or_norms = shapes[0].coordinates is not None or not around.is_empty
+    if around.is_grouped and alone is not None:
         # A network without biases and norms has a model, ``DeepAttention``, which JSON shows.
         if has_biases_or_norms:
-            return own
-        return replace(own, model=network_model(shapes, options))
-    if has_biases_or_norms and is_affine_softmax(shapes[0][0], found.around[1]):
-        return alone.get(1)
+            return alone
+        return replace(alone, model=network_model([shapes], options))
+    if has_biases_or_norms and is_affine_softmax(shapes[0], around):
+        return alone
     # A skip connection around one layer with biases or a norm changes nothing of what is known.
     skip = options.skip and not has_biases_or_norms
-    if len(layers) == 1 and not skip and 1 in alone and _is_differentiated(shapes[0]):
+    if not skip and alone is not None and _is_differentiated(shapes):
         # The rank of the layer was computed by the same method as that of a network.
-        return alone[1]
-    return _analyse_network(dict(enumerate(layers, 1)), found, replace(options, skip=skip))
+        return alone
+    return _analyse_network({1: layer}, found, replace(options, skip=skip))
 
 
 def _form_network(layers: Sequence[LayerTensors], shapes: Sequence[Sequence[HeadShape]]) -> bool:
@@ -465,121 +483,3 @@ def _extra_parameters(numbers: Sequence[int], found: AnalysedHeads) -> ExtraPara
     if len(numbers) > 1:
         return ExtraParameters(finite=finite)
     return found.around[numbers[0]].extra_parameters(finite)
-
-
-def find_remarks(
-    layers: Sequence[LayerTensors],
-    found: AnalysedHeads,
-    heads: int | None,
-    *,
-    separate: bool,
-    rotary: bool,
-) -> tuple[str, ...]:
-    """Return remarks on how layers were read, and for what the results hold.
-
-    Parameters
-    ----------
-    layers : sequence of LayerTensors
-    found : AnalysedHeads
-    heads : int or None
-        The number of heads of each layer that was given; ``None`` if none was.
-    separate : bool
-        Whether the layers form no network.
-    rotary : bool
-        Whether the model has rotary positions.
-    """
-    remarks = [*_remarks_on_arrays(layers, found, heads)]
-    remarks += _remarks_on_positions(found, rotary=rotary)
-    if separate:
-        remarks.append(
-            "nothing is said of a network as a whole: these layers do not follow one another, or"
-            " have no output matrix"
-        )
-    elif (missing := _missing_number(layers)) is not None:
-        remarks.append(
-            "layers are taken to follow one another, though by their names there is no layer"
-            f" {missing} between them"
-        )
-    for around in found.around.values():
-        remarks.extend(around.remarks())
-    return tuple(dict.fromkeys(remarks))
-
-
-def _remarks_on_arrays(
-    layers: Sequence[LayerTensors], found: AnalysedHeads, heads: int | None
-) -> Iterator[str]:
-    """Yield remarks on how arrays were divided among heads, and between Q, K and V.
-
-    ``heads`` is the number of heads that was given, or ``None``.
-    """
-    first = layers[0].parts
-    shape = found.heads[0].shape
-    is_one_head = heads is None and all(len(part.shape) == 2 for part in first.values())
-    # Nobody said that there is one head, and one head seldom has as many rows as tokens have
-    # entries.
-    if is_one_head and "K" in first and shape.a >= shape.width > 1:
-        yield (
-            "each layer is taken for one head: where it has more, give their number (option heads)"
-        )
-    sharing = max(around.sharing for around in found.around.values())
-    if sharing > 1:
-        yield (
-            f"each {sharing} heads in a row share their keys and values, which are counted once;"
-            " results on a head are about it alone"
-        )
-    if any(layer.is_stacked and layer.cut in ("by-head", "by-group") for layer in layers):
-        yield (
-            "Q, K and V are cut from one array head by head, or group by group, as models with this"
-            " name or the option layout say"
-        )
-    if any(map(_is_cut_by_assumption, layers)):
-        yield (
-            "Q, K and V are cut from one array as if values had as many entries as keys; otherwise"
-            " give separate arrays"
-        )
-    if any(layer.norm is not None and layer.norm.adds_one for layer in layers):
-        titles = {layer.norm.kind for layer in layers if layer.norm is not None}
-        yield f"the {'RMSNorm' if titles == {'rms'} else 'LayerNorm'} multiplies by 1 + γ"
-    if any(layer.has_factors for layer in layers):
-        yield (
-            "the factors of the outputs (LayerScale) are multiplied into O and its bias, exactly,"
-            " and are counted with them"
-        )
-
-
-def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str]:
-    """Yield a remark on rotary positions where they are counted, or where the model has them,
-    ``rotary``, and they are left out.
-    """
-    if any(around.rotary for around in found.around.values()):
-        yield (
-            "with rotary positions results on layers hold for all but finitely many numbers of"
-            " tokens; results on a single head are about A = KᵀQ, for tokens at the same place"
-        )
-    elif rotary:
-        yield (
-            "the model has rotary positions, which are left out: with them only those elements of"
-            " GL(a) on K and Q preserve the function that commute with the rotations, and a bias of"
-            " K changes it"
-        )
-
-
-def _is_cut_by_assumption(layer: LayerTensors) -> bool:
-    """Return whether it is assumed how many rows of one matrix with Q, K and V each of these has:
-    only a matrix of three squares shows it.
-    """
-    shape = layer.parts["V"].shape
-    return layer.is_stacked and len(shape) == 2 and max(shape) != 3 * min(shape)
-
-
-def _missing_number(layers: Sequence[LayerTensors]) -> int | None:
-    """Return the least number between the first and the last one in names of layers that no layer
-    has: 5 for ``layers.4.attn`` and ``layers.6.attn``; ``None`` if there is none, or the names do
-    not have one number each, of at most nine digits.
-    """
-    names_with_number = [re.fullmatch(r"\D*(\d{1,9})\D*", layer.name) for layer in layers]
-    present = sorted({int(match[1]) for match in names_with_number if match is not None})
-    if None in names_with_number:
-        return None
-    # The first gap between a number and the next one.
-    return next((n + 1 for n, after in pairwise(present) if after > n + 1), None)

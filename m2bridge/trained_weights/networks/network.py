@@ -17,17 +17,14 @@ on ranks at the weights: then the rank attains its upper bound by the ranks of a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from itertools import chain
 from math import comb
-from operator import add
 from random import Random
 from typing import Any
 
-from m2bridge.algebra.linear_algebra import column_products, rank_mod
 from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.families.deep_attention.bounds import (
@@ -36,31 +33,28 @@ from m2bridge.families.deep_attention.bounds import (
     random_residues,
     rank_by_series,
     rank_of_gradients,
-    unit_rows,
 )
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
-    Draw,
     NetworkWeights,
     NumberSystem,
     Residues,
     gradients_at,
-    random_matrix,
 )
 from m2bridge.families.deep_attention.shape import THEOREM, base_changes
 from m2bridge.families.deep_attention.upper_bounds import act_freely, are_separate, bound_by_ranks
-from m2bridge.limits import check_deadline_in
-from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS, FROM_TWO_TOKENS, SPARE_ROWS
+from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS, FROM_TWO_TOKENS
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer, rank_modulo_prime
-from m2bridge.trained_weights.networks.groups import ExtraParameters, Symmetries
+from m2bridge.trained_weights.networks.groups import ExtraParameters, Symmetries, nonzero_directions
+from m2bridge.trained_weights.networks.separate_heads import (
+    Matrices,
+    MatricesByLetters,
+    free_base_changes,
+    separate_at_weights,
+)
 
-# The largest width of several layers of softmax; ranks of their matrices take seconds each.
-MAX_WIDTH = 2048
-
-Matrices = Mapping[str, Any]
-"""The matrices of a head modulo the prime, by the letters K and Q, or A, and V, and perhaps O."""
 Heads = Sequence[Sequence[Any]]
 """For each layer the sizes of each of its heads, :class:`~.ranks.HeadShape`."""
 
@@ -90,26 +84,32 @@ def symmetries_of(
     named.update(dict(extra.named))
     # The dimension of their orbits, which is known exactly.
     on_heads = named.total()
-    # The dimension of the groups of changes of base between layers, and that of their orbits, as
-    # far as it is known.
-    between_layers = free = 0
+    between_layers = _base_changes_by_name(model)
+    named.update(between_layers)
+    # The dimension of the orbits of these changes of base, as far as it is known.
+    free = base_changes(model) if act_freely(model, betas) else 0
+    return Symmetries(
+        parameters=parameter_count(shapes) + extra.parameters,
+        dimension=dimension,
+        named=nonzero_directions(named),
+        listed=Bounds(on_heads + free, on_heads + between_layers.total()),
+        finite=extra.finite,
+        # For one layer of softmax it is proved that generic weights have no others.
+        complete=model.softmax and model.layers == 1,
+    )
+
+
+def _base_changes_by_name(model: DeepAttention) -> Counter[str]:
+    """Return the groups GL(d) of changes of base between layers, with their dimensions by name: one
+    for each width d between two layers, and none with skip connections.
+    """
+    named: Counter[str] = Counter()
     # A skip connection is the identity, which no other base keeps.
     if not model.skip:
         # The widths between layers, without those of inputs and outputs.
         for width in model.widths[1:-1]:
             named[f"GL({width}) between layers"] += width**2
-            between_layers += width**2
-    if act_freely(model, betas):
-        free = base_changes(model)
-    return Symmetries(
-        parameters=parameter_count(shapes) + extra.parameters,
-        dimension=dimension,
-        named=tuple((name, size) for name, size in named.items() if size),
-        listed=Bounds(on_heads + free, on_heads + between_layers),
-        finite=extra.finite,
-        # For one layer of softmax it is proved that generic weights have no others.
-        complete=model.softmax and model.layers == 1,
-    )
+    return named
 
 
 def _symmetries_of_heads(layer: Sequence[Any]) -> Counter[str]:
@@ -193,19 +193,23 @@ def _dimension_of_extra(
 
 
 def _plus(known: Bounds, number: int) -> Bounds:
-    """Return bounds for a dimension, ``known``, plus a ``number``; their reason says so."""
+    """Return bounds for a dimension, ``known``, of the functions of heads, plus a ``number``; their
+    reason says so.
+    """
     if not number:
         return known
     lower = None if known.lower is None else known.lower + number
     upper = None if known.upper is None else known.upper + number
-    return Bounds(lower, upper, f"{known.because}, and {number} for what the layer adds")
+    # A dimension that a theorem gives has no reason.
+    reason = known.because or "the dimension of the functions of the heads"
+    return Bounds(lower, upper, f"{reason}, and {number} for what the layer adds")
 
 
 def at_weights(
     model: DeepAttention,
     shapes: Heads,
     regular: bool,
-    matrices: Callable[[str], Iterator[Sequence[Matrices]]],
+    matrices: MatricesByLetters,
     extra: ExtraParameters,
     most_rank: int | None = None,
     most_rank_with_zero_layer: int | None = None,
@@ -238,47 +242,33 @@ def at_weights(
         If a rank exceeds an upper bound.
     """
     betas = [layer[0].beta for layer in shapes]
-    parameters = parameter_count(shapes)
-    ranks = bound_by_ranks(model, betas)
+    by_sizes = bound_by_ranks(model, betas)
     # All these bounds are upper ones, in characteristic 0: the ``value`` is the least of them.
-    known = intersect_bounds(*model.upper_bounds(characteristic=0), ranks)
+    known = intersect_bounds(*model.upper_bounds(characteristic=0), by_sizes)
     upper = known.value
     separate = are_separate(model, betas)
     found = _ranks_at_weights(
         model, shapes, matrices, upper, output_bias=extra.dimension, by_theorem=separate and regular
     )
     tokens = found.tokens
-    # With d entries before a layer and d' after it, V alone has ranks up to min(d, d').
-    has_bounded_values = betas != [min(d, after) for d, after, _ in model.layer_sizes]
     # A lower bound for the dimension: the rank at generic weights. Where heads are separate, it is
     # the upper bound by the ranks of A and V, by Theorem H; else it is not known yet.
-    generic = ranks.value if separate else None
-    is_small = model.is_plain or parameters <= MAX_DIFFERENTIATED_PARAMETERS
-    is_known = upper in (found.of_heads, generic)
-    # The rank at random weights can be larger than that at these. It is computed for the model
-    # whose V are any matrices, so not where the ranks of OV are bounded.
-    if not is_known and not has_bounded_values and is_small:
-        # needs SymPy, which is slow to import
-        from m2bridge.maps.dimension import dimension
-
-        # Where the time is over, the bounds that are known are left.
-        with suppress(TimeLimitError):
-            of_map = dimension(model).lower
-            generic = of_map.value if of_map else None
+    generic = by_sizes.value if separate else None
+    # The rank at random weights can be larger than that at these.
+    if upper not in (found.of_heads, generic) and _is_differentiated_at_random(model, shapes):
+        generic = _rank_at_random_weights(model)
         if model.softmax:
             tokens = ALMOST_ALL_TOKENS
     # The dimension of the functions of the heads alone.
     known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(found.of_heads))
-    # The sum over heads is too large by what changes of base between layers move in the heads
-    # alone. Where the rank attains its upper bound, nothing is left to find.
-    if most_rank is not None and found.of_heads != upper:
-        with suppress(TimeLimitError):
-            most_rank -= _free_base_changes(model, matrices)
-    if most_rank is not None and most_rank_with_zero_layer is not None and not model.skip:
-        most_rank = min(most_rank, most_rank_with_zero_layer)
-    if most_rank is not None:
-        most_rank += extra.dimension
     dimension_of_all = _with_output_bias(model, shapes, known, extra, found, separate=separate)
+    if most_rank is not None:
+        # Where the rank attains its upper bound, nothing is left to find.
+        if found.of_heads != upper:
+            most_rank -= _dimension_of_free_base_changes(model, matrices)
+        if most_rank_with_zero_layer is not None and not model.skip:
+            most_rank = min(most_rank, most_rank_with_zero_layer)
+        most_rank += extra.dimension
     return NetworkAtWeights(
         symmetries=symmetries_of(model, shapes, dimension_of_all, extra),
         rank=found.of_all,
@@ -289,6 +279,43 @@ def at_weights(
         gauge=_gauge(model, shapes),
         constant=extra.dimension,
     )
+
+
+def _is_differentiated_at_random(model: DeepAttention, shapes: Heads) -> bool:
+    """Return whether the rank of the differential at random weights is computed for heads of these
+    sizes: for models of few parameters, whose V may be any matrices.
+    """
+    # With d entries before a layer and d' after it, V alone has ranks up to min(d, d'): where the
+    # ranks of OV are bounded by less, the functions are not those of the model.
+    for layer, (d, d_out, _) in zip(shapes, model.layer_sizes, strict=True):
+        if layer[0].beta != min(d, d_out):
+            return False
+    return model.is_plain or parameter_count(shapes) <= MAX_DIFFERENTIATED_PARAMETERS
+
+
+def _rank_at_random_weights(model: DeepAttention) -> int | None:
+    """Return a lower bound for the dimension of the functions of a model, the rank of the
+    differential at random weights; ``None`` if there is none, or the time is over.
+    """
+    # needs SymPy, which is slow to import
+    from m2bridge.maps.dimension import dimension
+
+    try:
+        lower = dimension(model).lower
+    except TimeLimitError:
+        return None
+    return None if lower is None else lower.value
+
+
+def _dimension_of_free_base_changes(model: DeepAttention, matrices: MatricesByLetters) -> int:
+    """Return the number of dimensions by which the sum of the ranks of all heads is too large, as
+    changes of base between layers move the heads and not the function; 0 if the time is over, as
+    far as is proved then.
+    """
+    try:
+        return free_base_changes(model, matrices)
+    except TimeLimitError:
+        return 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +344,7 @@ class _RanksAtWeights:
 def _ranks_at_weights(
     model: DeepAttention,
     shapes: Heads,
-    matrices: Callable[[str], Iterator[Sequence[Matrices]]],
+    matrices: MatricesByLetters,
     upper: int,
     *,
     output_bias: int,
@@ -342,7 +369,7 @@ def _ranks_at_weights(
         Whether the theorem applies if matrices at the weights have the ranks that it needs.
     """
     parameters = parameter_count(shapes)
-    rank = None
+    rank = None  # of the heads alone, until it is computed
     # Lightning attention at t tokens of which all but two are 0 is that at two tokens: its ranks
     # hold from t = 2 on. Ranks of softmax are computed by power series at two tokens alone.
     tokens = ALMOST_ALL_TOKENS if model.softmax else FROM_TWO_TOKENS
@@ -394,51 +421,6 @@ def _with_output_bias(
         # here the lower bound is that without them.
         return intersect_bounds(Bounds.at_most(known.upper), Bounds.at_least(by_heads.lower))
     return known
-
-
-def _free_base_changes(
-    model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
-) -> int:
-    """Return the dimension of the group of those changes of base between layers that are proved to
-    move the functions of the heads at these weights, all but the identity.
-
-    Where the outputs of all heads of a layer span the space of tokens behind it, of dimension d,
-    each change of base of this space changes some of them: d² dimensions. With A = 0 a head of
-    lightning attention has no outputs, whatever its values are.
-    """
-    # The widths between layers. Skip connections are preserved by no change of base; and ranks of
-    # wide matrices take too long, without which nothing is proved.
-    hidden = model.widths[1:-1]
-    if model.skip or not hidden or max(hidden) > MAX_WIDTH:
-        return 0
-    free = 0
-    draw = random_residues()
-    # ``after`` is the width behind a layer. The last layer has outputs behind it, and is left out.
-    for after, layer in zip(hidden, check_deadline_in(matrices("KQAVO")), strict=False):
-        columns: list[Any] = []
-        for head in layer:
-            if model.softmax or _has_scores(head, draw):
-                columns += _values(head).transpose().table()
-        if columns and rank_mod(columns, LARGE_PRIME) == after:
-            free += after**2
-    return free
-
-
-def _has_scores(head: Matrices, draw: Draw) -> bool:
-    """Return whether xᵀAy is not 0 for random vectors x and y modulo the prime, which proves that A
-    is not 0.
-    """
-    d = head["V"].ncols()
-    # Two matrices of one column.
-    x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))
-    return any(_bilinear_form(head, x, y))
-
-
-def _values(head: Matrices) -> Any:
-    """Return the matrix of the values of a head: V, or OV where there is an output matrix."""
-    if "O" in head:
-        return head["O"] * head["V"]
-    return head["V"]
 
 
 def _gauge(model: DeepAttention, shapes: Heads) -> tuple[str, ...]:
@@ -521,79 +503,3 @@ def _ranks_with_output_bias(
     # An output bias adds at most as many dimensions as it has entries.
     at_weights = rank_modulo_prime(skip=False, layers=[layer], upper=rank + outputs)
     return at_weights, rank_modulo_prime(skip=False, layers=[random_layer], upper=most + outputs)
-
-
-def separate_at_weights(
-    model: DeepAttention, matrices: Callable[[str], Iterator[Sequence[Matrices]]]
-) -> bool:
-    """Return whether the hypotheses of Theorem H are proved to hold at these weights.
-
-    They are, for layers k = 1, …, l: the sum B_k of the matrices V (or OV) of layer k, plus the
-    identity with skip connections, is onto for k < l and one-to-one for k > 1; and the quadratic
-    forms of the heads of layer k are independent on the tokens that some head of layer k − 1 has as
-    outputs. No value matrix may be zero, which the caller checks.
-
-    ``matrices`` takes letters, and yields for each layer the matrices of each head with these
-    letters, modulo the prime. Full ranks modulo the prime at random tokens prove the hypotheses;
-    False may be bad luck. TooLargeError for several layers wider than :data:`MAX_WIDTH`.
-    """
-    several_layers = model.layers > 1
-    numbers = Residues(LARGE_PRIME)
-    draw = random_residues()
-    if several_layers and max(model.widths) > MAX_WIDTH:
-        raise TooLargeError(f"it is computed for widths up to {MAX_WIDTH}")
-
-    def random_tokens(width: int) -> Any:
-        """Return random tokens as columns, more than there are heads.
-
-        A quadratic form has a row of values at these tokens. With more tokens than forms,
-        independent forms have independent rows with probability near 1.
-        """
-        return random_matrix(numbers, width, model.heads + SPARE_ROWS, draw)
-
-    # Theorem H has no conditions on the values of a single layer, so that V and O are not read.
-    letters = "KQAVO" if several_layers else "KQA"
-    # The tokens at which the forms of a layer are evaluated: random ones for the first layer, and
-    # for each other layer the outputs of each head of the layer before, at random tokens.
-    seen_by_layer = [random_tokens(model.widths[0])]
-    for k, layer in enumerate(check_deadline_in(matrices(letters)), start=1):
-        # The forms have to be independent on the outputs of one head of the layer before.
-        if not any(_are_independent(layer, X) for X in seen_by_layer):
-            return False
-        if not several_layers:
-            continue
-        width, width_after = model.widths[k - 1], model.widths[k]
-        value_matrices = [_values(head) for head in layer]
-        sum_of_values = reduce(add, value_matrices)
-        if model.skip:
-            sum_of_values = sum_of_values + numbers.matrix(unit_rows(width))
-        rank = sum_of_values.rank()
-        is_onto = rank == width_after
-        is_one_to_one = rank == width
-        if k < model.layers and not is_onto:
-            return False
-        if k > 1 and not is_one_to_one:
-            return False
-        X = random_tokens(width)
-        seen_by_layer = [V * X for V in value_matrices]
-    return True
-
-
-def _are_independent(layer: Sequence[Matrices], X: Any) -> bool:
-    """Return whether the quadratic forms xᵀAx of all heads of a layer are linearly independent at
-    the columns x of X, modulo the prime.
-    """
-    return rank_mod([_quadratic_form(head, X) for head in layer], LARGE_PRIME) == len(layer)
-
-
-def _quadratic_form(head: Matrices, X: Any) -> list[int]:
-    """Return the values of xᵀAx at all columns x of X."""
-    return _bilinear_form(head, X, X)
-
-
-def _bilinear_form(head: Matrices, X: Any, Y: Any) -> list[int]:
-    """Return the values of xᵀAy for the columns x of X and y of Y in the same place."""
-    # A = KᵀQ is not multiplied out: it is a large matrix of small rank.
-    if "A" in head:
-        return column_products(X, head["A"] * Y)
-    return column_products(head["K"] * X, head["Q"] * Y)

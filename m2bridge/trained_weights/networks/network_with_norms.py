@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, zip_longest
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy
 
@@ -26,14 +26,19 @@ from m2bridge.errors import TimeLimitError, TooLargeError
 from m2bridge.maps.jacobian_rank import ALMOST_ALL_TOKENS
 from m2bridge.results.known import Bounds, intersect_bounds
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions
-from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, residues_of, without_last_row
-from m2bridge.trained_weights.heads.token_space import norm_before
+from m2bridge.trained_weights.heads.reduced_head import norm_before
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import AffineLayer
 from m2bridge.trained_weights.networks.grouped_layer import DifferentialRanks, layer_without_weights
-from m2bridge.trained_weights.networks.groups import FiniteGroup, Symmetries, products
+from m2bridge.trained_weights.networks.groups import (
+    FiniteGroup,
+    Symmetries,
+    nonzero_directions,
+    products,
+)
 from m2bridge.trained_weights.networks.series import check_few_parameters, differential_ranks
 from m2bridge.trained_weights.networks.symmetries import (
     AnalysisOptions,
@@ -126,9 +131,8 @@ class AnalysedLayer:
     def less_one_output(self) -> Self:
         """Return the layer with one output less, as only so much of it passes a LayerNorm."""
         shapes, around = without_mean(self.shapes, self.around)
-        heads = []
-        for head, shape in zip(self.heads, shapes, strict=True):
-            heads.append(replace(head, shape=shape))
+        pairs = zip(self.heads, shapes, strict=True)
+        heads = [replace(head, shape=shape) for head, shape in pairs]
         alone = layer_without_weights(shapes, around, self.options)
         return replace(self, heads=heads, around=around, alone=alone)
 
@@ -172,33 +176,22 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
     shapes = [layer.shapes for layer in layers]
     # This refuses skip connections between layers of different widths.
     model = network_model(shapes, options, width=shapes[0][0].width)
-    passed, between = _passed_by_norms(layers, options)
+    passed, hidden_by_norms = _passed_by_norms(layers, options)
     acting = list(_symmetries_between(layers, passed, options))
-    between += acting
-    # The upper bound of the dimension, and what it is less than the sum over the layers.
-    most = sum(layer.alone.most_dimension for layer in [*passed, layers[-1]])
-    most -= sum(part.free for part in acting)
-    difference = sum(layer.alone.most_dimension for layer in layers) - most
-    reason = "the sum of the layers"
-    if difference:
-        reason += f", less {difference} for symmetries between them"
-    ranks = _ranks_of_network(layers, acting, options, most)
-    dimension = Bounds.at_most(most, reason)
-    for lower in (ranks.at_weights, ranks.at_random):
-        if lower is not None:
-            because = f"the rank of the differential {ranks.method}"
-            dimension = intersect_bounds(dimension, Bounds.at_least(lower, because))
+    upper = _upper_bound_of_dimension(layers, passed, acting)
+    ranks = _ranks_of_network(layers, acting, options, upper.value)
+    bounds = [upper, *ranks.bounds_of_dimension()]
     if options.skip:
         # With skip connections layers that are zero change nothing: the functions of each layer
         # alone, of which a lower bound for the dimension may be missing, are among those of all.
         alone = max(layer.alone.dimension.lower or 0 for layer in layers)
-        because = "one layer alone, where the others are zero"
-        dimension = intersect_bounds(dimension, Bounds.at_least(alone, because))
+        bounds.append(Bounds.at_least(alone, "one layer alone, where the others are zero"))
+    dimension = intersect_bounds(*bounds)
     # Without ranks the method is the reason why they are not computed.
     why = ranks.method if ranks.at_weights is None else ""
     has_norms = any(layer.around.norm for layer in layers)
     return NetworkAtWeights(
-        symmetries=_with_symmetries(layers, between, dimension, why),
+        symmetries=_with_symmetries(layers, [*hidden_by_norms, *acting], dimension, why),
         rank=ranks.at_weights,
         most_rank=ranks.most_at_weights,
         method="" if why else ranks.method,
@@ -206,16 +199,31 @@ def layers_in_a_row(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -
         tokens=ALMOST_ALL_TOKENS,
         model=model,
         kind=_additions_in_words(layers),
-        reason=reason,
+        reason=upper.because,
         epsilon=options.epsilon if has_norms and not why else None,
     )
 
 
-def _passed_by_norms(
-    layers: Sequence[AnalysedLayer], options: AnalysisOptions
-) -> tuple[list[AnalysedLayer], list[Between]]:
-    """Return each layer but the last, as far as its outputs pass the next norm, and the symmetries
-    that change only what these norms take away.
+def _upper_bound_of_dimension(
+    layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], acting: Sequence[Between]
+) -> Bounds:
+    """Return an upper bound for the dimension of the functions of a network, with its reason: the
+    sum of the dimensions of the layers, less the dimension in which groups between them act freely.
+
+    ``passed`` are the layers but the last one, with one output less where a LayerNorm follows that
+    takes the mean away; ``acting`` are the symmetries between layers.
+    """
+    most = sum(layer.alone.most_dimension for layer in [*passed, layers[-1]])
+    most -= sum(symmetry.free for symmetry in acting)
+    difference = sum(layer.alone.most_dimension for layer in layers) - most
+    reason = "the sum of the layers"
+    if difference:
+        reason += f", less {difference} for symmetries between them"
+    return Bounds.at_most(most, reason)
+
+
+def _passed_by_norms(layers: Sequence[AnalysedLayer], options: AnalysisOptions) -> _PassedByNorms:
+    """Return what of the layers passes the norms between them.
 
     A LayerNorm takes the mean of the outputs away, so that the layer before it passes as one with
     one output less. With skip connections the mean reaches the outputs of the network beside the
@@ -235,7 +243,16 @@ def _passed_by_norms(
         is_free = layer.is_sum_of_heads and narrow.is_sum_of_heads
         free = size if is_free else 0
         symmetries.append(Between(name=BEHIND_LAYER_NORM, size=size, free=free))
-    return passed, symmetries
+    return _PassedByNorms(layers=passed, symmetries=symmetries)
+
+
+class _PassedByNorms(NamedTuple):
+    """Each layer but the last, as far as its outputs pass the next norm, and the symmetries that
+    change only what these norms take away.
+    """
+
+    layers: list[AnalysedLayer]
+    symmetries: list[Between]
 
 
 def _additions_in_words(layers: Sequence[AnalysedLayer]) -> str:
@@ -284,7 +301,7 @@ def _with_symmetries(
     return Symmetries(
         parameters=sum(layer.alone.parameters for layer in layers),
         dimension=dimension,
-        named=tuple((name, size) for name, size in named.items() if size),
+        named=nonzero_directions(named),
         listed=Bounds(least, most),
         finite=products(finite),
         why=why,
@@ -304,35 +321,55 @@ def _symmetries_between(
     before it unless it is the identity on the span of the outputs of this layer: that gives the
     dimension ``free`` of orbits. Translations always act freely.
     """
-    hidden = [layer.outputs for layer in passed]
-    for layer, after in zip(passed, layers[1:], strict=True):
-        d, span = layer.outputs, layer.dimension_of_span()
-        # A skip connection is the identity, which a change of base of one layer would not preserve.
-        if options.skip:
-            continue
-        # The elements that are the identity on the span have the dimension d·(d − span) in GL(d),
-        # and are O(d − span) in O(d).
-        if not after.around.norm:
-            yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span)
-        elif d > 1 and after.around.absorbs_linear_maps:
-            size = _rotations(d)
-            free = size - _rotations(d - span)
-            yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
-    has_norms = any(layer.around.norm for layer in layers)
+    # A skip connection is the identity, which a change of base of one layer would not preserve.
+    if not options.skip:
+        for layer, after in zip(passed, layers[1:], strict=True):
+            yield from _base_changes_before(after, layer.outputs, layer.dimension_of_span())
+    translations = _translations(layers, passed, options)
+    if translations is not None:
+        yield translations
+
+
+def _base_changes_before(after: AnalysedLayer, d: int, span: int) -> Iterator[Between]:
+    """Yield the group of changes of base, or rotations, of tokens that enter a layer, if it is a
+    symmetry of this layer, ``after``, and the one before it.
+
+    ``d`` is the number of entries of these tokens, the outputs of the layer before, and ``span``
+    the dimension of the space that they span.
+    """
+    # The elements that are the identity on the span have the dimension d·(d − span) in GL(d), and
+    # are O(d − span) in O(d).
+    if not after.around.norm:
+        yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span)
+    elif d > 1 and after.around.absorbs_linear_maps:
+        size = _rotations(d)
+        free = size - _rotations(d - span)
+        yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
+
+
+def _translations(
+    layers: Sequence[AnalysedLayer], passed: Sequence[AnalysedLayer], options: AnalysisOptions
+) -> Between | None:
+    """Return the translations of the tokens between layers that change nothing; ``None`` if there
+    are none. ``passed`` are the layers but the last one, as far as they pass the next norm.
+    """
     # A translation of tokens is a change of the output bias of the layer before them: without these
     # biases there is none.
     if not all(layer.around.output_bias > 0 for layer in layers):
-        return
-    # Biases undo it in the next layer; or, with skip connections, all norms take away what is added
-    # along (1, …, 1).
+        return None
+    has_norms = any(layer.around.norm for layer in layers)
+    # Biases undo it in the next layer.
     if not has_norms and all(layer.has_biases for layer in layers[1:]):
-        size = sum(hidden)
+        size = sum(layer.outputs for layer in passed)
         name = "translations of tokens between layers, by biases"
-        yield Between(name=name, size=size, free=size, by_biases=True)
-    elif options.skip and all(layer.around.norm == LAYER_NORM for layer in layers):
-        size = len(hidden)
+        return Between(name=name, size=size, free=size, by_biases=True)
+    # With skip connections all norms take away what is added along (1, …, 1), one direction for
+    # each layer but the last.
+    if options.skip and all(layer.around.norm == LAYER_NORM for layer in layers):
+        size = len(passed)
         name = "output biases along (1, …, 1)"
-        yield Between(name=name, size=size, free=size, by_biases=True)
+        return Between(name=name, size=size, free=size, by_biases=True)
+    return None
 
 
 def _rotations(d: int) -> int:
@@ -350,38 +387,42 @@ def _ranks_of_network(
     ``acting`` are the symmetries between layers, and ``most`` is an upper bound for the rank at any
     weights.
     """
-    if any("A" in layer.tensors.parts for layer in layers):
-        return DifferentialRanks(
-            method="ranks of several layers with biases or norms need K and Q, not A"
-        )
-    if any(layer.around.rotary for layer in layers):
-        return DifferentialRanks(
-            method="ranks of several layers with rotary positions are not computed"
-        )
-    parameters = sum(layer.alone.parameters for layer in layers)
+    reason = _why_not_differentiated(layers)
+    if reason:
+        return DifferentialRanks(method=reason)
     try:
-        check_few_parameters(parameters)
+        check_few_parameters(sum(layer.alone.parameters for layer in layers))
         # an upper bound for the rank at these weights, ``None`` if none is known
         most_at_weights = _most_rank(layers, acting, options)
-        # Lower bounds at the weights and at random ones, and the method in words. The second one is
-        # ``None`` where the first one is ``most``, which no weights exceed.
-        at_weights, at_random, method = differential_ranks(
+        found = differential_ranks(
             list(map(_affine_layer, layers)),
             skip=options.skip,
             softmax=options.softmax,
             most=most,
             most_at_weights=most if most_at_weights is None else min(most, most_at_weights),
         )
-        # This raises ContradictionError if the lower bound exceeds the upper one.
-        intersect_bounds(
-            Bounds.at_least(at_weights, method),
-            Bounds.at_most(most_at_weights, "the ranks of the heads"),
-        )
     except (TimeLimitError, TooLargeError) as limit:
         return DifferentialRanks(method=str(limit))
-    return DifferentialRanks(
-        at_weights=at_weights, most_at_weights=most_at_weights, at_random=at_random, method=method
+    # This raises ContradictionError if the lower bound exceeds the upper one.
+    intersect_bounds(
+        Bounds.at_least(found.at_weights, found.method),
+        Bounds.at_most(most_at_weights, "the ranks of the heads"),
     )
+    return DifferentialRanks(
+        at_weights=found.at_weights,
+        most_at_weights=most_at_weights,
+        at_random=found.at_random,
+        method=found.method,
+    )
+
+
+def _why_not_differentiated(layers: Sequence[AnalysedLayer]) -> str:
+    """Return why ranks of these layers are not computed, whatever the time; empty if they are."""
+    if any("A" in layer.tensors.parts for layer in layers):
+        return "ranks of several layers with biases or norms need K and Q, not A"
+    if any(layer.around.rotary for layer in layers):
+        return "ranks of several layers with rotary positions are not computed"
+    return ""
 
 
 def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
@@ -389,42 +430,47 @@ def _affine_layer(layer: AnalysedLayer) -> AffineLayer:
     the last columns of K, Q and V.
     """
     options = layer.options
-    heads = []
+    heads = list(layer.tensors.heads(layer.number, options.heads))
     # All heads of a layer have the same norm and output bias.
-    norm: Norm | None = None
-    output_bias: Any = ()
-    for head in layer.tensors.heads(layer.number, options.heads):
-        norm = norm_before(head, options.norm)
-        biases = head.biases if options.biases else {}
-        if options.biases and head.O_bias is not None:
-            output_bias = as_fractions(head.O_bias).tolist()
-        matrices = {}
-        for letter, matrix in head.matrices.items():
-            columns = as_fractions(matrix)
-            bias = biases.get(letter)
-            # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
-            if bias is None and biases and letter in "KQV" and not options.softmax:
-                bias = numpy.zeros(len(matrix))
-            if bias is not None:
-                columns = numpy.column_stack([columns, as_fractions(bias)])
-            matrices[letter] = columns.tolist()
-        heads.append(matrices)
-    gamma: Any = ()
-    beta: Any = ()
-    if norm is not None and norm.gamma is not None:
-        gamma = as_fractions(norm.gamma).tolist()
-    if norm is not None and norm.beta is not None and options.biases:
-        beta = as_fractions(norm.beta).tolist()
+    first = heads[0]
+    norm = norm_before(first, options.norm)
+    kind, gamma, beta = "", None, None
+    if norm is not None:
+        kind, gamma = norm.kind, norm.gamma
+        beta = norm.beta if options.biases else None
     return AffineLayer(
         width=layer.shapes[0].width,
-        heads=tuple(heads),
-        output_bias=tuple(output_bias),
-        norm=norm.kind if norm is not None else "",
-        gamma=tuple(gamma),
-        beta=tuple(beta),
+        heads=tuple(_rows_by_letter(head, options) for head in heads),
+        output_bias=_fractions(first.O_bias if options.biases else None),
+        norm=kind,
+        gamma=_fractions(gamma),
+        beta=_fractions(beta),
         sharing=layer.around.sharing,
         epsilon=options.epsilon,
     )
+
+
+def _fractions(array: Any) -> tuple[Any, ...]:
+    """Return the entries of a vector as fractions; none if it is ``None``."""
+    return () if array is None else tuple(as_fractions(array).tolist())
+
+
+def _rows_by_letter(head: HeadArrays, options: AnalysisOptions) -> dict[str, list[list[Any]]]:
+    """Return the rows of the matrices of a head by their letters, as lists of fractions; biases, if
+    they count, are the last columns of K, Q and V.
+    """
+    biases = head.biases if options.biases else {}
+    found = {}
+    for letter, matrix in head.matrices.items():
+        bias = biases.get(letter)
+        # In lightning attention a missing bias is a zero one: K, Q and V act on tokens (x, 1).
+        if bias is None and biases and letter in "KQV" and not options.softmax:
+            bias = numpy.zeros(len(matrix))
+        columns = as_fractions(matrix)
+        if bias is not None:
+            columns = numpy.column_stack([columns, as_fractions(bias)])
+        found[letter] = columns.tolist()
+    return found
 
 
 def _most_rank(
@@ -439,13 +485,9 @@ def _most_rank(
     most = 0
     # ``after`` is ``None`` for the last layer.
     for layer, after in zip_longest(layers, layers[1:]):
-        # An upper bound for the rank of this layer: the sum over its heads, also where these share
-        # parameters, and the entries of the constant, if it adds one.
-        of_layer = sum_or_none(head.most_rank for head in layer.heads)
+        of_layer = _most_rank_of_heads(layer)
         if of_layer is None:
             return None
-        if layer.alone.constant:
-            of_layer += layer.outputs
         # These directions change the functions of the heads, and not that of the network.
         moved = 0
         if after is not None and not options.skip:
@@ -468,6 +510,17 @@ def _most_rank(
     return most
 
 
+def _most_rank_of_heads(layer: AnalysedLayer) -> int | None:
+    """Return an upper bound for the rank of the differential of a layer alone: the sum over its
+    heads, also where these share parameters, and the entries of the constant, if it adds one;
+    ``None`` if the bound of a head is not known.
+    """
+    of_heads = sum_or_none(head.most_rank for head in layer.heads)
+    if of_heads is None or not layer.alone.constant:
+        return of_heads
+    return of_heads + layer.outputs
+
+
 def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     """Return the number of directions in which symmetries between a layer and the one ``after`` it
     change the functions of its heads.
@@ -482,37 +535,62 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     * for LayerNorm: these on outputs modulo (1, …, 1), with d − 1 for d; the translations O + 1·uᵀ;
       and one for the output bias, whose mean does not pass.
     """
+    if not after.around.norm:
+        return layer.outputs * _moved_outputs(layer, modulo_mean=False).span
     takes_mean_away = after.around.norm == LAYER_NORM
+    outputs = _moved_outputs(layer, modulo_mean=takes_mean_away)
+    d = layer.outputs
     moved = 0
+    if takes_mean_away:
+        d -= 1
+        # One direction of the output bias, if there is one: its mean does not pass.
+        moved = outputs.translations + (layer.around.output_bias > 0)
+    if after.around.absorbs_linear_maps:
+        moved += _rotations(d) - _rotations(d - outputs.span)
+    return moved
+
+
+class _MovedOutputs(NamedTuple):
+    """What changes of base and translations of the outputs of a layer move at its weights.
+
+    ``span`` is the dimension of the space that the columns of all OV span, and ``translations`` the
+    number of directions O + 1·uᵀ, or V + 1·uᵀ without O, in which some OV changes.
+    """
+
+    span: int
+    translations: int
+
+
+def _moved_outputs(layer: AnalysedLayer, *, modulo_mean: bool) -> _MovedOutputs:
+    """Return what symmetries of the outputs of a layer move at its weights, by ranks modulo the
+    prime; the span is one of outputs modulo (1, …, 1) if ``modulo_mean``.
+
+    The heads of lightning attention with A = 0 are left out: they are zero, whatever V is.
+    """
     columns: list[Any] = []
+    translations = 0
     for head in layer.options.reduced_heads(layer.number, layer.tensors):
         matrices = residues_of(head)
-        # With A = 0 a head of lightning attention is zero, whatever its values are.
         if not layer.options.softmax and not _product_A(matrices).rank():
             continue
-        values = matrices["V"]
-        # The dimension of all uᵀV: V + 1·uᵀ has any uᵀ, and (O + 1·uᵀ)V those in the rows of V.
-        directions_of_u = values.ncols()
-        if "O" in matrices:
-            directions_of_u = values.rank()
-            values = matrices["O"] * values
-        if takes_mean_away:
-            # O + 1·uᵀ changes nothing that passes the norm.
-            moved += directions_of_u
+        translations += _dimension_of_translations(matrices)
+        values = matrices["O"] * matrices["V"] if "O" in matrices else matrices["V"]
+        if modulo_mean:
             # Outputs modulo (1, …, 1) are their differences to the last one.
             values = without_last_row(values)
         columns += values.transpose().table()
     span = rank_mod(columns, LARGE_PRIME) if columns else 0
-    d = layer.outputs
-    if not after.around.norm:
-        return d * span
-    if takes_mean_away:
-        d -= 1
-        # One direction of the output bias, if there is one: its mean does not pass.
-        moved += layer.around.output_bias > 0
-    if after.around.absorbs_linear_maps:
-        moved += _rotations(d) - _rotations(d - span)
-    return moved
+    return _MovedOutputs(span=span, translations=translations)
+
+
+def _dimension_of_translations(matrices: Mapping[str, Any]) -> int:
+    """Return the dimension of the changes of OV by 1·uᵀV, for all O + 1·uᵀ, or without O of the
+    changes of V by 1·uᵀ. ``matrices`` are those of a head modulo the prime, by their letters.
+    """
+    # 1·uᵀ has any uᵀ, and 1·uᵀV those in the space of the rows of V.
+    if "O" in matrices:
+        return int(matrices["V"].rank())
+    return int(matrices["V"].ncols())
 
 
 def _product_A(matrices: Mapping[str, Any]) -> Any:

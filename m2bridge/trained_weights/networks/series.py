@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -47,7 +47,8 @@ _FIRST_ORDERS = 4
 """The orders of ε that are computed first with skip connections; without them a layer of lightning
 attention is of order 3. Their number is doubled where the rank is too small.
 """
-_MAX_DOUBLINGS = 2
+_MAX_LENGTHS = 2
+"""The numbers of orders that are tried, each twice the one before it."""
 _MAX_PRIMES = 4096
 """The primes that are tried until roots exist, and are proved not to lie in the field."""
 
@@ -211,15 +212,23 @@ def check_few_parameters(parameters: int) -> None:
         )
 
 
+class LowerBoundsOfRanks(NamedTuple):
+    """Lower bounds for the rank of the differential, and how they were computed, in words.
+
+    ``at_weights`` is for the rank at the weights; ``at_random`` is for the rank at random weights
+    behind the same norms, and so for the dimension of the functions. It is ``None`` where the first
+    one is the largest possible rank.
+    """
+
+    at_weights: int
+    at_random: int | None
+    method: str
+
+
 def differential_ranks(
     layers: Sequence[AffineLayer], *, skip: bool, softmax: bool, most: int, most_at_weights: int
-) -> tuple[int, int | None, str]:
-    """Return two lower bounds for the rank of the differential, and how they were computed, in
-    words.
-
-    The first bound is for the rank at the weights. The second is for the rank at random weights
-    behind the same norms, and so for the dimension of the functions; it is ``None`` where the first
-    one is the largest possible rank.
+) -> LowerBoundsOfRanks:
+    """Return lower bounds for the rank of the differential, at the weights and at random ones.
 
     Parameters
     ----------
@@ -233,10 +242,11 @@ def differential_ranks(
     rank = compute_rank(layers, most_at_weights)
     # No weights have a larger rank: it is the dimension.
     if rank == most:
-        return rank, None, method
+        return LowerBoundsOfRanks(at_weights=rank, at_random=None, method=method)
     random = Random(RANK_POINT_SEED)
     random_layers = [layer.drawn(partial(small, random)) for layer in layers]
-    return rank, compute_rank(random_layers, most), method
+    rank_at_random = compute_rank(random_layers, most)
+    return LowerBoundsOfRanks(at_weights=rank, at_random=rank_at_random, method=method)
 
 
 def _choose_method(
@@ -281,8 +291,8 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
     prime = _prime_with_roots(layers, skip=skip, softmax=softmax)
     rank = 0
     # Too few coefficients may show less than the rank: their number is doubled.
-    for doubling in range(_MAX_DOUBLINGS):
-        length = orders * 2**doubling
+    for doublings in range(_MAX_LENGTHS):
+        length = orders * 2**doublings
         rows = _gradients_near_zero(layers, length, prime, skip=skip, softmax=softmax)
         rank = growing_rank(rows, length, upper=upper, prime=prime)
         if rank == upper:

@@ -13,7 +13,7 @@ V.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -23,12 +23,8 @@ from m2bridge.results.known import Bounds
 from m2bridge.trained_weights.checkpoints.arrays import as_fractions
 from m2bridge.trained_weights.heads.findings import HeadWeights, sum_or_none
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
-from m2bridge.trained_weights.heads.token_space import (
-    IN_CONSTANT,
-    KEY_BIAS,
-    LazyProduct,
-    ReducedHead,
-)
+from m2bridge.trained_weights.heads.reduced_head import IN_CONSTANT, KEY_BIAS, ReducedHead
+from m2bridge.trained_weights.heads.token_space import LazyProduct
 
 ENOUGH_TOKENS = "all but finitely many t"
 """The numbers t of tokens for which heads with rotary positions are determined."""
@@ -161,43 +157,62 @@ class HeadGroup:
             Whether the outputs of the heads are added; else they are concatenated, and biases of
             V are seen.
         """
+        name = "rescaling of A against V"
+        if self.heads > 1 and self.shape.v is not None:
+            name = f"GL({self.heads}) that mixes heads with the same K and V"
+        found = [*self._redundant_factors(), (name, self.dimension_of_mixings)]
+        if self.shape.has_factors:
+            found += self._redundant_columns(are_added=are_added)
+        else:
+            # A given A, which only a single head has: its columns and rows are not those of K and
+            # Q.
+            found += self.shape.redundant_columns()
+        return [(name, size) for name, size in found if size]
+
+    def _redundant_factors(self) -> Iterator[tuple[str, int]]:
+        """Yield the directions in which the factors K and Q_h, or O_h and V, change, and not their
+        products, as pairs of a name and a number of dimensions, perhaps 0.
+
+        They are the entries of K and Q_h that are seen, less the dimension of all (A_1, …, A_m);
+        and the entries of O_h and V, less the dimension of all (V_1, …, V_m). If a bounds the rank
+        of the products, generic factors with the same products are one orbit of GL(a), with g⁻ᵀK
+        and gQ_h; in the same way of GL(v) for O_h and V.
+        """
         shape = self.shape
-        found = []
-        # Factors with the same products: the entries of K and Q that are seen, less the dimension
-        # of all (A_1, …, A_m); and the entries of O and V, less the dimension of all (V_1, …, V_m).
         if shape.has_factors:
             seen = shape.a * (self.seen_columns_of_K + self.heads * shape.queries)
             name = "K and Q with the same KᵀQ"
-            # If a bounds the rank of the products, generic factors with the same products are one
-            # orbit of GL(a), with g⁻ᵀK and gQ; in the same way of GL(v) for O and V.
             if self.rotary:
                 name = "elements of GL(a) on K and Q that commute with rotations"
             elif shape.a <= min(shape.d, self.heads * shape.queries):
                 name = f"GL({shape.a}) on K and Q"
-            found.append((name, seen - self.dimension_of_attention))
+            yield name, seen - self.dimension_of_attention
         if shape.v is not None:
             name = "O and V with the same OV"
             if shape.v <= min(shape.d, self.heads * shape.d_out):
                 name = f"GL({shape.v}) on O and V"
-            number = shape.v * (shape.d + self.heads * shape.d_out) - self.dimension_of_values
-            found.append((name, number))
-        name = "rescaling of A against V"
-        if self.heads > 1 and shape.v is not None:
-            name = f"GL({self.heads}) that mixes heads with the same K and V"
-        found.append((name, self.dimension_of_mixings))
-        # A given A, which only a single head has: its columns and rows are not those of K and Q.
-        if not shape.has_factors:
-            return [*found, *shape.redundant_columns()]
-        # Each column that does not change the function has an entry in each row of its matrix. With
-        # rotations a bias of K changes scores; and where outputs are concatenated, the constants
-        # that heads add are seen one by one, so that none of them is redundant.
-        for letter, rows in (("V", self.rows_of_V), ("K", shape.a), ("Q", shape.a * self.heads)):
-            for unseen in shape.unseen(letter):
+            entries = shape.v * (shape.d + self.heads * shape.d_out)
+            yield name, entries - self.dimension_of_values
+
+    def _redundant_columns(self, *, are_added: bool) -> Iterator[tuple[str, int]]:
+        """Yield the directions in which only columns or biases of K, Q_h and V change that have no
+        effect on the function, as pairs of a name and a number of dimensions.
+
+        Each such column has an entry in each row of its matrix. ``are_added`` is whether the
+        outputs of heads are added; else the constants that heads add are seen one by one, so that
+        none of them is redundant.
+        """
+        for letter, rows in (
+            ("V", self.rows_of_V),
+            ("K", self.shape.a),
+            ("Q", self.shape.a * self.heads),
+        ):
+            for unseen in self.shape.unseen(letter):
+                # With rotations a bias of K changes scores.
                 is_seen_key_bias = unseen.name == KEY_BIAS and self.rotary
                 is_seen_constant = unseen.name == IN_CONSTANT and not are_added
                 if not (is_seen_key_bias or is_seen_constant):
-                    found.append((unseen.name, rows * unseen.columns))
-        return [(name, size) for name, size in found if size]
+                    yield unseen.name, rows * unseen.columns
 
     def rank_of_products(
         self, heads: Sequence[HeadWeights], reduced: Sequence[ReducedHead]

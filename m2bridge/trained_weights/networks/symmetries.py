@@ -1,8 +1,7 @@
-"""What a layer has in addition to its heads, and single layers that theorems decide.
+"""What a layer has in addition to its heads, its finite symmetries, and layers by theorems alone.
 
-These are heads whose outputs are concatenated, and layers of softmax with biases, shared keys or
-rotary positions, by the lemmas in ``docs/weights-mathematics.md``. Other layers are in ``network``
-and ``grouped_layer``.
+Layers of softmax with biases, shared keys or rotary positions are in ``softmax``, and others in
+``network`` and ``grouped_layer``. Proofs are in ``docs/weights-mathematics.md``.
 
 Head h has A_h = KᵀQ and V_h, or O_h V_h with a d' × v matrix O_h; ``shapes`` are the sizes d, d',
 a, v of the heads of a layer, which are all equal (``queries``: the number of columns of Q; ``v`` is
@@ -17,35 +16,27 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Self
-
-import numpy
+from typing import Any, NamedTuple, Self
 
 from m2bridge.families.deep_attention.model import DeepAttention
-from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
-from m2bridge.results.known import UNKNOWN, Bounds
-from m2bridge.trained_weights.checkpoints.arrays import as_fractions
+from m2bridge.results.known import Bounds
 from m2bridge.trained_weights.checkpoints.model_choice import ModelChoice
-from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors
-from m2bridge.trained_weights.heads.ranks import HeadShape, exact_rank
-from m2bridge.trained_weights.heads.token_space import (
-    IN_CONSTANT,
-    ReducedHead,
-    Tokens,
-    norm_before,
-    reduce_head,
-)
+from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, LayerTensors, Norm
+from m2bridge.trained_weights.heads.ranks import HeadShape
+from m2bridge.trained_weights.heads.reduced_head import ReducedHead, norm_before, reduce_head
+from m2bridge.trained_weights.heads.token_space import Tokens
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.differential import EPSILON
 from m2bridge.trained_weights.networks.groups import (
     ExtraParameters,
     FiniteGroup,
     Symmetries,
+    nonzero_directions,
     symmetries_json,
     symmetry_names,
 )
 from m2bridge.trained_weights.networks.network import known_symmetries
-from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, HeadGroup
+from m2bridge.trained_weights.networks.shared_keys import HeadGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,28 +156,12 @@ class NormAndOutputBias:
         if options.biases:
             biases = set(head.biases)
             output_bias = 0 if head.O_bias is None else len(head.O_bias)
-        gamma = beta = 0
-        absorbs_linear_maps = norm is not None and norm.is_invertible
-        # A change of β adds a constant to keys, queries and values, which biases take away again.
-        # In softmax attention that of the keys does nothing; in lightning attention all three count
-        # as having biases if one has.
-        absorbed = {"Q", "V"} <= biases if options.softmax else bool(biases)
-        if options.biases and norm is not None and norm.beta is not None:
-            tokens = Tokens.of(len(norm.beta), norm, biases=True)
-            # Outside of the space of all γ∘x, β acts as a bias itself.
-            if absorbed or tokens.is_moved:
-                beta = len(norm.beta)
-            elif norm.beta.any():
-                # Matrices that undo a linear change of x change what they do to β, and there are no
-                # biases to mend that.
-                absorbs_linear_maps = False
-        # Where K, Q and V cannot undo changes of γ, it is taken as it is.
-        if absorbs_linear_maps and norm is not None and norm.gamma is not None:
-            gamma = len(norm.gamma)
+        undone = _undone_changes(norm, biases, options)
         # Biases that a user is told to be taken as 0.
         missing = ""
         if biases and not options.softmax and "A" not in head.matrices:
             missing = ", ".join(letter for letter in "QKV" if letter not in biases)
+        # A norm after the layer is looked at only where there is none before it.
         after = None
         if norm is None and head.norm is not None and head.norm.place == "post":
             after = head.norm
@@ -195,11 +170,11 @@ class NormAndOutputBias:
             norm_after=after.title if after else "",
             hides_mean=after is not None and after.kind == "layer" and after.is_invertible,
             output_bias=output_bias,
-            gamma=gamma,
-            beta=beta,
+            gamma=undone.gamma,
+            beta=undone.beta,
             missing=missing,
             sharing=head.sharing,
-            absorbs_linear_maps=absorbs_linear_maps,
+            absorbs_linear_maps=undone.linear_maps,
             # Rotations act on pairs of rows of K and Q.
             rotary=options.rotary and "K" in head.matrices and len(head.matrices["K"]) % 2 == 0,
         )
@@ -262,6 +237,50 @@ class NormAndOutputBias:
             )
 
 
+class _UndoneChanges(NamedTuple):
+    """The changes of the norm before a layer that its K, Q and V, with their biases, can undo.
+
+    ``gamma`` and ``beta`` are the numbers of entries of γ and β, if any change of them can be
+    undone; else 0. ``linear_maps`` is whether any linear change of the tokens behind the norm,
+    before its γ and β, can be.
+    """
+
+    gamma: int
+    beta: int
+    linear_maps: bool
+
+
+def _undone_changes(
+    norm: Norm | None, biases: set[str], options: AnalysisOptions
+) -> _UndoneChanges:
+    """Return which changes of the norm before a layer K, Q and V can undo; none without a norm.
+
+    ``biases`` has the letters of the matrices that have biases, if these count.
+    """
+    if norm is None:
+        return _UndoneChanges(gamma=0, beta=0, linear_maps=False)
+    linear_maps = norm.is_invertible
+    # A change of β adds a constant to keys, queries and values, which biases take away again. In
+    # softmax attention that of the keys does nothing; in lightning attention all three count as
+    # having biases if one has.
+    have_biases = {"Q", "V"} <= biases if options.softmax else bool(biases)
+    beta = 0
+    if options.biases and norm.beta is not None:
+        tokens = Tokens.of(len(norm.beta), norm, biases=True)
+        # Outside of the space of all γ∘x, β acts as a bias itself.
+        if have_biases or tokens.is_moved:
+            beta = len(norm.beta)
+        elif norm.beta.any():
+            # Matrices that undo a linear change of x change what they do to β, and there are no
+            # biases to mend that.
+            linear_maps = False
+    gamma = 0
+    # Where K, Q and V cannot undo changes of γ, it is taken as it is.
+    if linear_maps and norm.gamma is not None:
+        gamma = len(norm.gamma)
+    return _UndoneChanges(gamma=gamma, beta=beta, linear_maps=linear_maps)
+
+
 def network_model(
     shapes: Sequence[Sequence[HeadShape]], options: AnalysisOptions, width: int | None = None
 ) -> DeepAttention:
@@ -308,7 +327,7 @@ def heads_side_by_side(shapes: Sequence[HeadShape], around: NormAndOutputBias) -
     symmetries = Symmetries(
         parameters=parameters,
         dimension=dimension,
-        named=tuple((name, size) for name, size in named.items() if size),
+        named=nonzero_directions(named),
         listed=Bounds.exactly(named.total()),
         finite=finite_symmetries(
             shapes, sharing=around.sharing, rotary=around.rotary, are_added=False
@@ -379,185 +398,6 @@ def without_mean(
     # An output bias has an entry less, too; 0 stands for none.
     output_bias = max(0, around.output_bias - 1)
     return shapes_without_mean, replace(around, output_bias=output_bias)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SoftmaxWeights:
-    """What is known of the weights of a layer of softmax attention.
-
-    Parameters
-    ----------
-    independent : bool
-        Whether the matrices A_h are proved to be independent, and no V_h is 0.
-    products : Bounds
-        The rank of the differential of the map from the weights to all A_h and V_h.
-    constants : Bounds
-        By how much the constant b + Σ O_h b_h of the layer makes this rank larger.
-    """
-
-    independent: bool
-    products: Bounds
-    constants: Bounds
-
-    @property
-    def rank(self) -> Bounds:
-        """Bounds for the rank of the differential of the function of the layer.
-
-        The function depends on all A_h and V_h and on the constant only, so that sums of ranks are
-        upper bounds. Where the A_h are independent and no V_h is 0, its differential in these is
-        injective, and sums of lower bounds are lower bounds.
-        """
-        lower = upper = None
-        if self.products.upper is not None and self.constants.upper is not None:
-            upper = self.products.upper + self.constants.upper
-        if self.products.lower is not None and self.constants.lower is not None:
-            lower = self.products.lower + self.constants.lower
-        return Bounds(lower if self.independent else None, upper)
-
-
-NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNOWN)
-"""What is known of a layer whose weights are not read."""
-
-
-def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
-    """Return whether a layer is one of softmax that is not determined head by head, by A_h and V_h:
-    with a bias of Q, with constants, or with heads that share K and V or are rotated.
-    """
-    if not shape.softmax:
-        return False
-    coordinates = shape.coordinates
-    # ``constants`` is 1 if a constant is added to values, as by a bias of V. A bias of Q is one
-    # more coordinate that Q sees and K does not.
-    has_bias = coordinates is not None and (coordinates.constants > 0 or shape.queries > shape.d)
-    return has_bias or bool(around.output_bias) or around.is_grouped
-
-
-def softmax_layer(
-    shapes: Sequence[HeadShape], around: NormAndOutputBias, at_weights: SoftmaxWeights = NO_WEIGHTS
-) -> NetworkAtWeights:
-    """Return what is known of a layer of softmax with biases, rotary positions, or shared K and V.
-
-    ``at_weights`` has the ranks at its weights; by default, nothing is known of these.
-
-    Where the matrices A_h = KᵀQ of its heads are independent and no V_h is 0, its function
-    determines all A_h and V_h up to the order of the heads, and the constant: heads are seen each
-    alone, apart from the biases of V, of which only the sum with the output bias is seen
-    (``docs/weights-mathematics.md``, Biases in softmax attention).
-    """
-    groups = head_groups(shapes, around)
-    constant = _dimension_of_constants(shapes, around)
-    most = sum(group.dimension for group in groups) + constant
-    # More matrices A_h than their space has dimensions are never independent.
-    if determine_their_heads(shapes, around.sharing):
-        dimension, why = Bounds.exactly(most), ""
-    else:
-        dimension = Bounds.at_most(most, "the functions of each group of heads alone")
-        why = "there are more heads than independent matrices A"
-    # The redundant directions, by names; first those of the groups, with all biases of V.
-    named: Counter[str] = Counter()
-    for group in groups:
-        named.update(dict(group.redundant()))
-    # Of the biases of V and of the output, the constant is all that is seen; the rest is redundant.
-    hidden = named.pop(IN_CONSTANT, 0) + around.output_bias - constant
-    if hidden < 0:
-        # More rows of V than columns: some changes of O and V that preserve OV move the constant.
-        of_products = named.pop("O and V with the same OV")
-        named["O, V and the bias of V with the same OV and constant"] = of_products + hidden
-        hidden = 0
-    named["biases of V and of the output with the same constant"] = hidden
-    named.update(dict(around.redundant_directions()))
-    symmetries = Symmetries(
-        parameters=sum(group.parameters for group in groups) + around.extra_parameters().parameters,
-        dimension=dimension,
-        named=tuple((name, size) for name, size in named.items() if size),
-        listed=Bounds.exactly(named.total()),
-        finite=finite_symmetries(shapes, sharing=around.sharing, rotary=around.rotary),
-        complete=True,
-        why=why,
-    )
-    rank = at_weights.rank
-    return NetworkAtWeights(
-        symmetries=symmetries,
-        rank=rank.lower,
-        most_rank=rank.upper,
-        tokens=ENOUGH_TOKENS if around.rotary else FROM_TWO_TOKENS,
-        constant=constant,
-    )
-
-
-def _dimension_of_constants(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> int:
-    """Return the dimension of the constants b + Σ O_h b_h that generic layers of softmax add.
-
-    Here b is the output bias, with d' entries, b_h the bias of V in head h, with v entries, and O_h
-    a d' × v matrix. Without b the constants are linear combinations of the columns of the O_h, of
-    which there are v for each head, or for each group of ``around.sharing`` heads that share V.
-    ``shapes`` are those of the heads, which are all equal.
-    """
-    # As the shapes are equal, that of the first head says all.
-    first = shapes[0]
-    if around.output_bias:
-        return first.d_out
-    if not _adds_constant(first):
-        return 0
-    # Without an output matrix the bias of V itself is the constant, with d' free entries.
-    if first.v is None:
-        return first.d_out
-    # V has rank at most d < v, so O_h can be changed on a complement of its columns, to which b_h
-    # does not belong in general, without changing O_hV: every constant occurs.
-    if first.v > first.d:
-        return first.d_out
-    # A group of heads that share V and its bias b_V adds (O_1 + … + O_m) b_V: v columns for each
-    # group, which are independent in general, as far as d' entries allow.
-    groups = len(shapes) // around.sharing
-    return min(groups * first.v, first.d_out)
-
-
-def _adds_constant(shape: HeadShape) -> bool:
-    """Return whether a head of softmax adds a constant: V has a bias, or β acts as one."""
-    return shape.coordinates is not None and bool(shape.coordinates.constants)
-
-
-def constants_at_weights(
-    heads: Sequence[ReducedHead], shapes: Sequence[HeadShape], around: NormAndOutputBias
-) -> Bounds:
-    """Return bounds for the number of dimensions by which the constant c = b + Σ O_h b_h of a layer
-    of softmax makes the rank of the differential at its weights larger.
-
-    It is the dimension of the space of derivatives of c in the directions that preserve all O_h
-    V_h. With an output bias b, and if some b_h is not in the column space of its V_h, the space has
-    all d' dimensions. Else it is spanned by the columns of all O_h (docs/weights-mathematics.md,
-    Constants of a layer of softmax). At special weights this number may be less or more than at
-    generic ones.
-    """
-    first = shapes[0]
-    if around.output_bias:
-        return Bounds.exactly(first.d_out)
-    if not _adds_constant(first):
-        return Bounds.exactly(0)
-    if first.v is None:
-        return Bounds.exactly(first.d_out)
-    # Heads that share V and its bias b add (O_1 + … + O_m)b.
-    sums = []
-    for start in range(0, len(heads), around.sharing):
-        matrices = [head.matrices["O"] for head in heads[start : start + around.sharing]]
-        sums.append(matrices[0] if len(matrices) == 1 else sum(map(as_fractions, matrices)))
-    # The columns of all O_h, or of their sums, are derivatives in any case.
-    fewest = exact_rank(numpy.concatenate(sums, axis=1))
-    if fewest == first.d_out:
-        return Bounds.exactly(first.d_out)
-    for head in heads:
-        rank_V = exact_rank(head.matrices["V"])
-        # Where V_h is onto, every b_h is in its column space.
-        if rank_V == first.v:
-            continue
-        rank_with_bias = exact_rank(head.values_with_constant())
-        # An exact rank is None where it takes too long.
-        if rank_V is None or rank_with_bias is None:
-            return Bounds(fewest, first.d_out)
-        if rank_with_bias > rank_V:
-            return Bounds.exactly(first.d_out)
-    # Every b_h is in the column space of its V_h: the columns of the O_h are all there is.
-    return Bounds(fewest, first.d_out if fewest is None else fewest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,11 +51,12 @@ from m2bridge.trained_weights.checkpoints.configuration import heads_in_configur
 from m2bridge.trained_weights.checkpoints.files import tensors
 from m2bridge.trained_weights.checkpoints.find_layers import contents
 from m2bridge.trained_weights.checkpoints.names import _sort_key, usual_layers
-from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors, Norm
 from m2bridge.trained_weights.heads import eigenvalues
 from m2bridge.trained_weights.heads.membership import TAKEN, exact_weights
 from m2bridge.trained_weights.heads.ranks import HeadShape, exact_ranks, integers, residues
 from m2bridge.trained_weights.heads.spectrum import rounded
+from m2bridge.trained_weights.heads.token_space import Tokens
 from m2bridge.trained_weights.networks import network as at_weights
 from m2bridge.trained_weights.result import Weights
 from tests.fuzz.weight_files import HOSTILE, NASTY
@@ -385,6 +386,57 @@ def test_scales_do_not_matter() -> None:
     huge = weights(K=[[10**400, 1], [0, 1]], Q=[[1, 0], [0, 1]], V=[[1, 1]]).heads[0]
     assert huge.ranks.r == 2
     assert huge.numerical.singular_values_A == [None, None]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("norm", ["none", "layer", "rms"])
+def test_weights_times_a_power_of_two_have_the_same_distances(norm: str) -> None:
+    random = numpy.random.default_rng(1)
+    K, Q, V = (random.standard_normal((2, 3)) for _ in range(3))
+    one = weights(K=K, Q=Q, V=V, norm=norm).heads[0].numerical
+    assert one.relative_change_of_function is not None
+    # Squares of these entries are beyond double precision, or 0 in it.
+    for scale in (2.0**660, 2.0**-600):
+        other = weights(K=K * scale, Q=Q * scale, V=V * scale, norm=norm).heads[0].numerical
+        first, second = one.singular_values_V
+        assert first is not None
+        assert second is not None
+        # with abs=0, as by default numbers below 1e-12 are all approximately equal
+        values = [pytest.approx(scale * x, rel=1e-4, abs=0) for x in (first, second)]
+        assert other.singular_values_V == values
+        assert other.distances_to_lower_rank_A == one.distances_to_lower_rank_A
+        assert other.distance_to_singular_locus == one.distance_to_singular_locus
+        assert other.relative_change_of_function == one.relative_change_of_function
+
+
+@pytest.mark.filterwarnings("error")
+def test_products_with_a_norm_that_are_zero_in_floating_point_only() -> None:
+    """W·diag(γ) is not 0, whatever its entries are in floating point; too large ones are refused."""
+    names = {"Q": "q_proj", "K": "k_proj", "V": "v_proj", "O": "o_proj"}
+    random = numpy.random.default_rng(1)
+    given = {f"self_attn.{name}.weight": random.integers(1, 9, (3, 3)) for name in names.values()}
+
+    def of_scale(scale: float, gamma: float) -> Weights:
+        state = {name: matrix * scale for name, matrix in given.items()}
+        state["input_layernorm.weight"] = numpy.full(3, gamma)
+        return weights(state, heads=1, normalization="none", norm="layer")
+
+    (head,) = of_scale(1e-200, 1e-200).heads
+    assert (head.is_zero, head.ranks.proved, head.ranks.numbers) == (False, True, (2, 2, 2))
+    assert head.numerical.singular_values_V == [None, None]
+    assert head.numerical.singular_values_A == [None, None]
+    assert head.numerical.distance_to_singular_locus is None
+    (zero,) = of_scale(0.0, 1.0).heads
+    assert zero.numerical.singular_values_V == [0.0, 0.0]
+    with pytest.raises(InvalidCaseError, match="beyond double precision"):
+        of_scale(1e200, 1e200)
+    # A on both sides: the products with the first γ are not 0 in floating point, with both they are
+    norm = Norm(kind="rms", gamma=numpy.full(3, 1e-170), beta=None, name="", place="pre")
+    A, error = Tokens.of(3, norm, biases=False).numeric_on_both_sides(
+        numpy.eye(3), rows_have_constant=False, columns_have_constant=False
+    )
+    assert not A.any()
+    assert error > 0
 
 
 @pytest.mark.filterwarnings("error")

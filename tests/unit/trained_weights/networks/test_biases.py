@@ -25,7 +25,7 @@ from m2bridge.trained_weights.checkpoints.architecture import norms_add_one
 from m2bridge.trained_weights.checkpoints.arrays import tensor
 from m2bridge.trained_weights.checkpoints.configuration import configuration
 from m2bridge.trained_weights.checkpoints.tensors import HeadArrays, Norm, NormTensors
-from m2bridge.trained_weights.heads.token_space import reduce_head
+from m2bridge.trained_weights.heads.reduced_head import reduce_head
 from m2bridge.trained_weights.networks.layers import analyse_layers, find_heads, find_network
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions
 from tests.forward_pass import (

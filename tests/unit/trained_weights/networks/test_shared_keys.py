@@ -99,6 +99,33 @@ def test_the_dimension_is_the_rank_of_the_jacobian_matrix(
         assert rank == own["dimension"] == known[0 if softmax else 1]
 
 
+def test_each_reason_for_bounds_is_the_right_one_and_given_once() -> None:
+    # With K of rank one the rank at the weights is smaller than at random ones.
+    layer = Layer(3, 2, 2, v=1, heads=4)
+    p = tied(drawn(layer, 1), 2)
+    p["K"] = 0 * p["K"] + numpy.array([1, 0, 0])
+    (own,) = weights(state(layer, p, 2), heads=4, normalization="none").to_json()["layers"]
+    assert own["rank_at_weights"] < own["lower_bound"] < own["upper_bound"]["value"]
+    assert own["upper_bound"]["reason"] == (
+        "the rank of the differential modulo 2147483647; the parameters less those of the listed"
+        " symmetries"
+    )
+    # Many heads for one output: at most 2·3 coefficients of a tensor T(x, x, y), d = 2.
+    layer = Layer(2, 1, 1, v=1, heads=8)
+    p = tied(drawn(layer, 1), 2)
+    (own,) = weights(state(layer, p, 2), heads=8, normalization="none").to_json()["layers"]
+    assert own["dimension"] == 6 == exact_rank(layer, p, sharing=2)
+    assert own["upper_bound"]["reason"].endswith("; the number of coefficients")
+    # The dimension of a single head is known by a theorem, to which an output bias adds 2.
+    layer = Layer(3, 2, 2, v=1, heads=1, output_bias=True)
+    p = drawn(layer, 1)
+    (own,) = weights(state(layer, p, 1), heads=1, normalization="none").to_json()["layers"]
+    assert own["dimension"] == 13 == exact_rank(layer, p)
+    assert own["upper_bound"]["reason"] == (
+        "the dimension of the functions of the heads, and 2 for what the layer adds"
+    )
+
+
 ROTARY = [
     (Layer(4, 4, 2, v=2, heads=2, norm="rms"), 2, (42, 38)),
     (Layer(3, 3, 2, v=1, heads=2), 1, None),

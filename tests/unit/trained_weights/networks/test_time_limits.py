@@ -36,7 +36,7 @@ def test_bounds_are_left_where_the_rank_at_the_weights_takes_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(network, "_rank", late)
-    monkeypatch.setattr(network, "_free_base_changes", late)
+    monkeypatch.setattr(network, "free_base_changes", late)
     found = weights(stacks(2, 4), heads=4, normalization="softmax")
     assert len(found.heads) == 8
     assert found.network is not None

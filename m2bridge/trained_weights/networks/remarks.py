@@ -1,0 +1,142 @@
+"""Remarks on how the layers of a file were read, and for what the results hold.
+
+``layers`` are the tensors of the layers of the file, with the numbers 1, 2, …. ``found`` has the
+results on their heads and, by the number of a layer, what is ``around`` its heads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from m2bridge.trained_weights.checkpoints.tensors import LayerTensors
+from m2bridge.trained_weights.heads.ranks import HeadShape
+from m2bridge.trained_weights.networks.layers import AnalysedHeads
+
+
+def find_remarks(
+    layers: Sequence[LayerTensors],
+    found: AnalysedHeads,
+    heads: int | None,
+    *,
+    separate: bool,
+    rotary: bool,
+) -> tuple[str, ...]:
+    """Return remarks on how layers were read, and for what the results hold.
+
+    Parameters
+    ----------
+    layers : sequence of LayerTensors
+    found : AnalysedHeads
+    heads : int or None
+        The number of heads of each layer that was given; ``None`` if none was.
+    separate : bool
+        Whether the layers form no network.
+    rotary : bool
+        Whether the model has rotary positions.
+    """
+    remarks = [*_remarks_on_arrays(layers, found, heads)]
+    remarks += _remarks_on_positions(found, rotary=rotary)
+    if separate:
+        remarks.append(
+            "nothing is said of a network as a whole: these layers do not follow one another, or"
+            " have no output matrix"
+        )
+    elif (missing := _missing_number(layers)) is not None:
+        remarks.append(
+            "layers are taken to follow one another, though by their names there is no layer"
+            f" {missing} between them"
+        )
+    for around in found.around.values():
+        remarks.extend(around.remarks())
+    return tuple(dict.fromkeys(remarks))
+
+
+def _remarks_on_arrays(
+    layers: Sequence[LayerTensors], found: AnalysedHeads, heads: int | None
+) -> Iterator[str]:
+    """Yield remarks on how arrays were divided among heads, and what was multiplied into them.
+
+    ``heads`` is the number of heads that was given, or ``None``.
+    """
+    if heads is None and _may_have_more_heads(layers[0], found.heads[0].shape):
+        yield (
+            "each layer is taken for one head: where it has more, give their number (option heads)"
+        )
+    sharing = max(around.sharing for around in found.around.values())
+    if sharing > 1:
+        yield (
+            f"each {sharing} heads in a row share their keys and values, which are counted once;"
+            " results on a head are about it alone"
+        )
+    yield from _remarks_on_cuts(layers)
+    norms = [layer.norm for layer in layers if layer.norm is not None]
+    if any(norm.adds_one for norm in norms):
+        title = "RMSNorm" if all(norm.kind == "rms" for norm in norms) else "LayerNorm"
+        yield f"the {title} multiplies by 1 + γ"
+    if any(layer.has_factors for layer in layers):
+        yield (
+            "the factors of the outputs (LayerScale) are multiplied into O and its bias, exactly,"
+            " and are counted with them"
+        )
+
+
+def _may_have_more_heads(layer: LayerTensors, shape: HeadShape) -> bool:
+    """Return whether a layer that was taken for one head, of this ``shape``, may have several: its
+    arrays are matrices, and K has as many rows as tokens have entries, as one head seldom has.
+    """
+    are_matrices = all(len(part.shape) == 2 for part in layer.parts.values())
+    return are_matrices and "K" in layer.parts and shape.a >= shape.width > 1
+
+
+def _remarks_on_cuts(layers: Sequence[LayerTensors]) -> Iterator[str]:
+    """Yield remarks on how Q, K and V were cut from one array."""
+    if any(layer.is_stacked and layer.cut in ("by-head", "by-group") for layer in layers):
+        yield (
+            "Q, K and V are cut from one array head by head, or group by group, as models with this"
+            " name or the option layout say"
+        )
+    if any(map(_is_cut_by_assumption, layers)):
+        yield (
+            "Q, K and V are cut from one array as if values had as many entries as keys; otherwise"
+            " give separate arrays"
+        )
+
+
+def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str]:
+    """Yield a remark on rotary positions where they are counted, or where the model has them,
+    ``rotary``, and they are left out.
+    """
+    if any(around.rotary for around in found.around.values()):
+        yield (
+            "with rotary positions results on layers hold for all but finitely many numbers of"
+            " tokens; results on a single head are about A = KᵀQ, for tokens at the same place"
+        )
+    elif rotary:
+        yield (
+            "the model has rotary positions, which are left out: with them only those elements of"
+            " GL(a) on K and Q preserve the function that commute with the rotations, and a bias of"
+            " K changes it"
+        )
+
+
+def _is_cut_by_assumption(layer: LayerTensors) -> bool:
+    """Return whether it is assumed how many rows of one matrix with Q, K and V each of these has:
+    only a matrix of three squares shows it.
+    """
+    shape = layer.parts["V"].shape
+    return layer.is_stacked and len(shape) == 2 and max(shape) != 3 * min(shape)
+
+
+def _missing_number(layers: Sequence[LayerTensors]) -> int | None:
+    """Return the least number between the first and the last one in names of layers that no layer
+    has: 5 for ``layers.4.attn`` and ``layers.6.attn``; ``None`` if there is none, or the names do
+    not have one number each, of at most nine digits.
+    """
+    names_with_number = [re.fullmatch(r"\D*(\d{1,9})\D*", layer.name) for layer in layers]
+    present = sorted({int(match[1]) for match in names_with_number if match is not None})
+    if None in names_with_number:
+        return None
+    # The first gap between a number and the next one.
+    return next((n + 1 for n, after in pairwise(present) if after > n + 1), None)
