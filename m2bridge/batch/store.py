@@ -373,7 +373,7 @@ class Store:
 
     Parameters
     ----------
-    folder : Path
+    folder : Path, or its text
     retry : frozenset of str
         Kinds of outcomes that count as not done ...
     since : float
@@ -392,6 +392,10 @@ class Store:
     folder: Path
     retry: frozenset[OutcomeKind] = frozenset()
     since: float = field(default_factory=time.time)
+
+    def __post_init__(self) -> None:
+        """Take the text of a path for the path."""
+        object.__setattr__(self, "folder", Path(self.folder))
 
     def names(self) -> frozenset[str]:
         """Return the names of the files in the folder."""

@@ -137,7 +137,7 @@ def cross_check(
     Raises
     ------
     InvalidCaseError
-        If there are no statements about such models, or none of this name.
+        If there are no statements about such models, or none of this name, or none are given.
     ContradictionError
         If independent methods disagree.
     EngineError
@@ -217,7 +217,8 @@ def _choose_statements(
 
     ``selection`` is a statement, or a text that is the key or name of one or several statements, or
     a sequence of statements and texts. For ``None`` the result is all statements that share one
-    observation. InvalidCaseError is raised for another value, and for a text that is no such name.
+    observation. InvalidCaseError is raised for another value, for a text that is no such name, and
+    if none is given.
     """
     about_model = model.statements()
     if selection is None:
@@ -231,6 +232,10 @@ def _choose_statements(
             chosen += statements_named(about_model, statement_or_name)
         else:
             chosen.append(statement_or_name)
+    if not chosen:
+        raise InvalidCaseError(
+            "statements", "must have one at least; leave it out for the usual ones"
+        )
     check_statements(chosen)
     return tuple(dict.fromkeys(chosen))
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from m2bridge.errors import InvalidCaseError
@@ -50,8 +51,9 @@ def positive_integer(option: str, value: object, largest: int = MAX_CASE_NUMBER)
     InvalidCaseError
         If the value is not an integer, below 1, or larger than ``largest``.
     """
-    if not isinstance(value, int) or isinstance(value, bool):
+    if not isinstance(value, Integral) or isinstance(value, bool):
         raise InvalidCaseError(option, f"must be an integer, not {value!r:.60}")
+    value = int(value)  # integers of SymPy and NumPy too
     if value > largest:
         raise InvalidCaseError(option, f"must be at most {largest}")
     if value <= -MAX_CASE_NUMBER:  # its digits would fill the line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from numbers import Real
 
 from m2bridge.errors import InvalidCaseError
 
@@ -29,8 +30,9 @@ def check_options(
             *others, last = [choice for choice in CHOICES[name] if choice is not None]
             allowed = f"{', '.join(others)} or {last}"
             raise InvalidCaseError(name, f"must be {allowed}, not {value!r:.60}")
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise InvalidCaseError("tolerance", f"must be at least 0 and less than 1, not {tolerance}")
+    if tolerance is not None and not (isinstance(tolerance, Real) and 0 <= tolerance < 1):
+        wanted = "must be at least 0 and less than 1"
+        raise InvalidCaseError("tolerance", f"{wanted}, not {tolerance!r:.60}")
     if worst is not None and (type(worst) is not int or worst < 1):
         raise InvalidCaseError("worst", f"must be at least 1, not {worst!r:.60}")
     if rank is not None and (type(rank) is not int or rank < 0):

@@ -287,6 +287,11 @@ def put(store: Store, kind_error: Exception, question: str = "3.3") -> None:
     store.put_outcomes(Task(CASE, (question,)), kind_error, None, None, "1.26")
 
 
+def test_the_folder_of_a_store_may_be_text(tmp_path: Path) -> None:
+    folder: Any = str(tmp_path)
+    assert Store(folder).folder == tmp_path
+
+
 def test_certificates_and_outcomes_are_done(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.put([certificate(verdict="REFUTED")])

@@ -803,6 +803,8 @@ def test_statements_are_chosen_by_name() -> None:
         cross_check(SingleLayerAttention(3, 3), "9.9")
     with pytest.raises(InvalidCaseError, match="must be statements or their names, not a int"):
         cross_check(SingleLayerAttention(3, 3), 5)  # type: ignore[arg-type]
+    with pytest.raises(InvalidCaseError, match="'statements' must have one at least"):
+        cross_check(SingleLayerAttention(3, 3), [])
 
 
 def test_a_conclusion_that_is_not_decided_is_not_said_to_hold() -> None:

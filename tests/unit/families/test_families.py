@@ -9,12 +9,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
+import sympy
 from click.testing import CliRunner
 
 from m2bridge.cli import commands
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families import registry
+from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.base import Family, integer, integers
 from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
@@ -312,6 +315,16 @@ def test_integers_are_read_strictly() -> None:
     for text in ("", "1.0", "1e3", "--1", "0x1", "1_000", "+1"):
         with pytest.raises(ValueError, match="is not"):
             integer(text)
+
+
+@pytest.mark.parametrize("two", [numpy.int64(2), sympy.Integer(2)])
+def test_integers_of_libraries_are_sizes(two: Any) -> None:
+    model = SingleLayerAttention(two, 1)
+    assert (model.key, type(model.d)) == ("d2-dout1-a2-t2", int)
+    assert PolynomialNetwork([two, 1]).key == "2-1-r2"
+    for number in (2.0, sympy.Rational(3, 2), True):
+        with pytest.raises(InvalidCaseError, match="'d' must be an integer"):
+            SingleLayerAttention(number, 1)
 
 
 def test_a_family_is_a_value() -> None:

@@ -1552,6 +1552,12 @@ def test_other_heads_have_no_such_sentence(found: Weights) -> None:
     assert [(head["near"], head["near_words"]) for head in others] == [([], None)] * 2
 
 
+@pytest.mark.parametrize("tolerance", ["0.1", 1, -0.1, numpy.nan, [0.1]])
+def test_a_tolerance_is_a_number_below_one(tolerance: Any) -> None:
+    with pytest.raises(InvalidCaseError, match="'tolerance' must be at least 0 and less than 1"):
+        weights(A=[[1]], V=[[1]], tolerance=tolerance)
+
+
 def test_a_given_tolerance_is_no_rounding() -> None:
     head = weights(_near_rank_two(), tolerance=0.2).to_json()["heads"][2]
     assert head["near_words"].startswith("head 1 of layer 3 is within tolerance 0.2 of rk A ≤ 2")
