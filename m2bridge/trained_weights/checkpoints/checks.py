@@ -85,6 +85,25 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
             )
 
 
+def check_output_biases(layers: Iterable[LayerTensors]) -> None:
+    """Check that no layer has a bias of its outputs without an output matrix, to whose outputs the
+    bias is added.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one has: the outputs OV + b are not known without O.
+    """
+    for layer in layers:
+        bias = layer.biases.get("O")
+        if bias is not None and "O" not in layer.parts:
+            raise InvalidCaseError(
+                "output",
+                f"'{visible(bias.name):.120}' is the bias of an output matrix that is not in this"
+                " file: give the name of this matrix, or let biases be ignored",
+            )
+
+
 _NUMBERED = re.compile(r"(?P<list>.*\blayers\.)(?P<number>\d{1,9})(\.1\.)")
 """The names of modules in x-transformers: numbers in one list for all kinds of modules."""
 

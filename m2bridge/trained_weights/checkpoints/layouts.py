@@ -198,6 +198,19 @@ LAYOUTS = tuple(map(_layout, NAMES["usual"]))
 """The layouts that are known."""
 
 
+def arrays_called(
+    names: Mapping[str, str], star: str, available: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return by their letters the arrays that have these names, with the text ``star`` for ``*``;
+    a letter whose array is not among the ``available`` ones is left out.
+
+    So of ``{"Q": "*q_proj.weight"}`` and the star ``layers.0.`` it is the array
+    ``layers.0.q_proj.weight`` under Q.
+    """
+    full_names = {letter: name.replace("*", star) for letter, name in names.items()}
+    return {letter: available[name] for letter, name in full_names.items() if name in available}
+
+
 def oriented(
     parts: Mapping[str, Tensor], biases: Mapping[str, Tensor], layout: Layout
 ) -> dict[str, Tensor]:
