@@ -12,7 +12,7 @@ the tables of regular expressions in ``names.toml``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -105,9 +105,7 @@ def find_layers(
     """
     options = options or StoredOptions()
     said = stored_as(options.layout)
-    is_number = isinstance(heads, int) and not isinstance(heads, bool)
-    if heads is not None and (not is_number or heads < 1):
-        raise InvalidCaseError("heads", f"must be at least 1, not {heads!r:.60}")
+    _check_head_count(heads)
     given = {letter: array for letter, array in matrices.items() if array is not None}
     if (source is None) == (not given):
         raise InvalidCaseError("weights", "give a file or a dictionary, or K, Q and V, or A and V")
@@ -125,20 +123,14 @@ def find_layers(
     else:
         usual = usual_layers(weights, said)
         if not usual:
-            raise InvalidCaseError(
-                "query",
-                "no usual names are in it: say query, key and value, or stacked; it holds"
-                f" {listed(available)}",
-            )
+            raise _has_no_usual_names(available)
         layers = _understood_layers(usual, weights, config, count_biases=options.biases)
         check_accounted(layers, weights, options)
     layers = _with_known_norms(layers, weights, config, options.norm)
     # The number of heads: that of the option, else of config.json, else of an array beside a layer.
     head_count = heads
     if heads is None:
-        head_count = number_in(text_model(config), "heads")
-        check_sizes(config, layers)
-        check_shared_keys(config, layers)
+        head_count = _configured_head_count(config, layers)
     counts = _counts_of_heads(weights)
     layers = [_with_its_heads(layer, counts, head_count) for layer in layers]
     if head_count is None:
@@ -147,6 +139,36 @@ def find_layers(
     if norms_add_one(config):
         layers = [_with_one_added(layer) for layer in layers]
     return LayersInSource(layers, available=available, head_count=head_count)
+
+
+def _check_head_count(heads: Any) -> None:
+    """Check that a given number of heads is a positive integer, or ``None``, as it is not given;
+    InvalidCaseError if it is something else.
+    """
+    # True is an int in Python, and no number of heads.
+    is_number = isinstance(heads, int) and not isinstance(heads, bool)
+    if heads is not None and (not is_number or heads < 1):
+        raise InvalidCaseError("heads", f"must be at least 1, not {heads!r:.60}")
+
+
+def _has_no_usual_names(available: Mapping[str, Tensor]) -> InvalidCaseError:
+    """Return the error for a source none of whose arrays have usual names; it lists the arrays."""
+    return InvalidCaseError(
+        "query",
+        "no usual names are in it: say query, key and value, or stacked; it holds"
+        f" {listed(available)}",
+    )
+
+
+def _configured_head_count(config: Mapping[str, Any], layers: Sequence[LayerTensors]) -> int | None:
+    """Return the number of heads of each layer that config.json says; ``None`` if it says none.
+
+    ``config`` is its content, empty if there is no such file. InvalidCaseError if the shapes of Q
+    and K of a layer are others than it says.
+    """
+    check_sizes(config, layers)
+    check_shared_keys(config, layers)
+    return number_in(text_model(config), "heads")
 
 
 def _layers_of_given_names(

@@ -257,6 +257,28 @@ def named_layers(
     """
     # What is empty is not given, as None.
     given = {option: name for option, name in names.items() if name}
+    letters = _names_by_letters(given)
+    layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
+    # All that is given has to be in each layer, O too, which a layer may lack if it is not given.
+    are_complete = all(layer.parts.keys() == letters.keys() for layer in layers)
+    if not layers or not are_complete:
+        raise _no_layer_has(given, available)
+    _check_each_is_in_a_layer(available, given, layers)
+    return sorted(map(_with_one_head_by_shape, layers), key=_sort_key)
+
+
+def _names_by_letters(given: Mapping[str, str]) -> dict[str, str]:
+    """Return given names of arrays by the letters Q, K, V and perhaps O of their matrices; if one
+    array has Q, K and V, its name is under these three letters.
+
+    ``given`` has the names by the options ``query``, ``key``, ``value``, ``stacked``, ``output``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a name is missing, Q, K and V are given both as one array and one by one, or K and V are
+        one array without Q.
+    """
     separate = ("query", "key", "value")
     if "stacked" in given:
         if others := [option for option in separate if option in given]:
@@ -277,16 +299,18 @@ def named_layers(
             )
     if "output" in given:
         letters["O"] = given["output"]
-    layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
-    # All that is given was found in each layer, O too, which a layer may lack if it is not given.
-    if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
-        _check_each_is_in_a_layer(available, given, layers)
-        return sorted(map(_with_one_head_by_shape, layers), key=_sort_key)
-    # Else say which name fits no array, or that they fit arrays of different layers.
+    return letters
+
+
+def _no_layer_has(given: Mapping[str, str], available: Mapping[str, Tensor]) -> InvalidCaseError:
+    """Return the error for given names, by their options, that are not those of one layer: about
+    the first name that fits no array, or, if all of them fit some, about different layers.
+    """
     for option, name in given.items():
         if not any(map(_expression(name, available).fullmatch, available)):
-            raise InvalidCaseError(option, f"there is no '{name}'; there are {listed(available)}")
-    raise InvalidCaseError(next(iter(given)), "what * stands for is not the same in these names")
+            return InvalidCaseError(option, f"there is no '{name}'; there are {listed(available)}")
+    first = next(iter(given))
+    return InvalidCaseError(first, "what * stands for is not the same in these names")
 
 
 _SHORT_STAR = "[^./]*"
@@ -460,10 +484,9 @@ def usual_layers(
             # Arrays that belong to no layer yet.
             free = {name: part for name, part in named.items() if used.isdisjoint(part.file_names)}
             for layer in _layers(free, layout):
-                if ("O" in layer.parts) is not with_output or layer.name in layers:
-                    continue
-                # The name of a matrix has that of its module in it, as ``cross_attn.v_proj``.
-                if "attention to other tokens" in kinds_of(layer.parts["V"].name):
+                has_output = "O" in layer.parts
+                is_found = layer.name in layers
+                if has_output is not with_output or is_found or _has_keys_of_other_tokens(layer):
                     continue
                 layers[layer.name] = layer
                 used |= file_names((*layer.parts.values(), *layer.biases.values()))
@@ -471,6 +494,13 @@ def usual_layers(
         (part,) = available.values()
         return _layer_of_single_array(part, said or StoredAs())
     return sorted(layers.values(), key=_sort_key)
+
+
+def _has_keys_of_other_tokens(layer: LayerTensors) -> bool:
+    """Return whether a layer is cross-attention by the name of its V, which has that of its module
+    in it, as ``cross_attn.v_proj.weight``.
+    """
+    return "attention to other tokens" in kinds_of(layer.parts["V"].name)
 
 
 def file_names(parts: Iterable[Tensor]) -> frozenset[str]:
