@@ -11,7 +11,7 @@ Q, K and V; ``is_one_head`` if its names or shapes are those of one head, when n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError
@@ -40,9 +40,8 @@ def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool
     """
     for layer in layers:
         query = layer.parts.get("Q")
-        # A is of one head, and an array with three indices has the heads as its first one.
-        is_flat = query is not None and (layer.is_stacked or len(query.shape) == 2)
-        if query is None or not is_flat or layer.is_one_head or layer.own_heads is not None:
+        # A is of one head, and has no Q.
+        if query is None or _shows_its_heads(layer, query):
             continue
         if is_configured:
             raise InvalidCaseError(
@@ -60,6 +59,15 @@ def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool
             f"{named}, and nothing says how many heads a layer has: give their number, or the file"
             " in a folder with its config.json",
         )
+
+
+def _shows_its_heads(layer: LayerTensors, query: Tensor) -> bool:
+    """Return whether a layer shows the number of its heads: an array beside it does, it is taken
+    for one head, or its Q, ``query``, is an array of its own with the heads as its first index.
+    """
+    if layer.is_one_head or layer.own_heads is not None:
+        return True
+    return not layer.is_stacked and len(query.shape) != 2
 
 
 def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | None) -> None:
@@ -252,9 +260,9 @@ def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTe
     if heads is None or groups is None:
         return
     for layer in layers:
-        if layer.is_stacked or "Q" not in layer.parts or len(layer.parts["Q"].shape) != 2:
+        query, key = layer.parts.get("Q"), layer.parts.get("K")
+        if layer.is_stacked or query is None or key is None or len(query.shape) != 2:
             continue
-        query, key = layer.parts["Q"], layer.parts["K"]
         # With as many rows for each head, rows of Q : rows of K = heads : groups. Whether the
         # heads divide the rows is seen where the arrays are cut.
         if query.shape[0] * groups != key.shape[0] * heads:
@@ -295,25 +303,20 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
     InvalidCaseError
         If neither a user nor names nor shapes say it.
     """
+    # What a user says is not compared with names and shapes.
+    if said.is_in_out is not None:
+        return
     for layer in layers:
         query = layer.parts["Q"]
-        if said.is_in_out is not None or layer.is_stacked or len(query.shape) != 2:
+        # One array with Q, K and V shows its sides, and arrays with three indices have no sides.
+        if layer.is_stacked or len(query.shape) != 2:
             continue
         parts = [layer.parts[letter] for letter in "QKV"]
         # Names as ``weight``, ``kernel`` and ``W_Q`` are each used with one of the two shapes.
         if all(_SIDES_SAID.search(part.name) for part in parts):
             continue
-        matrices = [part for part in parts if len(part.shape) == 2]
-        rows = {part.shape[0] for part in matrices}
-        columns = {part.shape[1] for part in matrices}
-        # One head has fewer rows than columns, if these are (out, in). And Q, K and V have equally
-        # many columns, one for each entry of a token, but not always equally many rows.
-        is_wide = query.shape[0] < query.shape[1]
-        only_columns_agree = len(columns) == 1 and len(rows) > 1
-        if is_wide or only_columns_agree:
-            continue
         # A symmetric matrix is the same in both shapes.
-        if all(map(_is_symmetric, parts)):
+        if _shapes_show_sides(parts) or all(map(_is_symmetric, parts)):
             continue
         raise InvalidCaseError(
             "layout",
@@ -321,3 +324,16 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
             " whether it is (out, in), as in PyTorch, or (in, out), as in Flax, Keras and"
             " TensorFlow; give the layout, rows or columns",
         )
+
+
+def _shapes_show_sides(parts: Sequence[Tensor]) -> bool:
+    """Return whether the shapes of Q, K and V, in this order, show that they are (out, in).
+
+    They do if Q has fewer rows than columns, as one head has; or if all have equally many columns,
+    one for each entry of a token, but not all equally many rows.
+    """
+    rows_of_Q, columns_of_Q = parts[0].shape
+    matrices = [part for part in parts if len(part.shape) == 2]
+    rows = {part.shape[0] for part in matrices}
+    columns = {part.shape[1] for part in matrices}
+    return rows_of_Q < columns_of_Q or (len(columns) == 1 and len(rows) > 1)

@@ -238,7 +238,7 @@ _OTHER_CHANGES = (
 are not those of :data:`_UNSET`.
 """
 
-_UNSET = (None, False, {}, [], "none")
+_UNSET: tuple[Any, ...] = (None, False, {}, [], "none")
 """The values of keys of adapter_config.json that change nothing."""
 
 
