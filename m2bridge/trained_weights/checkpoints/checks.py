@@ -23,7 +23,7 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     text_model,
 )
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
-from m2bridge.trained_weights.checkpoints.layouts import StoredAs
+from m2bridge.trained_weights.checkpoints.layouts import StoredAs, in_out_by_output, in_out_by_shape
 from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
 
@@ -261,7 +261,9 @@ def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTe
         return
     for layer in layers:
         query, key = layer.parts.get("Q"), layer.parts.get("K")
-        if layer.is_stacked or query is None or key is None or len(query.shape) != 2:
+        if layer.is_stacked or query is None or key is None:
+            continue
+        if len(query.shape) != 2 or len(key.shape) != 2:
             continue
         # With as many rows for each head, rows of Q : rows of K = heads : groups. Whether the
         # heads divide the rows is seen where the arrays are cut.
@@ -308,15 +310,17 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
         return
     for layer in layers:
         query = layer.parts["Q"]
-        # One array with Q, K and V shows its sides, and arrays with three indices have no sides.
-        if layer.is_stacked or len(query.shape) != 2:
-            continue
         parts = [layer.parts[letter] for letter in "QKV"]
-        # Names as ``weight``, ``kernel`` and ``W_Q`` are each used with one of the two shapes.
-        if all(_SIDES_SAID.search(part.name) for part in parts):
+        # Names as ``weight``, ``kernel`` and ``W_Q`` are each used with one of the two shapes, and
+        # of three indices the order is asked for elsewhere.
+        if len(query.shape) != 2 or all(_SIDES_SAID.search(part.name) for part in parts):
             continue
-        # A symmetric matrix is the same in both shapes.
-        if _shapes_show_sides(parts) or all(map(_is_symmetric, parts)):
+        if layer.is_stacked:
+            are_shown = not _may_be_transposed(query, layer.parts.get("O"))
+        else:
+            # A symmetric matrix is the same in both shapes.
+            are_shown = _shapes_show_sides(parts) or all(map(_is_symmetric, parts))
+        if are_shown:
             continue
         raise InvalidCaseError(
             "layout",
@@ -337,3 +341,27 @@ def _shapes_show_sides(parts: Sequence[Tensor]) -> bool:
     rows = {part.shape[0] for part in matrices}
     columns = {part.shape[1] for part in matrices}
     return rows_of_Q < columns_of_Q or (len(columns) == 1 and len(rows) > 1)
+
+
+def _may_be_transposed(stacked: Tensor, output: Tensor | None) -> bool:
+    """Return whether one matrix with Q, K and V that is taken for (out, in) may be (in, out): if
+    its columns can be those of Q, K and V too, and Q then has fewer rows than columns, as one head
+    has.
+
+    Its own shape, as (3d, d), or a square O, ``output``, may show that it is not; ``output`` is
+    ``None`` if there is no O.
+    """
+    shown = (in_out_by_shape(stacked), in_out_by_output(stacked, output))
+    if any(is_in_out is not None for is_in_out in shown):
+        return False
+    rows, columns = stacked.shape
+    if output is not None and len(output.shape) == 2:
+        # Transposed, O has as many columns as it has rows now, one for each row of Q.
+        rows_of_Q = output.shape[0]
+    elif columns % 3 == 0:
+        rows_of_Q = columns // 3
+    else:
+        return False
+    rows_of_K_and_V = columns - rows_of_Q
+    is_split = rows_of_Q > 0 and rows_of_K_and_V > 0 and rows_of_K_and_V % 2 == 0
+    return is_split and rows_of_Q < rows

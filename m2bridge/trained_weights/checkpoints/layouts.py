@@ -263,7 +263,7 @@ def _stacked_has_columns(stacked: Tensor, output: Tensor | None, layout: Layout)
     if layout.columns_said:
         return bool(layout.columns)
     # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
-    for shown in (in_out_by_shape(stacked), _in_out_by_output(stacked, output)):
+    for shown in (in_out_by_shape(stacked), in_out_by_output(stacked, output)):
         if shown is not None:
             return shown
     return _has_columns(stacked, layout)
@@ -282,7 +282,7 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
     return layout.columns is not is_kernel
 
 
-def _in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
+def in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
     """Return whether one matrix with Q, K and V, ``stacked``, has the shape (in, out).
 
     A square output matrix O shows ``in``, the number of entries of a token. If ``stacked`` has so

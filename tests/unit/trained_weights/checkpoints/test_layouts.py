@@ -530,6 +530,26 @@ def test_kernels_are_stored_by_columns() -> None:
     assert found_ranks(state, **bare, heads=HEADS, layout="rows") != p.ranks
 
 
+def test_the_sides_of_one_array_are_asked_for() -> None:
+    """One array 24 × 12 with Q, K and V: a = 8 and d = 12 by rows, a = 4 and d = 24 by columns."""
+    stacked = numpy.arange(24 * 12).reshape(24, 12) % 7
+    with pytest.raises(InvalidCaseError, match="'layout': 'x' is 24 × 12: neither its name nor"):
+        weights({"x": stacked}, stacked="x")
+    for layout, size in {"rows": (12, 8), "columns": (24, 4)}.items():
+        (head,) = weights({"x": stacked}, stacked="x", layout=layout).heads
+        assert (head.shape.width, head.shape.a) == size
+    # The name says it, or the array has no other reading: 8 columns are no multiple of 3, and with
+    # a square O as many as it has; or Q would have more rows than columns.
+    cut: Arrays = {"stacked": "x", "layout": "q-k-v"}
+    for shape in ((24, 8), (6, 24)):
+        (head,) = weights({"x": numpy.ones(shape)}, **cut, heads=1).heads
+        assert head.shape.width == shape[1]
+    shared = {"x": stacked, "y": numpy.eye(12)}
+    assert weights(shared, **cut, output="y", heads=2).heads[0].shape.width == 12
+    (head,) = weights({"x.weight": stacked}, stacked="x.weight").heads
+    assert head.shape.width == 12
+
+
 def llama(p: Planted, layer: int = 0) -> Arrays:
     name = f"model.layers.{layer}.self_attn"
     return {f"{name}.{x}_proj.weight": getattr(p, x.upper()) for x in "qkvo"}
