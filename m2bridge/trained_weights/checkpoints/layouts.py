@@ -386,7 +386,10 @@ def _orders_by_bias(query: Tensor, bias: Tensor | None) -> tuple[str, str] | Non
     heads, middle, last = query.shape
     if bias is None or middle == last:
         return None
-    by_shape = {(heads, middle): ORDERS["heads-a-d"], (heads, last): ORDERS["heads-d-a"]}
+    by_shape: dict[tuple[int, ...], tuple[str, str]] = {
+        (heads, middle): ORDERS["heads-a-d"],
+        (heads, last): ORDERS["heads-d-a"],
+    }
     return by_shape.get(bias.shape)
 
 
