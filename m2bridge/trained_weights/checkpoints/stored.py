@@ -179,12 +179,11 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
     found = dict(available)
     used = set()
     for name, A in adapter.arrays.items():
-        match = re.fullmatch(r"(.*)\.lora_A(\.default)?\.weight", name)
-        if not match:
+        module = _module_changed_by(name)
+        if module is None:
             continue
-        module = re.sub(r"^base_model\.model\.", "", match[1])
         B = adapter.arrays.get(name.replace("lora_A", "lora_B"))
-        weight = _changed_by(module, available)
+        weight = _weight_of(module, available)
         if weight is None or B is None:
             raise InvalidCaseError(
                 "adapter",
@@ -200,7 +199,16 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
     return found
 
 
-def _changed_by(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
+def _module_changed_by(name: str) -> str | None:
+    """Return the module of the model whose matrix an adapter changes, by the name of an array A, as
+    ``layers.0.q_proj`` for ``base_model.model.layers.0.q_proj.lora_A.weight``; ``None`` for the
+    names of other arrays.
+    """
+    match = re.fullmatch(r"(.*)\.lora_A(\.default)?\.weight", name)
+    return None if match is None else re.sub(r"^base_model\.model\.", "", match[1])
+
+
+def _weight_of(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
     """Return the matrix ``weight`` of a module; its name in the file may have a prefix more or less
     than in the adapter, as ``transformer.`` for GPT-2. ``None`` if there is none, or several have
     such names.
