@@ -18,6 +18,7 @@ from m2bridge.trained_weights.networks.layers import (
     AnalysedHeads,
     analyse_layers,
     find_behind_norms,
+    find_heads,
     find_network,
     find_remarks,
 )
@@ -56,17 +57,25 @@ class Analysis:
 
     @classmethod
     def of(
-        cls, layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
+        cls,
+        layers: Sequence[LayerTensors],
+        options: AnalysisOptions,
+        *,
+        a: int | None,
+        tolerance: float | None,
     ) -> Self:
-        """Return what is known of these layers and of the network, as far as the time suffices.
+        """Return what is known of the heads of these layers, of the layers, and of the network, as
+        far as the time suffices.
 
-        Nothing is said of them if heads are missing, or are not proved, as a limit was reached.
+        Of layers and network nothing is said if heads are missing, or are not proved, as a limit
+        was reached. ``a`` and ``tolerance`` are those of :func:`~m2bridge.weights`.
 
         Raises
         ------
         InvalidCaseError
             If a skip connection is around a single head whose outputs and tokens differ in size.
         """
+        found = find_heads(layers, options, a, tolerance)
         _check_skip(found, options)
         alone: dict[int, NetworkAtWeights] = {}
         behind_norms: dict[int, LayerThenNorm] = {}

@@ -44,7 +44,6 @@ from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.pruning import LowRankChange, sentence_on_lower_ranks
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.groups import Symmetries
-from m2bridge.trained_weights.networks.layers import find_heads
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
 from m2bridge.trained_weights.options import check_options, read_heads_option
 from m2bridge.trained_weights.picture import weights_figure
@@ -368,7 +367,7 @@ class Weights(PictureResult):
 
 
 def _choose_model(
-    path: str | Path | None,
+    source: Any,
     names: Iterable[str],
     layers: Sequence[LayerTensors],
     *,
@@ -378,16 +377,41 @@ def _choose_model(
     """Return the model that these layers are taken for, by the configuration beside a file, the
     names of its arrays, and the options.
 
-    ``path`` is ``None`` for matrices and state dicts, which have no configuration, and ``options``
-    are normalization, skip and norm.
+    ``source`` is a path, or anything else for matrices and state dicts, which have no
+    configuration; ``options`` are normalization, skip and norm.
     """
     return ModelChoice.of(
-        {} if path is None else configuration(path),
+        configuration(source) if isinstance(source, str | Path) else {},
         names=names,
         has_norms=any(layer.norm is not None for layer in layers),
         kind=as_,
         **options,
     )
+
+
+def _fields(
+    analysis: Analysis, choice: ModelChoice, source: Any, available: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return those fields of :class:`Weights` that follow from the analysis of the layers, by their
+    names: all but the time, the model, the arrays and what is shown.
+
+    ``available`` has all arrays of the source by their names.
+    """
+    network = analysis.network
+    epsilon = None if network is None else network.epsilon
+    kinds_left_out = left_out(available, analysis.layers)
+    rotary = has_rotary_positions(source, available) or choice.rotary_left_out
+    return {
+        "source": str(source) if isinstance(source, str | Path) else "",
+        "heads": tuple(analysis.found.heads),
+        "layers": analysis.alone,
+        "network": network,
+        "behind_norms": analysis.behind_norms,
+        "unfinished": analysis.unfinished,
+        "left_out": kinds_left_out,
+        "remarks": _remarks(analysis, choice, kinds_left_out, rotary=rotary),
+        "assumed": choice.assumed_of_all(analysis.layers, epsilon),
+    }
 
 
 def _remarks(
@@ -500,7 +524,6 @@ def weights(
     check_options(words, tolerance=tolerance, worst=worst, rank=rank)
     head_count, all_heads = read_heads_option(heads)
     counts = biases == "count"
-    path = source if isinstance(source, str | Path) else None
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     stored = StoredOptions(layout=layout, ignore=ignore, adapter=adapter, biases=counts, norm=norm)
@@ -508,27 +531,14 @@ def weights(
     shown |= {"all_heads": all_heads, "list_arrays": list_arrays}
     with limited(timeout) as running:
         layers, available, head_count = find_layers(source, matrices, names, head_count, stored)
-        choice = _choose_model(path, available, layers, skip=skip, **model)
+        choice = _choose_model(source, available, layers, skip=skip, **model)
         options = AnalysisOptions.of(choice, heads=head_count, biases=counts, norm=norm)
         layers = [layer.with_options(biases=counts, norm=norm) for layer in layers]
-        found = find_heads(layers, options, a, tolerance)
-        rotary = has_rotary_positions(source, available) or choice.rotary_left_out
-        analysis = Analysis.of(layers, found, options)
-        kinds_left_out = left_out(available, layers)
-        network = analysis.network
-        epsilon = None if network is None else network.epsilon
+        analysis = Analysis.of(layers, options, a=a, tolerance=tolerance)
         return Weights(
-            source=str(path or ""),
-            heads=tuple(found.heads),
-            layers=analysis.alone,
-            network=network,
-            behind_norms=analysis.behind_norms,
-            unfinished=analysis.unfinished,
-            left_out=kinds_left_out,
-            remarks=_remarks(analysis, choice, kinds_left_out, rotary=rotary),
-            assumed=choice.assumed_of_all(layers, epsilon),
+            **_fields(analysis, choice, source, available),
+            seconds=running.seconds,
             choice=None if source is None else choice,
             arrays=array_uses(available, layers, stored),
-            seconds=running.seconds,
             **shown,
         )
