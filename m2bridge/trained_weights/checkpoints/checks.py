@@ -27,6 +27,23 @@ from m2bridge.trained_weights.checkpoints.layouts import StoredAs, in_out_by_out
 from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
 
+def check_entries(layers: Iterable[LayerTensors]) -> None:
+    """Check that the matrices of layers are arrays with indices and entries, and not numbers.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one is a number, or has an index without values, as an array of the shape (0, 4).
+    """
+    for layer in layers:
+        for part in layer.parts.values():
+            named = f"'{visible(part.name):.120}' is {part.size_text}"
+            if not part.shape:
+                raise InvalidCaseError("weights", f"{named}: give matrices")
+            if 0 in part.shape:
+                raise InvalidCaseError("weights", f"{named}: a matrix has no entries")
+
+
 def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool) -> None:
     """Check that the layers show by their shapes, or by an array beside them, how many heads they
     have: this is called where no option and no config.json says it.

@@ -30,6 +30,7 @@ from m2bridge.trained_weights.checkpoints.architecture import (
 )
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.checks import (
+    check_entries,
     check_factors,
     check_heads_are_known,
     check_no_bare_integers,
@@ -110,7 +111,9 @@ def find_layers(
     if (source is None) == (not given):
         raise InvalidCaseError("weights", "give a file or a dictionary, or K, Q and V, or A and V")
     if given:
-        return LayersInSource([given_layer(given)], available={}, head_count=heads)
+        layer = given_layer(given)
+        check_entries([layer])
+        return LayersInSource([layer], available={}, head_count=heads)
     available = tensors(source)
     has_names = any(names.values())
     weights = _weights_among(available, options, has_names=has_names)
@@ -186,6 +189,7 @@ def _layers_of_given_names(
         If a name is missing, or fits no array, or nothing says if matrices are (out, in).
     """
     layers = named_layers(weights, names, said)
+    check_entries(layers)
     check_sides(layers, said)
     return [with_factors(layer, weights) for layer in layers]
 
@@ -217,6 +221,7 @@ def _understood_layers(
         is missing, with scales for its integers, or with keys of other tokens.
     """
     layers = _layers_of_texts(usual)
+    check_entries(layers)
     check_outputs(layers, known_architecture(config, weights))
     if count_biases:
         check_output_biases(layers)

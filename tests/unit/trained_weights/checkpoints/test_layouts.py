@@ -550,6 +550,24 @@ def test_the_sides_of_one_array_are_asked_for() -> None:
     assert head.shape.width == 12
 
 
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"h.0.attn.c_attn.weight": 1.0}, "is a number: give matrices"),
+        ({"h.0.attn.c_attn.weight": numpy.ones((0, 12))}, "is 0 × 12: a matrix has no entries"),
+        ({"l.0.query_key_value.weight": numpy.ones((4, 0))}, "is 4 × 0: a matrix has no entries"),
+        ({x: numpy.ones((0, 4, 2)) for x in "AV"}, "is 0 × 4 × 2: a matrix has no entries"),
+        ({x: numpy.ones((0, 2, 4)) for x in "KQV"}, "is 0 × 2 × 4: a matrix has no entries"),
+    ],
+)
+def test_arrays_without_entries_are_refused(state: Arrays, said: str) -> None:
+    with pytest.raises(InvalidCaseError, match=said):
+        weights(state, heads=4, layout="by-row", as_="softmax", norm="rms")
+    if "V" in state:
+        with pytest.raises(InvalidCaseError, match=said):
+            weights(**state)
+
+
 def llama(p: Planted, layer: int = 0) -> Arrays:
     name = f"model.layers.{layer}.self_attn"
     return {f"{name}.{x}_proj.weight": getattr(p, x.upper()) for x in "qkvo"}
