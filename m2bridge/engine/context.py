@@ -91,8 +91,15 @@ def computation(function: Callable[Parameters, Returned]) -> Callable[Parameters
         with limited(timeout), using(engine):  # type: ignore[arg-type]
             return function(*args, **kwargs)
 
-    kind = inspect.Parameter.KEYWORD_ONLY
-    for name, annotation in RunOptions.__annotations__.items():
-        own.append(inspect.Parameter(name, kind, default=None, annotation=annotation))
-    run.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
+    shown = signature.replace(parameters=[*own, *_parameters_of_runs()])
+    run.__signature__ = shown  # type: ignore[attr-defined]
     return run
+
+
+def _parameters_of_runs() -> list[inspect.Parameter]:
+    """Return the parameters of the keywords :class:`RunOptions`, each with the default ``None``."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(name, kind, default=None, annotation=annotation)
+        for name, annotation in RunOptions.__annotations__.items()
+    ]

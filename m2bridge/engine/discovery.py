@@ -194,15 +194,7 @@ def _version(program: Path) -> str:
     answer = _probe(program)
     if answer.returncode < 0:  # a signal ended it, perhaps from outside: ask a second time
         answer = _probe(program)
-    killed = signal_of(answer.returncode)
-    if killed == signal.SIGILL:
-        raise EngineVersionError(f"{program} {OTHER_PROCESSOR}")
-    if killed is not None:
-        raise EngineVersionError(f"{program} was stopped by {killed.name} at '--version'. {ADVICE}")
-    missing = _MISSING.search(answer.stderr.decode(errors="replace"))
-    if missing is not None:
-        needs = f"needs the program {missing[1]}, which is not on PATH"
-        raise EngineVersionError(f"{program} {needs}: add its folder, usually /usr/bin, to PATH")
+    _check_program_works(program, answer)
     lines = answer.stdout.decode(errors="replace").strip().splitlines()
     text = lines[0] if lines else ""
     match = re.fullmatch(r"(\d+)\.(\d+)[\w.+-]*", text)
@@ -215,6 +207,21 @@ def _version(program: Path) -> str:
             f"{program} is Macaulay2 {text}; m2bridge needs 1.21 or newer. {ADVICE}"
         )
     return text
+
+
+def _check_program_works(program: Path, answer: subprocess.CompletedProcess[bytes]) -> None:
+    """Check that no signal ended a program that was asked for its version, and that it found the
+    programs that it calls; EngineVersionError if not. ``answer`` is what it said.
+    """
+    killed = signal_of(answer.returncode)
+    if killed == signal.SIGILL:
+        raise EngineVersionError(f"{program} {OTHER_PROCESSOR}")
+    if killed is not None:
+        raise EngineVersionError(f"{program} was stopped by {killed.name} at '--version'. {ADVICE}")
+    missing = _MISSING.search(answer.stderr.decode(errors="replace"))
+    if missing is not None:
+        needs = f"needs the program {missing[1]}, which is not on PATH"
+        raise EngineVersionError(f"{program} {needs}: add its folder, usually /usr/bin, to PATH")
 
 
 _MISSING = re.compile(
@@ -250,13 +257,17 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
             raise running.late(f"'{program} --version'") from None
         raise EngineVersionError(_refusal(program, "gave no answer")) from reason
     except OSError as reason:
-        if reason.errno in (errno.EMFILE, errno.ENFILE):
-            raise EngineVersionError(
-                f"{program} cannot be started, as too many files are open: raise the limit"
-                " (ulimit -n)"
-            ) from reason
-        why = f" ({reason.strerror})" if reason.strerror else ""
-        raise EngineVersionError(_refusal(program, f"gave no answer{why}")) from reason
+        raise EngineVersionError(_why_not_started(program, reason)) from reason
+
+
+def _why_not_started(program: Path, reason: OSError) -> str:
+    """Return the message about a program that the system could not start, by the system's error."""
+    if reason.errno in (errno.EMFILE, errno.ENFILE):
+        return (
+            f"{program} cannot be started, as too many files are open: raise the limit (ulimit -n)"
+        )
+    why = f" ({reason.strerror})" if reason.strerror else ""
+    return _refusal(program, f"gave no answer{why}")
 
 
 def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:

@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from m2bridge.engine.script import Engine
 from m2bridge.engine.session import Session
@@ -125,15 +126,11 @@ def _probed(origin: str, program: Path) -> Msolve:
     ``origin`` is where the program was found, in words; the result says why it is refused.
     """
     found = Msolve(origin, program, version="", refusal="")
-    with tempfile.TemporaryDirectory() as folder:
-        system, solution = Path(folder, "given.ms"), Path(folder, "found.ms")
-        system.write_text(_SYSTEM, encoding="ascii")
-        try:
-            told = _run([str(program), "-V"])  # prints the version
-            solved = _run([str(program), "-f", str(system), "-o", str(solution)])
-        except (OSError, subprocess.TimeoutExpired) as reason:
-            return replace(found, refusal=f"gave no answer ({type(reason).__name__})")
-        answer = solution.read_text(encoding="ascii") if solution.exists() else ""
+    try:
+        told = _run([str(program), "-V"])  # prints the version
+        solved = _solve_small_system(program)
+    except (OSError, subprocess.TimeoutExpired) as reason:
+        return replace(found, refusal=f"gave no answer ({type(reason).__name__})")
     killed = signal_of(solved.returncode) or signal_of(told.returncode)
     # an illegal instruction: the wheel may be compiled for a newer processor
     if killed == signal.SIGILL:
@@ -141,9 +138,34 @@ def _probed(origin: str, program: Path) -> Msolve:
     if killed is not None:
         return replace(found, refusal=f"was stopped by {killed.name}")
     # 0: finitely many solutions; 1: a list of the real ones follows
-    if not answer.startswith("[0, [1,"):
+    if not solved.answer.startswith("[0, [1,"):
         return replace(found, refusal="did not solve a small system")
     return replace(found, version=on_one_line(told.stdout)[:20])
+
+
+class _Solved(NamedTuple):
+    """How a program ended that was to solve the small system: its exit status, negative for a
+    signal, and the content of the file with its answer, empty if there is no such file.
+    """
+
+    returncode: int
+    answer: str
+
+
+def _solve_small_system(program: Path) -> _Solved:
+    """Let a program solve the small system, which it reads from a file, into another file.
+
+    Raises
+    ------
+    OSError, subprocess.TimeoutExpired
+        If it cannot be started, or does not end in time.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        system, solution = Path(folder, "given.ms"), Path(folder, "found.ms")
+        system.write_text(_SYSTEM, encoding="ascii")
+        ended = _run([str(program), "-f", str(system), "-o", str(solution)])
+        answer = solution.read_text(encoding="ascii") if solution.exists() else ""
+    return _Solved(ended.returncode, answer)
 
 
 def _run(words: list[str]) -> subprocess.CompletedProcess[str]:

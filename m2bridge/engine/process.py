@@ -221,21 +221,28 @@ def _end(pid: int, master: int) -> int | None:
     patience = 0.02 if is_hung_up(master) else 0
     if not _has_ended(pid, patience):
         kill_group(pid)
-    # Descendants may be in groups of their own. The leader is waited for last, so that the system
-    # does not give its id to another process before.
-    deadline = time.monotonic() + 5
-    members = list(_descendants(pid))
-    while members and time.monotonic() < deadline:
-        for member in members:
-            with suppress(ProcessLookupError):
-                os.kill(member, signal.SIGKILL)
-        time.sleep(0.001)
-        members = list(_descendants(pid))
+    # The leader is waited for last, so that the system does not give its id to another process
+    # before its descendants are found by it.
+    _kill_descendants(pid, patience=5)
     os.close(master)
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except ChildProcessError:
         return None
+
+
+def _kill_descendants(leader: int, patience: float) -> None:
+    """Kill the processes of the session of ``leader``, which may be in groups of their own, until
+    none is left, for at most ``patience`` seconds; the leader itself is not killed.
+    """
+    deadline = time.monotonic() + patience
+    members = list(_descendants(leader))
+    while members and time.monotonic() < deadline:
+        for member in members:
+            with suppress(ProcessLookupError):
+                os.kill(member, signal.SIGKILL)
+        time.sleep(0.001)
+        members = list(_descendants(leader))
 
 
 def _has_ended(pid: int, patience: float) -> bool:

@@ -104,6 +104,40 @@ class Transcript:
     version: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """The reply of Macaulay2 to a request, which has run to its end or not.
+
+    Parameters
+    ----------
+    nonce : str
+        The name of the request, at random, by which its files and its closing record are known.
+    records : tuple of str
+        The complete records of the answer file; the last one is the closing record, if the code has
+        run to its end.
+    output : str
+        What the code printed.
+    seconds : float
+    """
+
+    nonce: str
+    records: tuple[str, ...]
+    output: str
+    seconds: float
+
+    @property
+    def answers(self) -> tuple[str, ...] | None:
+        """The records without the closing one; ``None`` if that is missing, as it is exactly if the
+        code has not run to its end.
+        """
+        if not self.records:
+            return None
+        *answers, last = self.records
+        closing = {"end": self.nonce, "records": len(answers)}
+        is_closed = last == json.dumps(closing, separators=(",", ":"))
+        return tuple(answers) if is_closed else None
+
+
 def fields_of(records: Iterable[str]) -> dict[str, Any]:
     """Return the fields of wire records by name, with values as JSON has them.
 

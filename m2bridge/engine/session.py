@@ -7,14 +7,12 @@ the answers. Macaulay2 reports on the terminal that it waits for the next reques
 this protocol is in the shared scripts ``m2scripts/session.m2`` and ``wire.m2``.
 """
 
-import json
 import os
 import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Self
@@ -23,7 +21,14 @@ from m2bridge.engine.context import choose, chosen
 from m2bridge.engine.discovery import Candidate, locate
 from m2bridge.engine.process import Ended, Overdue, Process
 from m2bridge.engine.scratch import Scratch, close_after_fork, sweep
-from m2bridge.engine.script import Engine, Script, Transcript, answers_so_far, complete_records
+from m2bridge.engine.script import (
+    Engine,
+    Reply,
+    Script,
+    Transcript,
+    answers_so_far,
+    complete_records,
+)
 from m2bridge.engine.trace import Source, death, ending, script_error
 from m2bridge.errors import EngineError, InvalidCaseError, ScriptError, TimeLimitError
 from m2bridge.limits import Clock, Limits, check_timeout, clock, limited
@@ -34,27 +39,6 @@ from m2bridge.system import m2script
 OPTIONS = ("-q", "--silent", "--no-readline", "--no-prompts", "--no-debug", "--no-randomize")
 _START_LIMIT = 120.0
 """Seconds; the start takes one, but more on a busy machine or from a network drive."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reply:
-    """The reply to a request.
-
-    Parameters
-    ----------
-    nonce : str
-        The name of the request, at random, by which its files and its closing record are known.
-    records : tuple of str
-        The records of the answer file, with the closing one.
-    output : str
-        What the code printed.
-    seconds : float
-    """
-
-    nonce: str
-    records: tuple[str, ...]
-    output: str
-    seconds: float
 
 
 class Conversation:
@@ -208,22 +192,29 @@ class Conversation:
             assert program is not None
             if self._scratch is None:
                 self._scratch = Scratch()
-            scripts = [str(m2script(name)) for name in self._scripts]
-            self.process = Process(
-                program,
-                arguments=[*self._options, *scripts],
-                memory=self.limits.memory,
-                folder=self._scratch.path,
-                settings=self.settings(),
-            )
-            # Asked at once, so that the answer is there when it is needed, perhaps much later. The
-            # error message of 1/0 shows how this version numbers columns.
-            self.process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
+            self.process = self._new_process(program, self._scratch.path)
             self._process_began = time.monotonic()
             self._ready = False
             sweep()
         assert self._scratch is not None
         return self.process, self._scratch.path
+
+    def _new_process(self, program: Path, folder: Path) -> Process:
+        """Return a new process of this program, which uses a folder for its files, and ask it to
+        report when it has loaded the shared scripts; its report is not awaited.
+        """
+        scripts = [str(m2script(name)) for name in self._scripts]
+        process = Process(
+            program,
+            arguments=[*self._options, *scripts],
+            memory=self.limits.memory,
+            folder=folder,
+            settings=self.settings(),
+        )
+        # Asked at once, so that the answer is there when it is needed, perhaps much later. The
+        # error message of 1/0 shows how this version numbers columns.
+        process.send(f"1/0\nmbStart({quoted(self._mark)});\n")
+        return process
 
     def request(
         self,
@@ -284,18 +275,10 @@ class Conversation:
             if reply is None:
                 raise EngineError(f"Macaulay2 does not accept {source.name}")
             self._keep(reply.nonce, source)
-            *records, last = reply.records or ("",)  # "" is no closing record
-            # the code has run to its end exactly if the closing record is there
-            closing = {"end": reply.nonce, "records": len(records)}
-            if last != json.dumps(closing, separators=(",", ":")):
-                raise script_error(
-                    nonce=reply.nonce,
-                    records=reply.records,
-                    output=reply.output,
-                    sources=self._sources,
-                    first_column=self.first_column,
-                )
-        return Transcript(tuple(records), reply.output, reply.seconds, self.candidate.version)
+            answers = reply.answers
+            if answers is None:  # the code has not run to its end
+                raise script_error(reply, self._sources, self.first_column)
+        return Transcript(answers, reply.output, reply.seconds, self.candidate.version)
 
     def _keep(self, nonce: str, source: Source) -> None:
         """Keep a source by the name of its file; drop the oldest if there are too many."""
@@ -311,7 +294,7 @@ class Conversation:
         arguments: Sequence[str],
         limit: float | None,
         waited: float,
-    ) -> _Reply | None:
+    ) -> Reply | None:
         """Write the texts to files, call the function on them, and wait for the report.
 
         Parameters
@@ -327,7 +310,7 @@ class Conversation:
 
         Returns
         -------
-        _Reply or None
+        Reply or None
             ``None`` if Macaulay2 did not begin with the request: earlier code made the process
             useless, and it was ended.
         """
@@ -353,7 +336,7 @@ class Conversation:
                 self._end("Macaulay2 did not accept the request")
                 return None
             records = complete_records(answers)
-            return _Reply(nonce=nonce, records=records, output=output, seconds=seconds)
+            return Reply(nonce=nonce, records=records, output=output, seconds=seconds)
         finally:
             for path in (*files, answers):
                 path.unlink(missing_ok=True)
@@ -396,22 +379,29 @@ class Conversation:
         computation.check()
         process, folder = self._start()
         if not self._ready:
-            late = f"{self.candidate.program} did not start"
             # seconds that the process has been starting, perhaps in the background
             age = time.monotonic() - self._process_began
             process_start = computation.now() - age  # on the clock of the computation
             with limited(_START_LIMIT, begin=process_start) as running:
-                # running has the earlier of the two deadlines, and the words for that limit
-                if running.deadline < computation.deadline:
-                    late += " within"  # "… did not start within the limit of 120 seconds"
-                else:  # "… in the 3.0 seconds that it had of the limit of 10 seconds"
-                    seconds = max(running.deadline - process_start, 0)
-                    late += f" in the {seconds:.1f} seconds that it had of"
+                late = self._words_on_late_start(running, computation, process_start)
                 output, _ = self._report(process, running, answers=None, late=late)
             # the message for 1/0, sent first, names the slash: column 2 if the first column is 1
             self.first_column = 1 if "stdio:1:2:" in output else 0
             self._ready = True
         return process, folder
+
+    def _words_on_late_start(self, running: Clock, computation: Clock, process_start: float) -> str:
+        """Return the beginning of the message for a start that takes too long, which the limit in
+        words follows: ``… did not start within``, or ``… in the 3.0 seconds that it had of``.
+
+        ``running`` has the earlier of two deadlines, that of the start and that of the computation,
+        and ``process_start`` is when the start began, on the clock of the computation.
+        """
+        late = f"{self.candidate.program} did not start"
+        if running.deadline < computation.deadline:  # the limit of 120 seconds for the start
+            return f"{late} within"
+        seconds = max(running.deadline - process_start, 0)
+        return f"{late} in the {seconds:.1f} seconds that it had of"
 
     def _report(
         self, process: Process, running: Clock, answers: Path | None, late: str
@@ -477,8 +467,7 @@ class Session(Conversation):
     A script is passed as a file and works with its own symbols; its answers come back in another
     file, whose closing record has the nonce of the run. The output of the script is returned
     separately and never parsed for answers. After a timeout, a crash or an interrupt the process is
-    killed with all its descendants: a conversation is never repaired, and no script is run again
-    unasked.
+    killed with all its descendants, and no script is run again unasked.
 
     Threads that share a session take turns. A child made by ``fork`` leaves the process to its
     parent and starts its own when it runs a script. A session that is garbage-collected ends its

@@ -13,9 +13,11 @@ import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from m2bridge.engine.discovery import OTHER_PROCESSOR
 from m2bridge.engine.scratch import PREFIX
+from m2bridge.engine.script import Reply
 from m2bridge.errors import (
     ConversionError,
     EngineDiedError,
@@ -97,70 +99,71 @@ class Place:
 
 
 def script_error(
-    *,
-    nonce: str,
-    records: tuple[str, ...],
-    output: str,
-    sources: Mapping[str, Source],
-    first_column: int,
+    reply: Reply, sources: Mapping[str, Source], first_column: int
 ) -> ScriptError | ConversionError:
     """Return the error for code that Macaulay2 did not finish, or for values that it refused.
 
     Parameters
     ----------
-    nonce : str
-        The name of the request.
-    records : tuple of str
-        The complete wire records.
-    output : str
-        The output of Macaulay2.
+    reply : Reply
+        The reply to the request, without a closing record.
     sources : mapping
         The sources in which the error may be, by the nonces that are the names of their files.
     first_column : int
         The number of the first column in messages of this Macaulay2, 0 or 1.
     """
-    printed, message, traceback = _parts(output)
-    places = list(_places(traceback, sources, first_column))
+    parts = _parts(reply.output)
+    places = list(_places(parts.traceback, sources, first_column))
     # values were written to a file of their own, so the place tells that they are at fault
-    if not places and f"{nonce}.given.m2" in output:
-        return ConversionError(f"Macaulay2 does not accept the given value: {message}")
+    if not places and f"{reply.nonce}.given.m2" in reply.output:
+        return ConversionError(f"Macaulay2 does not accept the given value: {parts.message}")
     if not places:
-        places = [Place(sources[nonce])]  # the code of the request, without a position
+        places = [Place(sources[reply.nonce])]  # the code of the request, without a position
     # Macaulay2 lists the innermost call first
-    place = places[0]
-    outermost = places[-1]
-    where = str(place)
-    excerpt = place.excerpt
-    if place.source is not outermost.source:  # such as a file that the code has loaded
+    innermost, outermost = places[0], places[-1]
+    where = str(innermost)
+    if innermost.source is not outermost.source:  # such as a file that the code has loaded
         where += f", called from {outermost}"
-        excerpt = excerpt or outermost.excerpt
-    said = f"Macaulay2 reported an error: {message} ({where})"
+    # the code of a loaded file is not known, and that of its caller is shown
+    excerpt = innermost.excerpt or outermost.excerpt
+    said = f"Macaulay2 reported an error: {parts.message} ({where})"
     if excerpt:
         said += "\n" + excerpt
     return ScriptError(
         said,
-        error=message,
-        file=place.source.name,
-        line=place.line,
-        column=place.column,
+        error=parts.message,
+        file=innermost.source.name,
+        line=innermost.line,
+        column=innermost.column,
         excerpt=excerpt,
-        records=records,
-        output=printed,
+        records=reply.records,
+        output=parts.printed,
     )
 
 
-def _parts(output: str) -> tuple[str, str, str]:
-    """Return the output before the error, its message, and the lines with its positions.
+class _Parts(NamedTuple):
+    """The parts of the output of code that ended with an error.
 
-    The third text begins with the line of the error, and the lines of the calls follow. It is empty
-    if Macaulay2 names no position.
+    ``printed`` is what the code printed before the error, and ``message`` the message without its
+    position. ``traceback`` has the lines with positions: that of the error, then those of the calls
+    that led to it; it is empty if Macaulay2 names no position.
     """
+
+    printed: str
+    message: str
+    traceback: str
+
+
+def _parts(output: str) -> _Parts:
+    """Return the output before the error, its message, and the lines with its positions."""
     heads = list(_HEAD.finditer(output))
     if not heads:
         bare = _BARE_HEAD.search(output)
         if bare is None:
-            return output, "the code ended before its last line", ""
-        return output[: bare.start()], _message(output, bare.end()), ""
+            message = "the code ended before its last line"
+            return _Parts(printed=output, message=message, traceback="")
+        message = _message(output, bare.end())
+        return _Parts(printed=output[: bare.start()], message=message, traceback="")
     # the code may print lines that look like errors, and the error itself comes last
     head = heads[-1]
     first = head
@@ -169,7 +172,8 @@ def _parts(output: str) -> tuple[str, str, str]:
         first = heads[-2]
     # what the code has printed may stand in the same line, before the name of the file
     begin = first.start("file") + _start_of_file_name(first["file"])
-    return output[:begin], _message(output, first.end()), output[head.start() :]
+    message = _message(output, first.end())
+    return _Parts(printed=output[:begin], message=message, traceback=output[head.start() :])
 
 
 _ROOT = r"(?:(?:\.\./)+|/)"
@@ -298,26 +302,42 @@ def death(status: int | None, output: str, records: tuple[str, ...], limits: Lim
     # the shell that should have started Macaulay2 ends so, before anything is printed
     if status == LIMIT_REFUSED_STATUS and not output:
         return EngineDiedError("this system refuses a limit on memory: run without --memory")
-    given = limits.memory if limits_memory() else None  # else the system cannot set a limit
-    inherited = address_space()  # the limit of this process, if there is one (ulimit -v)
-    is_limited = given is not None or inherited is not None
+    limit = _memory_limit(limits)
     # With limited memory the garbage collector aborts in these ways without a message.
-    lacked_memory = is_limited and status in (-signal.SIGABRT, -signal.SIGSEGV)
+    lacked_memory = limit is not None and status in (-signal.SIGABRT, -signal.SIGSEGV)
     if not lacked_memory and not _OUT_OF_MEMORY.search(tail):
         last = f"; its last words: {tail.strip().splitlines()[-1]}" if tail.strip() else ""
         message = f"Macaulay2 {ending(status)}{last}"
         return EngineDiedError(message, records=records, output=output)
-    if given is not None:
-        reached = f"the memory limit of {_size_in_words(given)}"
-        advice = "give it more with --memory"
-    elif inherited is not None:
-        reached = f"the limit of {_size_in_words(inherited)} on address space here"
-        advice = "raise it (ulimit -v)"
-    else:
-        reached = "the memory of this machine"
-        advice = "take a larger one"
-    message = f"Macaulay2 reached {reached} and ended; {advice}, or try a smaller case"
+    reached = limit or _MemoryLimit(words="the memory of this machine", advice="take a larger one")
+    message = (
+        f"Macaulay2 reached {reached.words} and ended; {reached.advice}, or try a smaller case"
+    )
     return MemoryLimitError(message, records=records, output=output)
+
+
+class _MemoryLimit(NamedTuple):
+    """A limit on memory in a message: in words with its size, and what to do if it is reached."""
+
+    words: str
+    advice: str
+
+
+def _memory_limit(limits: Limits) -> _MemoryLimit | None:
+    """Return the limit on memory within which a process ran: that of ``limits``, where this system
+    can set one, else that on the address space of this process; ``None`` if there is neither.
+    """
+    if limits.memory is not None and limits_memory():
+        size = _size_in_words(limits.memory)
+        return _MemoryLimit(
+            words=f"the memory limit of {size}", advice="give it more with --memory"
+        )
+    inherited = address_space()
+    if inherited is None:
+        return None
+    size = _size_in_words(inherited)
+    words = f"the limit of {size} on address space here"
+    return _MemoryLimit(words=words, advice="raise it (ulimit -v)")
 
 
 def ending(status: int | None) -> str:

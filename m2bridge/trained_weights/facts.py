@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Sized
+from typing import NamedTuple
 
 from m2bridge.results.known import Bounds
 from m2bridge.results.sheet import plural
@@ -317,26 +318,40 @@ def _facts_on_layers(
     All layers of which the same is said have one fact. A layer of one head that has nothing but
     this head is left out: the head says all.
     """
-    # The words on a layer, with the names of its symmetries, and the numbers of such layers.
-    layers_by_words: dict[tuple[str, str], list[int]] = {}
+    # The numbers of the layers of which the same is said, by these words.
+    layers_by_words: dict[_WordsOnLayer, list[int]] = {}
     for number, head_count in Counter(head.layer for head in heads).items():
         found = layers.get(number)
         # The first head of the layer; that it is the only one is asked next.
         first = next(head for head in heads if head.layer == number)
         if head_count == 1 and (found is None or _is_head_alone(found, first)):
             continue
-        words, names = "its function need not determine those of its heads", ""
-        if found is not None:
-            words, names = found.symmetries.words(), found.symmetries.names
-        layers_by_words.setdefault((words, names), []).append(number)
+        layers_by_words.setdefault(_words_on_layer(found), []).append(number)
     functions: list[Fact] = []
     symmetries: list[Fact] = []
-    for (words, names), numbers in layers_by_words.items():
+    for words, numbers in layers_by_words.items():
         subject = _layers_in_words(numbers, layers_by_words)
-        functions.append((subject, words))
-        if names:
-            symmetries.append((f"symmetries of {subject}", names))
+        functions.append((subject, words.function))
+        if words.symmetries:
+            symmetries.append((f"symmetries of {subject}", words.symmetries))
     return {"layers": functions, "symmetries of layers": symmetries}
+
+
+class _WordsOnLayer(NamedTuple):
+    """What is said of a layer: what its function determines, and the names of its symmetries, empty
+    if none is known.
+    """
+
+    function: str
+    symmetries: str
+
+
+def _words_on_layer(found: NetworkAtWeights | None) -> _WordsOnLayer:
+    """Return what is said of a layer, by what is known of it; ``None`` if nothing is."""
+    if found is None:
+        unknown = "its function need not determine those of its heads"
+        return _WordsOnLayer(function=unknown, symmetries="")
+    return _WordsOnLayer(function=found.symmetries.words(), symmetries=found.symmetries.names)
 
 
 def _facts_on_norms(behind_norms: Mapping[int, LayerThenNorm]) -> Iterator[Fact]:

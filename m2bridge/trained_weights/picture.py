@@ -7,9 +7,10 @@ where rounding hides them. *Axes* are those of matplotlib.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 from m2bridge.results import picture
 from m2bridge.results.picture import new_figure, styled
@@ -39,6 +40,9 @@ TICK_STEPS = ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
 """Choices of ticks of the colour bar, as multiples of powers of ten: the first choice is taken that
 gives three ticks between the bounds.
 """
+
+Size = tuple[float, float]
+"""A width and a height."""
 
 _COLUMNS = ("head", "(rk A, rk V, dim L∩U)", "point")
 """The headings of the table before those of the distances."""
@@ -88,57 +92,152 @@ def _figure_of_one(head: HeadWeights, size_text: str) -> Any:
     return page
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _HeadGrid:
+    """The squares of the map of heads: a row for each layer, a column for each head of a layer.
+
+    Parameters
+    ----------
+    layers : list of int
+        The numbers of the layers, in their order.
+    columns : int
+        The largest number of a head: heads are counted from 1 in each layer.
+    """
+
+    layers: list[int]
+    columns: int
+
+    @classmethod
+    def of(cls, heads: Sequence[HeadWeights]) -> Self:
+        """Return the squares of the map of these heads."""
+        layers = sorted({head.layer for head in heads})
+        return cls(layers=layers, columns=max(head.head for head in heads))
+
+    def row_and_column(self, head: HeadWeights) -> tuple[int, int]:
+        """Return the row and the column of a head, both counted from 0."""
+        return self.layers.index(head.layer), head.head - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PageSizes:
+    """The lengths, in inches, of a figure of several heads: singular values on its left side, the
+    map on the right, and a table below the map.
+
+    Parameters
+    ----------
+    grid : _HeadGrid
+        The squares of the map.
+    listed : int
+        The number of heads that have a column of singular values.
+    """
+
+    grid: _HeadGrid
+    listed: int
+    left: ClassVar[float] = 0.9
+    right: ClassVar[float] = 0.3
+    top: ClassVar[float] = 1.0
+    bottom: ClassVar[float] = 1.6
+    between: ClassVar[float] = 0.8
+    """The space between the singular values and the table."""
+    gap: ClassVar[float] = 1.05
+    """The space between the map and the table below it."""
+    table_width: ClassVar[float] = 4.6
+
+    @property
+    def square(self) -> float:
+        """The side of a square of the map."""
+        return min(0.5, 3.5 / self.grid.columns, 6.0 / len(self.grid.layers))
+
+    @property
+    def map_width(self) -> float:
+        """The width of the map."""
+        return self.square * self.grid.columns
+
+    @property
+    def map_height(self) -> float:
+        """The height of the map."""
+        return self.square * len(self.grid.layers)
+
+    @property
+    def table_height(self) -> float:
+        """The height of the table, with its header."""
+        rows = min(self.listed, MOST_ROWS)
+        return ROW_HEIGHT_INCHES * (rows + 1)
+
+    @property
+    def values_width(self) -> float:
+        """The width of the singular values."""
+        return min(4.5 + 0.12 * self.listed, 9.0)
+
+    @property
+    def values_height(self) -> float:
+        """The height of the singular values: that of map and table together, or more."""
+        return max(3.4, self.map_height + self.gap + self.table_height)
+
+    @property
+    def width(self) -> float:
+        """The width of the page."""
+        return self.left + self.values_width + self.between + self.table_width + self.right
+
+    @property
+    def height(self) -> float:
+        """The height of the page."""
+        return self.bottom + self.values_height + self.top
+
+    def axes_at(self, page: Any, x: float, y: float, size: Size, **options: Any) -> Any:
+        """Return new axes on the page, with the lower left corner (x, y) and a size in inches.
+
+        ``options`` are those of Matplotlib's ``add_axes``.
+        """
+        wide, high = size
+        place = (x / self.width, y / self.height, wide / self.width, high / self.height)
+        return page.add_axes(place, **options)
+
+
 def _figure_of_several(
     heads: Sequence[HeadWeights], listed: Sequence[HeadWeights], size_text: str
 ) -> Any:
     """Return a figure with a column for each listed head, and beside them the map of all heads and
     the table of those listed; ``size_text`` is in its title.
     """
-    layers = len({head.layer for head in heads})
-    heads_of_layer = max(head.head for head in heads)
-    rows = min(len(listed), MOST_ROWS)
-    # All lengths are in inches. ``side`` is that of a square of the map.
-    side = min(0.5, 3.5 / heads_of_layer, 6.0 / layers)
-    map_width, map_height = side * heads_of_layer, side * layers
-    table_width, table_height = 4.6, ROW_HEIGHT_INCHES * (rows + 1)
-    values_width = min(4.5 + 0.12 * len(listed), 9.0)
-    # The margins, the space between values and table, and that between the map and the table below.
-    top, bottom, left, right, between, gap = 1.0, 1.6, 0.9, 0.3, 0.8, 1.05
-    values_height = max(3.4, map_height + gap + table_height)
-    width = left + values_width + between + table_width + right
-    height = bottom + values_height + top
-    page = new_figure(width, height, f"Weights: {size_text}")
-
-    def axes_at(x: float, y: float, wide: float, high: float, **options: Any) -> Any:
-        """Return axes with the lower left corner (x, y), of this width and height, in inches."""
-        return page.add_axes((x / width, y / height, wide / width, high / height), **options)
-
-    # The values of A are in the upper panel, those of V in the lower one.
-    between_panels = 0.25
-    panel_height = (values_height - between_panels) / 2
-    first = axes_at(left, bottom + panel_height + between_panels, values_width, panel_height)
-    second = axes_at(left, bottom, values_width, panel_height, sharex=first)
-    for axes, (letter, color) in zip((first, second), COLORS.items(), strict=True):
-        _draw_columns(axes, listed, letter, color)
-        _set_scale(axes, listed, letter)
-    first.tick_params(labelbottom=False)
-    second.set_xlabel("layer.head")
-    _draw_legend(page, (first, second))
+    sizes = _PageSizes(grid=_HeadGrid.of(heads), listed=len(listed))
+    page = new_figure(sizes.width, sizes.height, f"Weights: {size_text}")
+    _draw_panels(page, sizes, listed)
 
     # The upper left corner of the part with map and table.
-    x = left + values_width + between
-    y = bottom + values_height
-    table = axes_at(x, y - map_height - gap - table_height, table_width, table_height)
+    x = sizes.left + sizes.values_width + sizes.between
+    y = sizes.bottom + sizes.values_height
+    table_below_map = y - sizes.map_height - sizes.gap - sizes.table_height
+    table = sizes.axes_at(page, x, table_below_map, (sizes.table_width, sizes.table_height))
     # Left of the map are the numbers of layers, right of it the scale of its colours.
     left_of_map = x + 0.4
-    of_map = axes_at(left_of_map, y - map_height, map_width, map_height)
-    bar = axes_at(left_of_map + map_width + 0.15, y - map_height, 0.14, map_height)
+    bottom_of_map = y - sizes.map_height
+    of_map = sizes.axes_at(page, left_of_map, bottom_of_map, (sizes.map_width, sizes.map_height))
+    left_of_bar = left_of_map + sizes.map_width + 0.15
+    bar = sizes.axes_at(page, left_of_bar, bottom_of_map, (0.14, sizes.map_height))
     paint = _draw_map(of_map, bar, heads, listed)
     _draw_table(table, listed, all_heads=len(heads), paint=paint)
-    page.suptitle(
-        f"Weights of self-attention: {size_text}", y=1 - 0.25 / height, va="top", fontsize=13
-    )
+    title = f"Weights of self-attention: {size_text}"
+    page.suptitle(title, y=1 - 0.25 / sizes.height, va="top", fontsize=13)
     return page
+
+
+def _draw_panels(page: Any, sizes: _PageSizes, listed: Sequence[HeadWeights]) -> None:
+    """Draw the singular values of A in an upper panel, those of V in a lower one, with a column for
+    each listed head, and one legend for both.
+    """
+    between_panels = 0.25
+    panel_height = (sizes.values_height - between_panels) / 2
+    panel = (sizes.values_width, panel_height)
+    bottom_of_upper = sizes.bottom + panel_height + between_panels
+    upper = sizes.axes_at(page, sizes.left, bottom_of_upper, panel)
+    lower = sizes.axes_at(page, sizes.left, sizes.bottom, panel, sharex=upper)
+    for axes, (letter, color) in zip((upper, lower), COLORS.items(), strict=True):
+        _draw_columns(axes, listed, letter, color)
+        _set_scale(axes, listed, letter)
+    upper.tick_params(labelbottom=False)
+    lower.set_xlabel("layer.head")
+    _draw_legend(page, (upper, lower))
 
 
 def _draw_legend(page: Any, panels: Sequence[Any]) -> None:
@@ -157,13 +256,8 @@ def _set_scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
     the precision of the stored type unless it is below the scale. ``letter``, A or V, is in the
     label of the axis.
     """
-    shown: list[float] = []
-    for head in heads:
-        shown += _relative(head, "A") + _relative(head, "V")
-    # A distance that is 0, or None, has no place on a logarithmic scale.
-    shown += [distance for head in heads for distance in distances(head) if distance]
     # Below the least value, or below 0.1, there is some space.
-    least = min([*shown, 0.1]) / 3
+    least = min([*_positive_values(heads), 0.1]) / 3
     kind = heads[0].numerical.kind
     precision = PRECISIONS[kind]
     if precision >= least:
@@ -175,6 +269,17 @@ def _set_scale(axes: Any, heads: Sequence[HeadWeights], letter: str) -> None:
     axes.set_ylabel(rf"$\sigma_i({letter})\,/\,\sigma_1({letter})$")
     axes.grid(axis="y", color=picture.FAINT, linewidth=0.7)
     axes.set_axisbelow(True)
+
+
+def _positive_values(heads: Sequence[HeadWeights]) -> list[float]:
+    """Return the relative singular values of A and V of all heads and their distances, without
+    those that are 0 or not known, which have no place on a logarithmic scale.
+    """
+    found: list[float] = []
+    for head in heads:
+        found += _relative(head, "A") + _relative(head, "V")
+        found += [distance for distance in distances(head) if distance]
+    return found
 
 
 def _relative(head: HeadWeights, letter: str) -> list[float]:
@@ -214,40 +319,56 @@ def _draw_values(axes: Any, head: HeadWeights, letter: str, color: str) -> None:
             axes.axhline(distance, color=paint, linewidth=1.3, linestyle=style, label=label)
 
 
+class _Marks(NamedTuple):
+    """Marks of one kind in a picture with a column for each head.
+
+    ``label`` is their text in the legend, ``mark`` and ``color`` how Matplotlib draws them, and
+    ``values`` has a list for each head, of the heights of its marks; a value 0 is not drawn.
+    """
+
+    label: str
+    mark: str
+    color: str
+    values: list[list[float]]
+
+
 def _draw_columns(axes: Any, heads: Sequence[HeadWeights], letter: str, color: str) -> None:
-    """Draw a column of marks for each head: the singular values of A or V, as ``letter`` says, and
-    distances.
+    """Draw a column of marks for each head: the singular values of A or V, as ``letter`` says, in
+    this colour, and distances.
     """
     relative = [_relative(head, letter) for head in heads]
-    # Each with its label, its mark, its colour, and a list of values for each head.
-    columns = [(f"singular values of {letter}", "_", color, relative)]
+    kinds = [_Marks(f"singular values of {letter}", "_", color, relative)]
     # Distances of A and V together are drawn once. Of softmax they would be those to lower rank,
     # which have marks of their own.
     if letter == "A" and not heads[0].shape.softmax:
         singular, boundary = zip(*map(distances, heads), strict=True)
-        columns.append(
-            ("distance to the singular locus", "D", picture.ORANGE, _one_for_each(singular))
-        )
-        columns.append(
-            ("distance to the boundary", "s", picture.VERMILION, _one_for_each(boundary))
-        )
+        to_locus, to_boundary = _one_for_each(singular), _one_for_each(boundary)
+        kinds.append(_Marks("distance to the singular locus", "D", picture.ORANGE, to_locus))
+        kinds.append(_Marks("distance to the boundary", "s", picture.VERMILION, to_boundary))
     lower = _one_for_each([_to_lower_rank(head, letter) for head in heads])
-    columns.append(("distance of A or V alone to lower rank", "x", picture.INK, lower))
-    for label, mark, paint, values in columns:
-        # A value 0 has no place on a logarithmic scale.
-        places, heights = [], []
-        for place, column in enumerate(values, 1):
-            shown = [value for value in column if value]
-            places += [place] * len(shown)
-            heights += shown
-        if places:
-            style = {"color": paint, "markersize": 5, "fillstyle": "none", "label": label}
-            axes.plot(places, heights, mark, **style)
+    kinds.append(_Marks("distance of A or V alone to lower rank", "x", picture.INK, lower))
+    for marks in kinds:
+        _draw_marks(axes, marks)
     # Of many heads some have their numbers below, as 2.5 for head 5 of layer 2.
     step = max(1, len(heads) // 12)
-    axes.set_xticks(
-        range(1, len(heads) + 1, step), [f"{h.layer}.{h.head}" for h in heads[::step]], rotation=90
-    )
+    numbers = [f"{head.layer}.{head.head}" for head in heads[::step]]
+    axes.set_xticks(range(1, len(heads) + 1, step), numbers, rotation=90)
+
+
+def _draw_marks(axes: Any, marks: _Marks) -> None:
+    """Draw marks of one kind, those of the first head at x = 1; nothing, if no value is positive,
+    so that such marks are not in the legend either.
+    """
+    places: list[int] = []
+    heights: list[float] = []
+    for place, column in enumerate(marks.values, 1):
+        # A value 0 has no place on a logarithmic scale.
+        shown = [value for value in column if value]
+        places += [place] * len(shown)
+        heights += shown
+    if places:
+        style = {"color": marks.color, "markersize": 5, "fillstyle": "none", "label": marks.label}
+        axes.plot(places, heights, marks.mark, **style)
 
 
 def _one_for_each(values: Sequence[float | None]) -> list[list[float]]:
@@ -301,29 +422,37 @@ def _draw_table(axes: Any, heads: Sequence[HeadWeights], all_heads: int, paint: 
     if len(heads) > MOST_ROWS:
         chosen = sorted(heads, key=nearness)[:MOST_ROWS]
     header = (*_COLUMNS, *distance_names(heads))
-    table = axes.table(
-        [header, *map(_table_row, chosen)],
-        loc="upper center",
-        cellLoc="center",
-        edges="horizontal",
-        bbox=(0, 0, 1, 1),
-    )
-    table.auto_set_font_size(False)
-    table.set_fontsize(9)
-    table.auto_set_column_width(range(len(header)))
-    for cell in table.get_celld().values():
-        cell.set_edgecolor(picture.FAINT)
-    column = len(_COLUMNS)  # the first distance
-    for row, head in enumerate(chosen, 1):
+    table = _text_table(axes, [header, *map(_table_row, chosen)])
+    first_distance = len(_COLUMNS)  # the column of the distance that the map shows
+    for row, head in enumerate(chosen, 1):  # row 0 is the header
         colour = paint(nearness(head))
         if colour is not None:
-            cell = table[row, column]
-            cell.set_facecolor(colour)
-            cell.set_text_props(color=_legible_on(colour))
-            cell.visible_edges = "closed"
+            _fill_cell(table[row, first_distance], colour)
     if len(chosen) < all_heads:
         which = "head" if len(chosen) == 1 else f"{len(chosen)} heads"
         axes.set_title(f"the {which} nearest to {_what_is_near(heads)}", fontsize=10)
+
+
+def _text_table(axes: Any, rows: Sequence[Sequence[str]]) -> Any:
+    """Draw rows of text as a table that fills the axes, and return Matplotlib's table, whose cells
+    are found by row and column. Columns are as wide as their text.
+    """
+    table = axes.table(
+        rows, loc="upper center", cellLoc="center", edges="horizontal", bbox=(0, 0, 1, 1)
+    )
+    table.auto_set_font_size(False)
+    table.set_fontsize(9)
+    table.auto_set_column_width(range(len(rows[0])))
+    for cell in table.get_celld().values():
+        cell.set_edgecolor(picture.FAINT)
+    return table
+
+
+def _fill_cell(cell: Any, colour: Sequence[float]) -> None:
+    """Give a cell of a table this background, a text that is legible on it, and four edges."""
+    cell.set_facecolor(colour)
+    cell.set_text_props(color=_legible_on(colour))
+    cell.visible_edges = "closed"
 
 
 def _what_is_near(heads: Sequence[HeadWeights]) -> str:
@@ -340,7 +469,7 @@ def _legible_on(colour: Sequence[float]) -> str:
     return picture.INK if luminance > 0.18 else "white"
 
 
-def _draw_frame(axes: Any, column: int, row: int) -> None:
+def _draw_frame(axes: Any, row: int, column: int) -> None:
     """Draw a frame around a square of the map."""
     x = [column + side for side in (-0.5, 0.5, 0.5, -0.5, -0.5)]
     y = [row + side for side in (-0.5, -0.5, 0.5, 0.5, -0.5)]
@@ -349,7 +478,7 @@ def _draw_frame(axes: Any, column: int, row: int) -> None:
 
 def _draw_map(
     axes: Any, bar: Any, heads: Sequence[HeadWeights], listed: Sequence[HeadWeights]
-) -> Any:
+) -> Callable[[float], Any]:
     """Draw a square for each head, the darker, the nearer to a singular function, and the scale of
     the colours; return the function that takes a distance to its colour, or to ``None``.
 
@@ -365,35 +494,59 @@ def _draw_map(
     listed : sequence of HeadWeights
         Those in the table.
     """
-    layers = sorted({head.layer for head in heads})
-    heads_of_layer = max(head.head for head in heads)
+    grid = _HeadGrid.of(heads)
     # A row for each layer, a column for each head; NaN, no number, where there is no distance.
-    cells = [[float("nan")] * heads_of_layer for _ in layers]
+    cells = [[float("nan")] * grid.columns for _ in grid.layers]
     for head in heads:
-        row, column = layers.index(head.layer), head.head - 1
+        row, column = grid.row_and_column(head)
         distance = nearness(head)
-        if 0 < distance <= 1:
+        if _has_colour(distance):
             cells[row][column] = distance
-            continue
-        # A number above 1 stands for a distance that is not known.
-        sign = "–" if distance else "0"
-        axes.text(column, row, sign, ha="center", va="center", color=picture.INK, fontsize=8)
+        else:
+            sign = "–" if distance else "0"
+            axes.text(column, row, sign, ha="center", va="center", color=picture.INK, fontsize=8)
     title = f"distance to {_what_is_near(heads)}, by layers and heads"
     if len(listed) < len(heads):
         title += "\n(framed: those in the table)"
         for head in listed:
-            _draw_frame(axes, head.head - 1, layers.index(head.layer))
+            row, column = grid.row_and_column(head)
+            _draw_frame(axes, row, column)
     axes.set_title(title, fontsize=10, loc="left")
+    _label_map(axes, grid)
+    return _color_map(axes, bar, cells)
+
+
+def _has_colour(distance: float) -> bool:
+    """Return whether the map shows a relative distance by a colour: not 0, and not a number above
+    1, which stands for a distance that is not known.
+    """
+    return 0 < distance <= 1
+
+
+def _label_map(axes: Any, grid: _HeadGrid) -> None:
+    """Write the numbers of heads below the map, and those of layers on its left side, the first
+    layer on top; of many heads or layers only some have their numbers.
+    """
     axes.set_ylabel("layer")
     axes.set_xlabel("head")
     axes.tick_params(labelsize=9)
+    rows, columns = len(grid.layers), grid.columns
     # The steps from one head, and from one layer, that has its number written to the next one.
-    head_step, layer_step = 1 + heads_of_layer // MOST_TICKS, 1 + len(layers) // MOST_TICKS
-    head_numbers = range(1, heads_of_layer + 1, head_step)
-    axes.set_xticks(range(0, heads_of_layer, head_step), map(str, head_numbers))
-    axes.set_yticks(range(0, len(layers), layer_step), map(str, layers[::layer_step]))
-    axes.set_xlim(-0.5, heads_of_layer - 0.5)
-    axes.set_ylim(len(layers) - 0.5, -0.5)
+    head_step, layer_step = 1 + columns // MOST_TICKS, 1 + rows // MOST_TICKS
+    head_numbers = range(1, columns + 1, head_step)
+    axes.set_xticks(range(0, columns, head_step), map(str, head_numbers))
+    axes.set_yticks(range(0, rows, layer_step), map(str, grid.layers[::layer_step]))
+    axes.set_xlim(-0.5, columns - 0.5)
+    axes.set_ylim(rows - 0.5, -0.5)
+
+
+def _color_map(axes: Any, bar: Any, cells: list[list[float]]) -> Callable[[float], Any]:
+    """Fill the squares of the map with colours on a logarithmic scale, which is drawn on the axes
+    ``bar``; return the function that takes a distance to its colour, or to ``None``.
+
+    ``cells`` are the distances by rows and columns, NaN where there is none. If all are NaN, no
+    scale is drawn, and no distance has a colour.
+    """
     # NaN is not larger than 0.
     known = [value for row in cells for value in row if value > 0]
     if not known:
@@ -408,7 +561,7 @@ def _draw_map(
     scale.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     bar.minorticks_off()
     bar.tick_params(labelsize=9)
-    return lambda distance: image.to_rgba(distance) if 0 < distance <= 1 else None
+    return lambda distance: image.to_rgba(distance) if _has_colour(distance) else None
 
 
 def _ticks(low: float, high: float) -> list[float]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from m2bridge.errors import InvalidCaseError, TimeLimitError
 from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import FROM_TWO_TOKENS
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
 from m2bridge.results.picture import PictureResult
 from m2bridge.results.sheet import Facts, Sheet, Table, duration, plural, visible
+from m2bridge.trained_weights.analysis import Analysis
 from m2bridge.trained_weights.checkpoints.accounting import (
     ArrayUse,
     StoredOptions,
@@ -44,14 +44,6 @@ from m2bridge.trained_weights.heads.findings import HeadWeights
 from m2bridge.trained_weights.heads.pruning import LowRankChange, sentence_on_lower_ranks
 from m2bridge.trained_weights.networks.at_weights import NetworkAtWeights
 from m2bridge.trained_weights.networks.groups import Symmetries
-from m2bridge.trained_weights.networks.layers import (
-    AnalysedHeads,
-    analyse_layers,
-    find_behind_norms,
-    find_heads,
-    find_network,
-)
-from m2bridge.trained_weights.networks.remarks import find_remarks
 from m2bridge.trained_weights.networks.symmetries import AnalysisOptions, LayerThenNorm
 from m2bridge.trained_weights.options import check_options, read_heads_option
 from m2bridge.trained_weights.picture import weights_figure
@@ -148,16 +140,7 @@ class Weights(PictureResult):
         """Return the sentences :attr:`summary` and :attr:`sentence_on_ranks`, the facts, and the
         tables that are asked for; a fact with the value ``None`` is not written.
         """
-        first: list[tuple[str, object]] = []
-        # The title has the name of a known architecture alone, so that file and sizes are a fact.
-        if self.choice is not None and self.choice.words:
-            source = f"in {visible(self.source)}" if self.source else ""
-            # Without a source the text begins with the sizes.
-            file_and_sizes = f"{source}: {self.size_text}, {self.tokens}".strip(": ")
-            first.append(("weights", file_and_sizes))
-        first.append(("summary", self.summary))
-        first.append(("nearest to lower rank", self.sentence_on_ranks))
-        blocks: list[Facts | Table] = [Facts([*first, *self._facts()])]
+        blocks: list[Facts | Table] = [Facts([*self._first_facts(), *self._facts()])]
         if self.rank is not None:  # the option --rank: changes by truncation to this rank
             softmax = self.heads[0].shape.softmax
             changes = self.changes(self.rank)
@@ -170,32 +153,58 @@ class Weights(PictureResult):
             blocks.append(arrays_table(self.arrays))
         return Sheet(self._title(), blocks)
 
+    def _first_facts(self) -> list[Fact]:
+        """Return the facts that come first: the file with the sizes, if the title does not have
+        them, and the two sentences that can be quoted, each ``None`` if there is none.
+        """
+        found: list[Fact] = []
+        # The title has the name of a known architecture alone, so that file and sizes are a fact.
+        if self.choice is not None and self.choice.words:
+            source = f"in {visible(self.source)}" if self.source else ""
+            # Without a source the text begins with the sizes.
+            file_and_sizes = f"{source}: {self.size_text}, {self.tokens}".strip(": ")
+            found.append(("weights", file_and_sizes))
+        found.append(("summary", self.summary))
+        found.append(("nearest to lower rank", self.sentence_on_ranks))
+        return found
+
     def _facts(self) -> list[Fact]:
         """Return all facts if they are asked for, else the most important ones; then how they were
         computed, and what more there is on request.
         """
         by_kind = facts_by_kind(self.heads, self.layers, self.network, self.behind_norms)
         if self.left_out:
-            # The text ``used_for`` is empty for an array that is left out.
-            used = sum(use.used_for != "" for use in self.arrays)
-            words = f"{left_out_words(self.left_out)}; {used} of {len(self.arrays)} arrays are used"
-            words += "" if self.list_arrays else " (--arrays lists them)"
-            by_kind["left out"] = [("left out", words)]
+            by_kind["left out"] = [("left out", self._left_out_text)]
         if self.remarks:
             by_kind["remarks"] = [numbered_sentences("remark", self.remarks)]
         if self.unfinished:
             by_kind["unfinished"] = [("unfinished", self.unfinished)]
         all_facts = [fact for facts in by_kind.values() for fact in facts]
-        chosen = all_facts if self.all_heads else most_important(by_kind)
+        shown = all_facts if self.all_heads else most_important(by_kind)
+        more = len(all_facts) - len(shown)
+        return [*shown, ("computed by", self._computed_by(more_facts=more))]
+
+    @property
+    def _left_out_text(self) -> str:
+        """The kinds of arrays that are left out, and how many arrays of the file are used."""
+        # The text ``used_for`` is empty for an array that is left out.
+        used = sum(use.used_for != "" for use in self.arrays)
+        words = f"{left_out_words(self.left_out)}; {used} of {len(self.arrays)} arrays are used"
+        return words if self.list_arrays else f"{words} (--arrays lists them)"
+
+    def _computed_by(self, *, more_facts: int) -> str:
+        """Return how results were computed, the time, and what there is on request: the number of
+        further facts, and tables that are not shown.
+        """
         on_request = []
-        if len(all_facts) > len(chosen):
-            on_request.append(plural(len(all_facts) - len(chosen), "more fact"))
+        if more_facts > 0:
+            on_request.append(plural(more_facts, "more fact"))
         if not self.shows_tables:
             on_request.append("tables of the heads")
         words = f"exact ranks (FLINT), singular values (NumPy), {duration(self.seconds)}"
         if on_request:
             words += f"; {' and '.join(on_request)} with --heads all"
-        return [*chosen, ("computed by", words)]
+        return words
 
     def _title(self) -> str:
         """Return the model that the weights are taken for; where no architecture is known, with the
@@ -357,79 +366,8 @@ class Weights(PictureResult):
         return weights_figure(self.heads, self.listed, self.size_text)
 
 
-def _layers_and_network(
-    layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions, *, rotary: bool
-) -> dict[str, Any]:
-    """Return fields of :class:`Weights` by their names: heads, layers, network, behind_norms,
-    remarks and unfinished.
-
-    Nothing is said of layers and network if some heads are missing, as a limit was reached.
-    ``rotary`` says whether the model has rotary positions, be they counted or not.
-
-    Raises
-    ------
-    InvalidCaseError
-        If a skip connection is around a single head whose outputs and tokens differ in size.
-    """
-    if len(found.heads) == 1 and options.skip:
-        shape = found.heads[0].shape
-        if shape.d_out != shape.width:
-            raise InvalidCaseError(
-                "skip",
-                f"a layer adds its input to its output, and these have {shape.width} and"
-                f" {shape.d_out} entries: leave it out",
-            )
-    # What is known of each layer, of the network, and of the norms behind layers.
-    alone, network, behind, unfinished = _analyse_in_time(layers, found, options)
-    if network is not None and len(layers) == 1:
-        # The layer is the network, of which more is known.
-        alone = {1: network}
-    # If all is finished, several heads that form neither a network nor a known layer are separate.
-    is_known_layer = len(layers) == 1 and bool(alone)
-    is_finished = unfinished == ""
-    forms_nothing = network is None and not is_known_layer
-    separate = is_finished and len(found.heads) > 1 and forms_nothing
-    remarks = find_remarks(layers, found, options.heads, separate=separate, rotary=rotary)
-    return {
-        "heads": tuple(found.heads),
-        "layers": alone,
-        "network": network,
-        "behind_norms": behind,
-        "remarks": remarks,
-        "unfinished": unfinished,
-    }
-
-
-def _analyse_in_time(
-    layers: Sequence[LayerTensors], found: AnalysedHeads, options: AnalysisOptions
-) -> tuple[dict[int, NetworkAtWeights], NetworkAtWeights | None, dict[int, LayerThenNorm], str]:
-    """Return what is known, as far as the time suffices: of each layer alone, by its number; of the
-    network; of each layer with the norm behind it, by its number; and why something is missing,
-    empty if nothing is.
-
-    The network is ``None`` for a single head, if the layers form no network or nothing is known of
-    one of them, and if a limit was reached before it was found.
-    """
-    alone: dict[int, NetworkAtWeights] = {}
-    behind: dict[int, LayerThenNorm] = {}
-    network = None
-    if found.unfinished:
-        return alone, network, behind, found.unfinished
-    try:
-        # The layers come one by one from a generator: if a limit interrupts it, those that came
-        # before stay in the dictionary.
-        alone.update(analyse_layers(layers, found, options))
-        # a single head is a layer, of which all is known already
-        if len(found.heads) > 1:
-            network = find_network(layers, found, options, alone)
-        behind.update(find_behind_norms(layers, found, options, alone))
-    except TimeLimitError as limit:
-        return alone, network, behind, str(limit)
-    return alone, network, behind, ""
-
-
 def _choose_model(
-    path: str | Path | None,
+    source: Any,
     names: Iterable[str],
     layers: Sequence[LayerTensors],
     *,
@@ -439,11 +377,11 @@ def _choose_model(
     """Return the model that these layers are taken for, by the configuration beside a file, the
     names of its arrays, and the options.
 
-    ``path`` is ``None`` for matrices and state dicts, which have no configuration, and ``options``
-    are normalization, skip and norm.
+    ``source`` is a path, or anything else for matrices and state dicts, which have no
+    configuration; ``options`` are normalization, skip and norm.
     """
     return ModelChoice.of(
-        {} if path is None else configuration(path),
+        configuration(source) if isinstance(source, str | Path) else {},
         names=names,
         has_norms=any(layer.norm is not None for layer in layers),
         kind=as_,
@@ -451,38 +389,48 @@ def _choose_model(
     )
 
 
-def _analyse(
-    source: Any,
-    available: Mapping[str, Any],
-    layers: Sequence[LayerTensors],
-    options: AnalysisOptions,
-    choice: ModelChoice,
-    a: int | None,
-    tolerance: float | None,
+def _fields(
+    analysis: Analysis, choice: ModelChoice, source: Any, available: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the fields of :class:`Weights` that are about these layers, by their names: heads,
-    layers, network, behind_norms, unfinished, left_out, remarks and assumed.
+    """Return those fields of :class:`Weights` that follow from the analysis of the layers, by their
+    names: all but the time, the model, the arrays and what is shown.
 
-    ``available`` has all arrays of the source by their names; ``a`` and ``tolerance`` are those of
-    :func:`weights`.
+    ``available`` has all arrays of the source by their names.
     """
-    found = find_heads(layers, options, a, tolerance)
+    network = analysis.network
+    epsilon = None if network is None else network.epsilon
+    kinds_left_out = left_out(available, analysis.layers)
     rotary = has_rotary_positions(source, available) or choice.rotary_left_out
-    fields = _layers_and_network(layers, found, options, rotary=rotary)
-    network: NetworkAtWeights | None = fields["network"]
-    kinds_left_out = left_out(available, layers)
-    # then what config.json says that is not in the file: more layers, or a limit on tokens
-    remarks = [*fields["remarks"], *choice.remarks(len(layers))]
-    # A rank by a theorem, which ``note`` names, depends on ranks of matrices, not on their factors.
-    is_computed = network is not None and network.rank is not None and not network.note
-    if is_computed and options.softmax and len(layers) > 1:
+    return {
+        "source": str(source) if isinstance(source, str | Path) else "",
+        "heads": tuple(analysis.found.heads),
+        "layers": analysis.alone,
+        "network": network,
+        "behind_norms": analysis.behind_norms,
+        "unfinished": analysis.unfinished,
+        "left_out": kinds_left_out,
+        "remarks": _remarks(analysis, choice, kinds_left_out, rotary=rotary),
+        "assumed": choice.assumed_of_all(analysis.layers, epsilon),
+    }
+
+
+def _remarks(
+    analysis: Analysis, choice: ModelChoice, kinds_left_out: Iterable[str], *, rotary: bool
+) -> tuple[str, ...]:
+    """Return all remarks, as sentences: on how layers were read, on what config.json says that is
+    not in the file, on the rank of the network, and on embeddings.
+
+    ``kinds_left_out`` are the kinds of arrays that no answer is about, with their numbers, as
+    ``embeddings (2)``; ``rotary`` says whether the model has rotary positions, counted or not.
+    """
+    # What config.json says: more layers than the file has, or a limit on tokens.
+    remarks = [*analysis.remarks(rotary=rotary), *choice.remarks(len(analysis.layers))]
+    if analysis.rank_depends_on_scores:
         remarks.append(FACTOR_OF_SCORES)
     has_embeddings = any(kind.startswith("embeddings") for kind in kinds_left_out)
     if choice.tied_embeddings and has_embeddings:
         remarks.append(TIED_EMBEDDINGS)
-    epsilon = None if network is None else network.epsilon
-    assumed = choice.assumed_of_all(layers, epsilon)
-    return fields | {"left_out": kinds_left_out, "remarks": tuple(remarks), "assumed": assumed}
+    return tuple(remarks)
 
 
 def weights(
@@ -576,7 +524,6 @@ def weights(
     check_options(words, tolerance=tolerance, worst=worst, rank=rank)
     head_count, all_heads = read_heads_option(heads)
     counts = biases == "count"
-    path = source if isinstance(source, str | Path) else None
     matrices = {"K": K, "Q": Q, "V": V, "A": A, "O": O}
     names = {"query": query, "key": key, "value": value, "output": output, "stacked": stacked}
     stored = StoredOptions(layout=layout, ignore=ignore, adapter=adapter, biases=counts, norm=norm)
@@ -584,12 +531,12 @@ def weights(
     shown |= {"all_heads": all_heads, "list_arrays": list_arrays}
     with limited(timeout) as running:
         layers, available, head_count = find_layers(source, matrices, names, head_count, stored)
-        choice = _choose_model(path, available, layers, skip=skip, **model)
+        choice = _choose_model(source, available, layers, skip=skip, **model)
         options = AnalysisOptions.of(choice, heads=head_count, biases=counts, norm=norm)
         layers = [layer.with_options(biases=counts, norm=norm) for layer in layers]
+        analysis = Analysis.of(layers, options, a=a, tolerance=tolerance)
         return Weights(
-            **_analyse(source, available, layers, options, choice, a=a, tolerance=tolerance),
-            source=str(path or ""),
+            **_fields(analysis, choice, source, available),
             seconds=running.seconds,
             choice=None if source is None else choice,
             arrays=array_uses(available, layers, stored),

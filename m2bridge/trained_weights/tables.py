@@ -43,23 +43,24 @@ def exact_table(heads: Sequence[HeadWeights]) -> Table:
         "regular weights",
         "ranks",
     )
-    rows = []
-    for head in heads:
-        rank_A, rank_V, dim_intersection = head.ranks.numbers
-        rows.append(
-            (
-                head.layer,
-                head.head,
-                rank_A,
-                rank_V,
-                dim_intersection,
-                head.point,
-                value_text(head.regular),
-                "proved" if head.ranks.proved else "lower bound",
-            )
-        )
+    rows = [_exact_row(head) for head in heads]
     spaces = "L = column space of A, U = row space of V"
     return Table(header, rows, f"Exact ({spaces}; ranks: {how_known})")
+
+
+def _exact_row(head: HeadWeights) -> tuple[object, ...]:
+    """Return the cells of the line of a head in :func:`exact_table`."""
+    rank_A, rank_V, dim_intersection = head.ranks.numbers
+    return (
+        head.layer,
+        head.head,
+        rank_A,
+        rank_V,
+        dim_intersection,
+        head.point,
+        value_text(head.regular),
+        "proved" if head.ranks.proved else "lower bound",
+    )
 
 
 def numerical_table(heads: Sequence[HeadWeights]) -> Table:

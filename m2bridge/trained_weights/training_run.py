@@ -178,17 +178,9 @@ class TrainingRun(PictureResult):
 
     def to_sheet(self) -> Sheet:
         """Return a table of the stages."""
-        rows = []
-        for stage in self.stages:
-            steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
-            loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
-            # What is no saddle by the theorem may still be one: ``None``, a dash in the table.
-            saddle = True if stage.saddle else None
-            words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[saddle])
-            distance = f"{self.distance_at(stage):.2g}"
-            rows.append((steps, loss, *stage.ranks.values(), *words, distance))
         ranks = [f"rk {name}" for name in self.singular_values]
         header = ("steps", "loss", *ranks, "exposed", "saddle", "distance")
+        rows = [self._row(stage) for stage in self.stages]
         legend = (
             "Stages of equal effective ranks; whether weights of these ranks are critical for an"
             " open set of targets, and saddles; the smallest distance to weights of this rank of A"
@@ -202,6 +194,18 @@ class TrainingRun(PictureResult):
         ]
         title = f"Training run{where}"
         return Sheet(title, [Facts(facts), Table(header, rows, legend), Picture(self.page_svg)])
+
+    def _row(self, stage: Stage) -> tuple[object, ...]:
+        """Return the cells of the line of a stage in the table: its steps, its losses, the ranks of
+        all matrices, whether it is exposed and a saddle, and its distance.
+        """
+        steps = f"{self.steps[stage.first]:g} to {self.steps[stage.last]:g}"
+        loss = f"{self.loss[stage.first]:.3g} to {self.loss[stage.last]:.3g}"
+        # What is no saddle by the theorem may still be one: ``None``, a dash in the table.
+        saddle = True if stage.saddle else None
+        words = (EXPOSED_WORDS[stage.exposed], EXPOSED_WORDS[saddle])
+        distance = f"{self.distance_at(stage):.2g}"
+        return (steps, loss, *stage.ranks.values(), *words, distance)
 
     def to_json(self) -> dict[str, Any]:
         """Return the stages, and all numbers of each step, for ``json.dumps``.
@@ -283,17 +287,8 @@ class TrainingRun(PictureResult):
         styles = {"K": (ORANGE, "--"), "Q": (SKY, ":"), "A": (BLUE, "-"), "V": (GREEN, "-.")}
         for name in self.singular_values:
             color, dashes = styles[name]
-            label = f"rk {name}"
-            ranks = self.effective_ranks(name)
-            axes.step(
-                self.steps,
-                ranks,
-                where="post",
-                color=color,
-                linestyle=dashes,
-                linewidth=2,
-                label=label,
-            )
+            style = {"color": color, "linestyle": dashes, "linewidth": 2, "label": f"rk {name}"}
+            axes.step(self.steps, self.effective_ranks(name), where="post", **style)
         highest = max(values.shape[1] for values in self.singular_values.values())
         axes.set_yticks(range(highest + 1))
         axes.set_ylim(-0.2, highest + 0.3)
@@ -375,26 +370,36 @@ def training_run(source: Any, *, tolerance: float = TOLERANCE) -> TrainingRun:
     letters = "KQV" if "K" in available or "Q" in available else "AV"
     matrices = {letter: _array_of_run(available, letter, dimensions=3) for letter in letters}
     _check_shapes(len(steps), loss, matrices)
-    # The first index is that of steps, and V is d' × d.
-    d = matrices["V"].shape[2]
-    a = d
-    if "K" in matrices:
-        a = matrices["K"].shape[1]
-        K, Q, V = matrices.values()
-        matrices = {"K": K, "Q": Q, "A": K.transpose(0, 2, 1) @ Q, "V": V}
-    values = {name: numpy.linalg.svd(array, compute_uv=False) for name, array in matrices.items()}
-    # K and Q have a rows and d columns. A = KᵀQ has rank at most a and d: the other singular values
-    # are rounding.
-    if "K" in values:
-        values["A"] = values["A"][:, : min(a, d)]
+    # The first index is that of steps: V has the shape (steps, d', d), and K (steps, a, d).
+    _, d_out, d = matrices["V"].shape
+    # A as one matrix is KᵀQ with the identity as K, which has d rows.
+    a = matrices["K"].shape[1] if "K" in matrices else d
     return TrainingRun(
         source=str(source) if isinstance(source, str | Path) else "",
-        shape=LayerSizes(d, matrices["V"].shape[1], a),
+        shape=LayerSizes(d, d_out, a),
         tolerance=tolerance,
         steps=steps,
         loss=loss,
-        singular_values=values,
+        singular_values=_singular_values(matrices),
     )
+
+
+def _singular_values(matrices: dict[str, Any]) -> dict[str, Any]:
+    """Return the singular values of K, Q, A = KᵀQ and V, or of A and V, by these letters: arrays
+    with a row for each step, the largest value first.
+
+    ``matrices`` are K, Q and V, or A and V, by their letters, in this order, with three indices,
+    the step first.
+    """
+    if "K" not in matrices:
+        return {name: numpy.linalg.svd(A, compute_uv=False) for name, A in matrices.items()}
+    K, Q, V = matrices["K"], matrices["Q"], matrices["V"]
+    A = K.transpose(0, 2, 1) @ Q
+    of_K, of_Q, of_A, of_V = (numpy.linalg.svd(M, compute_uv=False) for M in (K, Q, A, V))
+    # K and Q have a rows and d columns. A = KᵀQ has rank at most a and d: its other singular values
+    # are rounding.
+    _, a, d = K.shape
+    return {"K": of_K, "Q": of_Q, "A": of_A[:, : min(a, d)], "V": of_V}
 
 
 def _array_of_run(available: dict[str, Tensor], name: str, dimensions: int) -> Any:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
@@ -104,10 +104,7 @@ def array_uses(
     for number, layer in enumerate(layers, 1):
         for name, role in _roles(layer):
             roles.setdefault(name, []).append(f"{role} of layer {number}")
-    of_norms_after: set[str] = set()
-    for layer in layers:
-        if layer.norm is not None and layer.norm.place == "post":
-            of_norms_after |= file_names(layer.norm.tensors())
+    of_norms_after = _names_of_norms_after(layers)
     uses = []
     for name, part in available.items():
         used_for = "; ".join(roles.get(name, ()))
@@ -122,20 +119,25 @@ def array_uses(
     return tuple(uses)
 
 
+def _names_of_norms_after(layers: Iterable[LayerTensors]) -> frozenset[str]:
+    """Return the names of the arrays of norms that stand after their layers, which change nothing
+    of what is said of the layers.
+    """
+    found: frozenset[str] = frozenset()
+    for layer in layers:
+        if layer.norm is not None and layer.norm.place == "post":
+            found |= file_names(layer.norm.tensors())
+    return found
+
+
 def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
     """Yield the names of the arrays of a file that a layer uses, each with what it is in the layer:
     ``Q``, ``bias of O``, or ``Q, K and V`` where these are one array.
     """
-    for parts, role in ((layer.parts, "{}"), (layer.biases, "bias of {}")):
-        # One array may be several matrices, and one matrix may be made from several arrays.
-        letters_by_name: dict[str, list[str]] = {}
-        for letter, part in parts.items():
-            for name in sorted(part.file_names):
-                letters_by_name.setdefault(name, []).append(letter)
-        for name, letters in letters_by_name.items():
-            *others, last = letters
-            words = f"{', '.join(others)} and {last}" if others else last
-            yield name, role.format(words)
+    for name, letters in _letters_by_name(layer.parts).items():
+        yield name, letters
+    for name, letters in _letters_by_name(layer.biases).items():
+        yield name, f"bias of {letters}"
     norm = layer.norm
     # A norm after the layer has remarks of its own, and is not part of what the layer determines.
     if norm is None or norm.place == "post":
@@ -144,6 +146,26 @@ def _roles(layer: LayerTensors) -> Iterator[tuple[str, str]]:
         if entries is not None:
             for name in sorted(entries.file_names):
                 yield name, f"{letter} of the norm before the heads"
+
+
+def _letters_by_name(parts: Mapping[str, Tensor]) -> dict[str, str]:
+    """Return by the name of each array of a file the letters of the matrices that are made from it,
+    in words: ``Q``, or ``Q, K and V``.
+
+    ``parts`` are the matrices, or biases, by their letters. One array may be several of them, and
+    one of them may be made from several arrays.
+    """
+    found: dict[str, list[str]] = {}
+    for letter, part in parts.items():
+        for name in sorted(part.file_names):
+            found.setdefault(name, []).append(letter)
+    return {name: _listed_letters(letters) for name, letters in found.items()}
+
+
+def _listed_letters(letters: Sequence[str]) -> str:
+    """Return one or more letters in words: ``Q``, ``Q and K``, ``Q, K and V``."""
+    *others, last = letters
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _why_left_out(name: str, options: StoredOptions) -> str:
@@ -233,23 +255,57 @@ def check_accounted(
         used |= file_names(layer.all_tensors())
     unread = [name for name in available if name not in used and not ignored.fullmatch(name)]
     for layer in layers:
-        modules = modules_of(layer)
-        blocks = blocks_around(modules)
-        # Matrices that are called Q, K and V may stand in a block beside arrays of any name: there
-        # siblings are not looked for.
-        module_of_siblings = "" if layer.is_one_head else common_module(layer)
+        names = _NamesOfLayer.of(layer)
         for name in unread:
-            # In the modules every array is of the layer; in the block around them factors of the
-            # outputs, and what makes the layer another one; and siblings of its matrices.
-            is_inside = name.startswith(modules) and not _changes_nothing(name, options)
-            is_in_block = name.startswith(blocks)
-            is_factor = is_in_block and re.search(NAMES["factors"], name) is not None
-            changes_layer = is_in_block and _is_not_in_model(name, options)
-            is_sibling = _is_sibling(name, module_of_siblings, options)
-            if is_inside or is_factor or changes_layer or is_sibling:
+            if names.include(name, options):
                 raise InvalidCaseError("ignore", _not_understood(available[name], layer))
     if not known:
         _check_no_layer_is_missed(unread, available, layers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _NamesOfLayer:
+    """How the names of the arrays begin that belong to a layer, or may do so.
+
+    Parameters
+    ----------
+    modules : tuple of str
+        The beginnings of the names of all that is of the layer: its module and those of its
+        matrices.
+    blocks : tuple of str
+        Those of the names in the blocks around these modules.
+    module_of_siblings : str
+        That of the names of all its matrices, beside which any array may be of the layer; empty if
+        siblings of the matrices are not looked for.
+    """
+
+    modules: tuple[str, ...]
+    blocks: tuple[str, ...]
+    module_of_siblings: str
+
+    @classmethod
+    def of(cls, layer: LayerTensors) -> Self:
+        """Return the beginnings of the names for a layer, by the names of its matrices."""
+        modules = modules_of(layer)
+        # Matrices that are called Q, K and V may stand in a block beside arrays of any name: there
+        # siblings are not looked for.
+        siblings = "" if layer.is_one_head else common_module(layer)
+        return cls(modules=modules, blocks=blocks_around(modules), module_of_siblings=siblings)
+
+    def include(self, name: str, options: StoredOptions) -> bool:
+        """Return whether an array belongs to the layer by its name, and may change what is said of
+        it with these options.
+
+        In the modules every array is of the layer; in the block around them factors of the outputs
+        are, and what makes the layer another function; and beside its matrices their siblings.
+        """
+        if name.startswith(self.modules) and not _changes_nothing(name, options):
+            return True
+        if name.startswith(self.blocks):
+            is_factor = re.search(NAMES["factors"], name) is not None
+            if is_factor or _is_not_in_model(name, options):
+                return True
+        return _is_sibling(name, self.module_of_siblings, options)
 
 
 def _is_not_in_model(name: str, options: StoredOptions) -> bool:
@@ -312,15 +368,13 @@ def _check_no_layer_is_missed(
     # Where some layers are of texts, only these were read, and those of images are left out.
     is_of_texts = not all(re.search(NAMES["images"], layer.name) for layer in layers)
     for name in names:
-        if len(available[name].shape) < 2 or not re.search(NAMES["matrices_of_attention"], name):
+        is_matrix = len(available[name].shape) >= 2
+        if not is_matrix or not re.search(NAMES["matrices_of_attention"], name):
             continue
-        # Such as a mask, which is no matrix of weights.
-        changes_nothing = any(
-            re.search(expression, name) for _, expression in _kinds_that_change_nothing()
-        )
         is_of_images = is_of_texts and re.search(NAMES["images"], name) is not None
-        # A name of a known kind, as ``attention to other tokens``, is listed as left out.
-        if kinds_of(name) or changes_nothing or is_of_images:
+        # A name of a known kind, as ``attention to other tokens``, is listed as left out; and an
+        # array such as a mask is no matrix of weights.
+        if kinds_of(name) or _is_kind_that_changes_nothing(name) or is_of_images:
             continue
         raise InvalidCaseError(
             "ignore",
@@ -330,24 +384,19 @@ def _check_no_layer_is_missed(
         )
 
 
+def _is_kind_that_changes_nothing(name: str) -> bool:
+    """Return whether an array is by its name of a kind that changes nothing, such as a mask."""
+    return any(re.search(expression, name) for _, expression in _kinds_that_change_nothing())
+
+
 def modules_of(layer: LayerTensors) -> tuple[str, ...]:
     """Return the beginnings of names such that all arrays whose names begin so belong to a layer:
     those of its module, as ``layers.0.attn.``, if that is one of attention by its name, and of the
     modules of its matrices, as ``layers.0.attn.q_proj.``.
     """
-    names = sorted(file_names(layer.parts.values()))
-    found = set()
-    for name in names:
-        matrix = re.fullmatch(r"(.*[./])(weight|kernel)(:0)?", name)
-        if matrix:
-            found.add(matrix[1])
-        # nn.MultiheadAttention has arrays of these names, and beside them ``bias_k`` and
-        # ``bias_v``, or one bias for three matrices; it may stand alone, without a module around
-        # it.
-        if name.endswith("in_proj_weight"):
-            found.add(name.removesuffix("in_proj_weight") + "bias_")
-        if name.endswith("q_proj_weight"):
-            found.add(name.removesuffix("q_proj_weight") + "in_proj_bias")
+    found: set[str] = set()
+    for name in file_names(layer.parts.values()):
+        found.update(_beginnings_of_matrix(name))
     module = common_module(layer)
     beginnings = [module]
     if "O" not in layer.parts:
@@ -356,6 +405,21 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
         beginnings.append(re.sub(r"[^./]+[./]$", "", module))
     found |= {beginning for beginning in beginnings if re.search(NAMES["attention"], beginning)}
     return tuple(found)
+
+
+def _beginnings_of_matrix(name: str) -> Iterator[str]:
+    """Yield the beginnings of the names of arrays that belong to a matrix of this name: its module,
+    as ``attn.q_proj.`` of ``attn.q_proj.weight``, or the names of biases of nn.MultiheadAttention.
+    """
+    matrix = re.fullmatch(r"(.*[./])(weight|kernel)(:0)?", name)
+    if matrix:
+        yield matrix[1]
+    # nn.MultiheadAttention has arrays of these names, and beside them ``bias_k`` and ``bias_v``, or
+    # one bias for three matrices; it may stand alone, without a module around it.
+    if name.endswith("in_proj_weight"):
+        yield name.removesuffix("in_proj_weight") + "bias_"
+    if name.endswith("q_proj_weight"):
+        yield name.removesuffix("q_proj_weight") + "in_proj_bias"
 
 
 def common_module(layer: LayerTensors) -> str:
@@ -391,7 +455,7 @@ def _changes_nothing(name: str, options: StoredOptions) -> bool:
     name: as a buffer, a position, an array of attention to other tokens, or a bias or norm that the
     options leave out.
     """
-    if any(re.search(expression, name) for _, expression in _kinds_that_change_nothing()):
+    if _is_kind_that_changes_nothing(name):
         return True
     kinds = kinds_of(name)
     # K and Q of other tokens are a layer of their own.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -92,41 +92,60 @@ def read_architecture(config: Mapping[str, Any]) -> Architecture | None:
     model, text = _model(config)
     if model is None:
         return None
+    heads = groups = head_size = None
     # Layers of a model with ``each`` = true have numbers of heads of their own.
-    heads = None if model.get("each", False) else number_in(text, "heads")
-    place = model["norm_place"]
-    if place not in ("before", "after"):
-        # Then the table has a key of the configuration, whose value is true for norms before
-        # layers.
-        is_before = text.get(place, model.get("before_by_default", True))
-        place = "before" if is_before else "after"
-    # The table says True, False, or the key of the configuration that says it.
-    rotary = model.get("rotary", False)
-    if rotary == "position_embedding_type":
-        rotary = text.get(rotary) == "rotary"
-    elif isinstance(rotary, str):
-        # The key, as ``alibi``, says that there are other positions in place of rotations.
-        rotary = not text.get(rotary, False)
-    groups = None if heads is None else _key_value_heads(text, model.get("groups"), heads)
-    # Equally many heads share each key.
-    if heads is not None and (groups is None or heads % groups):
-        return None
+    if not model.get("each", False):
+        heads = number_in(text, "heads")
+    if heads is not None:
+        groups = _key_value_heads(text, model.get("groups"), heads)
+        # Equally many heads share each key.
+        if groups is None or heads % groups:
+            return None
+        head_size = _head_size(text, heads)
     return Architecture(
         name=model["name"],
         softmax=True,
         skip=True,
         norm=model["norm"],
-        norm_place=place,
-        rotary=rotary,
+        norm_place=_norm_place(model, text),
+        rotary=_is_rotary(model, text),
         heads=heads,
         key_value_heads=groups,
-        head_size=None if heads is None else _head_size(text, heads),
+        head_size=head_size,
         tied_embeddings=_has_tied_embeddings(config, text),
         positions=_positions(model, text),
         changes=model.get("changes", ""),
         cut=_cut(model, text, groups, heads),
         norm_has_arrays=model.get("norm_has_arrays", True),
     )
+
+
+def _norm_place(model: Mapping[str, Any], text: Mapping[str, Any]) -> Literal["before", "after"]:
+    """Return on which side of its layers a model has their norms.
+
+    ``model`` is the row of the table, and ``text`` the configuration of the model of texts.
+    """
+    place: str = model["norm_place"]
+    is_before = place == "before"
+    if place not in ("before", "after"):
+        # Then it is a key of the configuration, whose value is true for norms before layers.
+        is_before = text.get(place, model.get("before_by_default", True))
+    return "before" if is_before else "after"
+
+
+def _is_rotary(model: Mapping[str, Any], text: Mapping[str, Any]) -> bool:
+    """Return whether a model rotates queries and keys by positions.
+
+    ``model`` is the row of the table, and ``text`` the configuration of the model of texts.
+    """
+    # The table says True, False, or the key of the configuration that says it.
+    rotary: bool | str = model.get("rotary", False)
+    if isinstance(rotary, bool):
+        return rotary
+    if rotary == "position_embedding_type":
+        return text.get(rotary) == "rotary"
+    # The key, as ``alibi``, says that there are other positions in place of rotations.
+    return not text.get(rotary, False)
 
 
 def norms_add_one(config: Mapping[str, Any]) -> bool:
@@ -191,29 +210,44 @@ def architecture_by_names(names: Iterable[str]) -> Architecture | None:
     """
     present = list(names)
     for row in ARCHITECTURES["by_names"]:
-        # A row has expressions of which each fits some name, and others that fit none.
-        if not all(_fits(expression, present) for expression in row["names"]):
-            continue
-        if any(_fits(expression, present) for expression in row.get("without", ())):
-            continue
-        model = ARCHITECTURES["models"][row["model"]]
-        return Architecture(
-            name=row["name"],
-            softmax=True,
-            skip=True,
-            norm=model["norm"],
-            norm_place=model["norm_place"],
-            rotary=model.get("rotary", False),
-            heads=None,
-            key_value_heads=None,
-            head_size=None,
-            # Of the arrays that are there, which are all known, none is the copy of another.
-            tied_embeddings=False,
-            positions=model.get("positions", ""),
-            by_names=True,
-            changes=row.get("changes", ""),
-        )
+        if _are_names_of(row, present):
+            return _architecture_of_row(row)
     return None
+
+
+def _are_names_of(row: Mapping[str, Any], present: Sequence[str]) -> bool:
+    """Return whether the names ``present`` in a file are those of the model that a row of the table
+    ``by_names`` is about.
+
+    The row has regular expressions, of which each fits some name, and perhaps others, under
+    ``without``, that fit none.
+    """
+    has_all = all(_fits(expression, present) for expression in row["names"])
+    excluded = row.get("without", ())
+    return has_all and not any(_fits(expression, present) for expression in excluded)
+
+
+def _architecture_of_row(row: Mapping[str, Any]) -> Architecture:
+    """Return the architecture that a row of the table ``by_names`` says: that of its ``model``,
+    under its own name, without sizes.
+    """
+    model = ARCHITECTURES["models"][row["model"]]
+    return Architecture(
+        name=row["name"],
+        softmax=True,
+        skip=True,
+        norm=model["norm"],
+        norm_place=model["norm_place"],
+        rotary=model.get("rotary", False),
+        heads=None,
+        key_value_heads=None,
+        head_size=None,
+        # Of the arrays that are there, which are all known, none is the copy of another.
+        tied_embeddings=False,
+        positions=model.get("positions", ""),
+        by_names=True,
+        changes=row.get("changes", ""),
+    )
 
 
 def known_architecture(config: Mapping[str, Any], names: Iterable[str]) -> Architecture | None:
@@ -298,8 +332,11 @@ def text_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def number_in(config: Mapping[str, Any], size: str) -> int | None:
-    """Return a size, ``heads``, ``groups``, ``head_size``, ``layers`` or ``width``, under its usual
-    keys, as ``n_head`` for ``heads``; ``None`` where nothing is said, or two different numbers are.
+    """Return a size, ``heads``, ``groups``, ``head_size``, ``layers`` or ``width``, under the first
+    of its usual keys with a positive integer, as ``n_head`` for ``heads``.
+
+    ``None`` where there is no such key, or another part of the model has another number, as
+    ``decoder_attention_heads``.
     """
     # Numbers under further keys, of other parts of the model, which have to be the same if they are
     # there.
@@ -345,17 +382,16 @@ def _key_value_heads(text: Mapping[str, Any], rule: str | None, heads: int) -> i
     """Return the number of heads of keys and values: that of the queries, ``heads``, where nothing
     is said; ``None`` if a key that has to say it has no positive number.
 
-    ``rule`` is how the configuration ``text`` says it, by the row of the table.
+    ``rule`` is how the configuration ``text`` says it, by the row of the table: ``falcon``,
+    ``multi_query``, ``chatglm`` or ``mpt``; ``None`` for a key such as ``num_key_value_heads``.
     """
-    # Falcon, but for its new architecture, and StarCoder have one head of keys and values unless
-    # ``multi_query`` is false; ChatGLM has as many as queries unless its key is true.
-    if rule == "falcon":
-        if text.get("new_decoder_architecture", False):
-            return number_in(text, "groups") or heads
-        return 1 if text.get("multi_query", True) else heads
+    one_or_all = 1 if text.get("multi_query", True) else heads
     if rule == "multi_query":
-        return 1 if text.get("multi_query", True) else heads
+        return one_or_all
+    if rule == "falcon" and not text.get("new_decoder_architecture", False):
+        return one_or_all
     if rule == "chatglm":
+        # The number of groups counts only if this key is true.
         if not text.get("multi_query_attention", False):
             return heads
         groups = text.get("multi_query_group_num")

@@ -20,6 +20,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME, fraction
 from m2bridge.convert import MAX_ARRAY_ENTRIES
 from m2bridge.convert.bounded_io import read_rational
 from m2bridge.errors import ConversionError, InvalidCaseError, TooLargeError
+from m2bridge.results.sheet import visible
 
 EXACT = "exact"
 """The kind of integers and fractions; other kinds are names of types of floating-point numbers."""
@@ -135,6 +136,55 @@ def stack_of(name: str, parts: Sequence[Tensor]) -> Tensor:
         return numpy.stack(arrays)
 
     return Tensor(name, (len(parts), *first.shape), first.kind, read, sources=tuple(parts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeededVector:
+    """A bias, or γ or β of a norm, that is read if it has the shape that is needed; with the words
+    of the error if it has another one.
+
+    Parameters
+    ----------
+    kind : str
+        ``bias`` or ``norm``.
+    entries : str
+        What the entries are for: ``one for each output of 'q_proj'``.
+    advice : str
+        How the vector can be left out, as a command: ``let biases be ignored``; empty if it cannot.
+    """
+
+    kind: str
+    entries: str
+    advice: str
+
+    def read(self, part: Tensor, shape: tuple[int, ...]) -> Any:
+        """Return the entries of a tensor as an array of this shape, for biases perhaps (heads, a);
+        in the file the entries of all heads may stand in one row.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the tensor has another shape, which is seen before anything is read.
+        """
+        if part.shape in (shape, (prod(shape),)):
+            return part.array().reshape(shape)
+        size = " × ".join(map(str, shape))
+        advice = f"{self.advice}, or give" if self.advice else "give"
+        raise InvalidCaseError(
+            "weights",
+            f"'{visible(part.name):.60}' is {part.size_text}, a {self.kind} of {size} entries is"
+            f" needed, {self.entries}; {advice} it another name if it does not belong to this"
+            " layer",
+        )
+
+
+def needed_bias(matrix: Tensor) -> NeededVector:
+    """Return what the bias beside a matrix has to be: one entry for each output of the matrix."""
+    return NeededVector(
+        kind="bias",
+        entries=f"one for each output of '{visible(matrix.name):.60}'",
+        advice="let biases be ignored",
+    )
 
 
 def as_array(name: str, value: Any) -> tuple[Any, str]:

@@ -11,7 +11,7 @@ Q, K and V; ``is_one_head`` if its names or shapes are those of one head, when n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from m2bridge.errors import InvalidCaseError
@@ -23,8 +23,25 @@ from m2bridge.trained_weights.checkpoints.architecture import (
     text_model,
 )
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
-from m2bridge.trained_weights.checkpoints.layouts import StoredAs
+from m2bridge.trained_weights.checkpoints.layouts import StoredAs, in_out_by_output, in_out_by_shape
 from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
+
+
+def check_entries(layers: Iterable[LayerTensors]) -> None:
+    """Check that the matrices of layers are arrays with indices and entries, and not numbers.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one is a number, or has an index without values, as an array of the shape (0, 4).
+    """
+    for layer in layers:
+        for part in layer.parts.values():
+            named = f"'{visible(part.name):.120}' is {part.size_text}"
+            if not part.shape:
+                raise InvalidCaseError("weights", f"{named}: give matrices")
+            if 0 in part.shape:
+                raise InvalidCaseError("weights", f"{named}: a matrix has no entries")
 
 
 def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool) -> None:
@@ -40,9 +57,8 @@ def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool
     """
     for layer in layers:
         query = layer.parts.get("Q")
-        # A is of one head, and an array with three indices has the heads as its first one.
-        is_flat = query is not None and (layer.is_stacked or len(query.shape) == 2)
-        if query is None or not is_flat or layer.is_one_head or layer.own_heads is not None:
+        # A is of one head, and has no Q.
+        if query is None or _shows_its_heads(layer, query):
             continue
         if is_configured:
             raise InvalidCaseError(
@@ -60,6 +76,15 @@ def check_heads_are_known(layers: Iterable[LayerTensors], *, is_configured: bool
             f"{named}, and nothing says how many heads a layer has: give their number, or the file"
             " in a folder with its config.json",
         )
+
+
+def _shows_its_heads(layer: LayerTensors, query: Tensor) -> bool:
+    """Return whether a layer shows the number of its heads: an array beside it does, it is taken
+    for one head, or its Q, ``query``, is an array of its own with the heads as its first index.
+    """
+    if layer.is_one_head or layer.own_heads is not None:
+        return True
+    return not layer.is_stacked and len(query.shape) != 2
 
 
 def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | None) -> None:
@@ -82,6 +107,25 @@ def check_outputs(layers: Iterable[LayerTensors], architecture: Architecture | N
                 f"the layer of '{visible(layer.parts['V'].name):.120}' has no output matrix in this"
                 f" file, which {architecture.name} has: give its name, or, for the layer without"
                 " it, the names of query, key and value",
+            )
+
+
+def check_output_biases(layers: Iterable[LayerTensors]) -> None:
+    """Check that no layer has a bias of its outputs without an output matrix, to whose outputs the
+    bias is added.
+
+    Raises
+    ------
+    InvalidCaseError
+        If one has: the outputs OV + b are not known without O.
+    """
+    for layer in layers:
+        bias = layer.biases.get("O")
+        if bias is not None and "O" not in layer.parts:
+            raise InvalidCaseError(
+                "output",
+                f"'{visible(bias.name):.120}' is the bias of an output matrix that is not in this"
+                " file: give the name of this matrix, or let biases be ignored",
             )
 
 
@@ -233,9 +277,11 @@ def check_shared_keys(configuration: Mapping[str, Any], layers: Iterable[LayerTe
     if heads is None or groups is None:
         return
     for layer in layers:
-        if layer.is_stacked or "Q" not in layer.parts or len(layer.parts["Q"].shape) != 2:
+        query, key = layer.parts.get("Q"), layer.parts.get("K")
+        if layer.is_stacked or query is None or key is None:
             continue
-        query, key = layer.parts["Q"], layer.parts["K"]
+        if len(query.shape) != 2 or len(key.shape) != 2:
+            continue
         # With as many rows for each head, rows of Q : rows of K = heads : groups. Whether the
         # heads divide the rows is seen where the arrays are cut.
         if query.shape[0] * groups != key.shape[0] * heads:
@@ -276,25 +322,22 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
     InvalidCaseError
         If neither a user nor names nor shapes say it.
     """
+    # What a user says is not compared with names and shapes.
+    if said.is_in_out is not None:
+        return
     for layer in layers:
         query = layer.parts["Q"]
-        if said.is_in_out is not None or layer.is_stacked or len(query.shape) != 2:
-            continue
         parts = [layer.parts[letter] for letter in "QKV"]
-        # Names as ``weight``, ``kernel`` and ``W_Q`` are each used with one of the two shapes.
-        if all(_SIDES_SAID.search(part.name) for part in parts):
+        # Names as ``weight``, ``kernel`` and ``W_Q`` are each used with one of the two shapes, and
+        # of three indices the order is asked for elsewhere.
+        if len(query.shape) != 2 or all(_SIDES_SAID.search(part.name) for part in parts):
             continue
-        matrices = [part for part in parts if len(part.shape) == 2]
-        rows = {part.shape[0] for part in matrices}
-        columns = {part.shape[1] for part in matrices}
-        # One head has fewer rows than columns, if these are (out, in). And Q, K and V have equally
-        # many columns, one for each entry of a token, but not always equally many rows.
-        is_wide = query.shape[0] < query.shape[1]
-        only_columns_agree = len(columns) == 1 and len(rows) > 1
-        if is_wide or only_columns_agree:
-            continue
-        # A symmetric matrix is the same in both shapes.
-        if all(map(_is_symmetric, parts)):
+        if layer.is_stacked:
+            are_shown = not _may_be_transposed(query, layer.parts.get("O"))
+        else:
+            # A symmetric matrix is the same in both shapes.
+            are_shown = _shapes_show_sides(parts) or all(map(_is_symmetric, parts))
+        if are_shown:
             continue
         raise InvalidCaseError(
             "layout",
@@ -302,3 +345,40 @@ def check_sides(layers: Iterable[LayerTensors], said: StoredAs) -> None:
             " whether it is (out, in), as in PyTorch, or (in, out), as in Flax, Keras and"
             " TensorFlow; give the layout, rows or columns",
         )
+
+
+def _shapes_show_sides(parts: Sequence[Tensor]) -> bool:
+    """Return whether the shapes of Q, K and V, in this order, show that they are (out, in).
+
+    They do if Q has fewer rows than columns, as one head has; or if all have equally many columns,
+    one for each entry of a token, but not all equally many rows.
+    """
+    rows_of_Q, columns_of_Q = parts[0].shape
+    matrices = [part for part in parts if len(part.shape) == 2]
+    rows = {part.shape[0] for part in matrices}
+    columns = {part.shape[1] for part in matrices}
+    return rows_of_Q < columns_of_Q or (len(columns) == 1 and len(rows) > 1)
+
+
+def _may_be_transposed(stacked: Tensor, output: Tensor | None) -> bool:
+    """Return whether one matrix with Q, K and V that is taken for (out, in) may be (in, out): if
+    its columns can be those of Q, K and V too, and Q then has fewer rows than columns, as one head
+    has.
+
+    Its own shape, as (3d, d), or a square O, ``output``, may show that it is not; ``output`` is
+    ``None`` if there is no O.
+    """
+    shown = (in_out_by_shape(stacked), in_out_by_output(stacked, output))
+    if any(is_in_out is not None for is_in_out in shown):
+        return False
+    rows, columns = stacked.shape
+    if output is not None and len(output.shape) == 2:
+        # Transposed, O has as many columns as it has rows now, one for each row of Q.
+        rows_of_Q = output.shape[0]
+    elif columns % 3 == 0:
+        rows_of_Q = columns // 3
+    else:
+        return False
+    rows_of_K_and_V = columns - rows_of_Q
+    is_split = rows_of_Q > 0 and rows_of_K_and_V > 0 and rows_of_K_and_V % 2 == 0
+    return is_split and rows_of_Q < rows

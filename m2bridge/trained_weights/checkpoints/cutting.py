@@ -61,16 +61,8 @@ def split_q_then_k_then_v(stacked: Any, output: Any, heads: int, part: Tensor) -
             "weights", f"{named}: Q, K and V in one array must be a matrix, or three"
         )
     rows = stacked.shape[0]
-    if output is not None and output.ndim == 2:
-        # O has v columns for each head, and Q a rows, with a = v. Where heads share their keys,
-        # Q has more than a third of the rows.
-        rows_of_Q = output.shape[1]
-        rows_of_K_and_V = rows - rows_of_Q
-        is_split = rows_of_Q > 0 and rows_of_K_and_V > 0 and rows_of_K_and_V % 2 == 0
-    else:
-        rows_of_Q = rows // 3
-        is_split = rows > 0 and rows % 3 == 0
-    if not is_split:
+    rows_of_Q = _rows_of_Q(rows, output)
+    if rows_of_Q is None:
         raise InvalidCaseError(
             "weights", f"{named}: {rows} is not the number of rows of Q, K and V, 3·a·heads"
         )
@@ -81,6 +73,22 @@ def split_q_then_k_then_v(stacked: Any, output: Any, heads: int, part: Tensor) -
     # K and V have half of the other rows each.
     end_of_K = rows_of_Q + (rows - rows_of_Q) // 2
     return {"Q": stacked[:rows_of_Q], "K": stacked[rows_of_Q:end_of_K], "V": stacked[end_of_K:]}
+
+
+def _rows_of_Q(rows: int, output: Any) -> int | None:
+    """Return how many of the ``rows`` rows of one array with Q, K and V are those of Q: as many as
+    a matrix O, ``output``, has columns; a third of them if O is ``None`` or has three indices.
+
+    ``None`` is returned if the other rows are not those of K and V, as many of each.
+    """
+    if output is None or output.ndim != 2:
+        return rows // 3 if rows > 0 and rows % 3 == 0 else None
+    # O has v columns for each head, and Q a rows, with a = v. Where heads share their keys, Q has
+    # more than a third of the rows.
+    rows_of_Q: int = output.shape[1]
+    rows_of_K_and_V = rows - rows_of_Q
+    is_split = rows_of_Q > 0 and rows_of_K_and_V > 0 and rows_of_K_and_V % 2 == 0
+    return rows_of_Q if is_split else None
 
 
 def split_alternating(stacked: Any, cut: str, groups: int, size: int) -> dict[str, Any]:
@@ -191,7 +199,35 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
         raise InvalidCaseError(
             "heads", "A is that of one head: give K and Q, or A and V with the heads as first index"
         )
-    rows = {letter: matrix.shape[0] for letter, matrix in matrices.items()}
+    groups = _count_of_keys(matrices, heads)
+    # O has v columns for each head, and V has v rows for each group of heads.
+    if "O" in matrices and matrices["O"].shape[1] * groups != heads * matrices["V"].shape[0]:
+        raise InvalidCaseError(
+            "weights",
+            f"{shapes_in_words(matrices)}: O must have a column for each row of V of each head",
+        )
+    found = {"Q": _in_blocks(matrices["Q"], heads)}
+    for letter in "KV":
+        blocks = _in_blocks(matrices[letter], groups)
+        found[letter] = blocks.repeat(heads // groups, axis=0)
+    if "O" in matrices:
+        found["O"] = numpy.stack(numpy.split(matrices["O"], heads, axis=1))
+    return found
+
+
+def _count_of_keys(matrices: Mapping[str, Any], heads: int) -> int:
+    """Return the number of keys, which is that of values, of ``heads`` heads: K has a rows for each
+    key, where Q has a rows for each head.
+
+    ``matrices`` are Q, K and V of all heads by their letters.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the rows of Q are not those of so many heads, or those of K and V not those of keys and
+        values that equally many heads share.
+    """
+    rows = {letter: matrices[letter].shape[0] for letter in "QKV"}
     if rows["Q"] % heads or not rows["Q"]:
         raise InvalidCaseError(
             "heads", f"Q has {rows['Q']} rows, which are not those of {heads} heads"
@@ -204,19 +240,15 @@ def _with_index_of_heads(matrices: Mapping[str, Any], heads: int) -> dict[str, A
             "heads",
             f"{shapes_in_words(matrices)}: K and V have no rows for {heads} heads with a = {a}",
         )
-    # O has v columns for each head, and V has v rows for each group of heads.
-    if "O" in matrices and matrices["O"].shape[1] * groups != heads * rows["V"]:
-        raise InvalidCaseError(
-            "weights",
-            f"{shapes_in_words(matrices)}: O must have a column for each row of V of each head",
-        )
-    found = {}
-    for letter, number in {"Q": heads, "K": groups, "V": groups}.items():
-        blocks = matrices[letter].reshape(number, rows[letter] // number, -1)
-        found[letter] = blocks.repeat(heads // number, axis=0)
-    if "O" in matrices:
-        found["O"] = numpy.stack(numpy.split(matrices["O"], heads, axis=1))
-    return found
+    return groups
+
+
+def _in_blocks(matrix: Any, number: int) -> Any:
+    """Return a matrix as an array with a first index for ``number`` blocks of equally many rows,
+    one below the other; they divide its rows.
+    """
+    rows, columns = matrix.shape
+    return matrix.reshape(number, rows // number, columns)
 
 
 def heads_sharing_a_key(arrays: Mapping[str, Any]) -> int:
@@ -249,18 +281,24 @@ def rule_that_shapes_violate(shapes: Mapping[str, tuple[int, int]]) -> str:
     if "A" in shapes and shape_of_scores != (d, d):
         return "A = KᵀQ must be square, d × d"
     if "K" in shapes and shapes["Q"] != shapes["K"]:
-        K, Q = shapes["K"], shapes["Q"]
-        advice = ""
-        if Q[::-1] == K:
-            advice = "; is one of them transposed?"
-        elif K[1] == Q[1] and Q[0] % K[0] == 0:
-            advice = "; where heads share keys and values, say how many heads there are"
-        return f"K and Q must have the same shape, a × d{advice}"
+        rule = "K and Q must have the same shape, a × d"
+        return rule + _why_keys_differ(shapes["K"], shapes["Q"])
     if V[1] != d:
         rule = f"V must have as many columns as {scores}, the dimension d of the tokens"
         return rule + _which_is_transposed(shape_of_scores, V)
     if "O" in shapes and shapes["O"][1] != V[0]:
         return "O must have as many columns as V has rows"
+    return ""
+
+
+def _why_keys_differ(K: tuple[int, int], Q: tuple[int, int]) -> str:
+    """Return advice that ends a message on K and Q of different shapes (rows, columns): one may be
+    transposed, or several heads may share a key; empty if neither explains these shapes.
+    """
+    if Q[::-1] == K:
+        return "; is one of them transposed?"
+    if K[1] == Q[1] and Q[0] % K[0] == 0:
+        return "; where heads share keys and values, say how many heads there are"
     return ""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -63,21 +63,34 @@ def tensors(source: Any) -> dict[str, Tensor]:
         )
     path = Path(source)
     check_readable(path)
-    if not path.is_dir():
-        if path.name.endswith(_INDEX):
-            return _arrays_of_index(path)
-        _check_is_whole(path)
-        return _arrays_of_file(path)
-    files_of_folder = sorted(path.iterdir())
+    if path.is_dir():
+        return _arrays_of_folder(path)
+    if path.name.endswith(_INDEX):
+        return _arrays_of_index(path)
+    _check_is_whole(path)
+    return _arrays_of_file(path)
+
+
+def _arrays_of_folder(folder: Path) -> dict[str, Tensor]:
+    """Return by their names the arrays of the model in a folder: those that its index names, else
+    those of its files .safetensors, .npz and .npy.
+
+    Raises
+    ------
+    ConversionError
+        If the folder has several indices, or neither an index nor such files, or a file of the
+        model is missing or cannot be read.
+    """
+    files_of_folder = sorted(folder.iterdir())
     indices = [file for file in files_of_folder if file.name.endswith(_INDEX_IN_FOLDER)]
+    if len(indices) > 1:
+        names = ", ".join(f"'{file.name}'" for file in indices)
+        raise ConversionError(f"'{folder}' has several models, {names}: give one of these files")
     if indices:
-        if len(indices) > 1:
-            names = ", ".join(f"'{file.name}'" for file in indices)
-            raise ConversionError(f"'{path}' has several models, {names}: give one of these files")
         return _arrays_of_index(indices[0])
     files = _of_one_model([file for file in files_of_folder if file.suffix in _OF_FOLDERS])
     if not files:
-        raise ConversionError(f"'{path}' has no files .safetensors, .npz or .npy in it")
+        raise ConversionError(f"'{folder}' has no files .safetensors, .npz or .npy in it")
     return _arrays_of_files(files)
 
 
@@ -124,15 +137,25 @@ def _of_one_model(files: Sequence[Path]) -> list[Path]:
         chosen = list(files)
     present = {file.name for file in chosen}
     for file in chosen:
-        match = _SHARD.fullmatch(file.name)
-        if match is not None:
-            name, number, total, ending = match.groups()
-            for other in range(1, min(int(total), MOST_SHARDS) + 1):
-                # Numbers have as many digits as that of this file, with zeros in front.
-                shard = f"{name}-{other:0{len(number)}}-of-{total}.{ending}"
-                if shard not in present:
-                    raise ConversionError(_missing(shard, file.parent))
+        for shard in _names_of_shards(file.name):
+            if shard not in present:
+                raise ConversionError(_missing(shard, file.parent))
     return chosen
+
+
+def _names_of_shards(name: str) -> Iterator[str]:
+    """Yield the names of all files among which a model is divided, by the name of one of them, as
+    ``model-00001-of-00002.safetensors``; nothing for the name of a file that is not a shard.
+
+    At most :data:`MOST_SHARDS` names are yielded.
+    """
+    match = _SHARD.fullmatch(name)
+    if match is None:
+        return
+    beginning, number, total, ending = match.groups()
+    for other in range(1, min(int(total), MOST_SHARDS) + 1):
+        # Numbers have as many digits as that of this file, with zeros in front.
+        yield f"{beginning}-{other:0{len(number)}}-of-{total}.{ending}"
 
 
 MOST_SHARDS = 10_000
@@ -175,18 +198,7 @@ def _arrays_of_index(index: Path) -> dict[str, Tensor]:
     ConversionError
         If the file is not an index, or one of the files is missing, or an array in it.
     """
-
-    def read_index() -> dict[str, str]:
-        """Return the names of files by the names of the arrays in them, as the index says."""
-        content = read_json(read_text(index, MAX_ARRAYS_JSON_BYTES))
-        files = content.get("weight_map") if isinstance(content, dict) else None
-        if not isinstance(files, dict) or not all(isinstance(f, str) for f in files.values()):
-            raise ConversionError(
-                "it is not an index of the files of a model: 'weight_map' is missing"
-            )
-        return files
-
-    file_of: dict[str, str] = _with_name_in_errors(index, read_index)
+    file_of: dict[str, str] = _with_name_in_errors(index, partial(_read_index, index))
     shards = sorted(set(file_of.values()))
     for shard in shards:
         # An index may not lead to other folders.
@@ -200,6 +212,17 @@ def _arrays_of_index(index: Path) -> dict[str, Tensor]:
         if name not in found:
             raise ConversionError(f"'{index.name}' says that '{name:.60}' is in '{shard:.60}': no")
     return found
+
+
+def _read_index(index: Path) -> dict[str, str]:
+    """Return the names of files by the names of the arrays in them, as an index says;
+    ConversionError if the file is not an index.
+    """
+    content = read_json(read_text(index, MAX_ARRAYS_JSON_BYTES))
+    files = content.get("weight_map") if isinstance(content, dict) else None
+    if not isinstance(files, dict) or not all(isinstance(file, str) for file in files.values()):
+        raise ConversionError("it is not an index of the files of a model: 'weight_map' is missing")
+    return files
 
 
 def _by_name(items: Iterable[Tensor]) -> dict[str, Tensor]:
@@ -222,21 +245,7 @@ def _arrays_of_file(path: Path) -> dict[str, Tensor]:
         If there is no such file, it is of another kind, or it is damaged or holds no arrays.
     """
     check_readable(path)
-    if not path.exists():
-        raise ConversionError(f"there is no file '{path}'")
-    if not path.is_file():
-        raise ConversionError(f"'{path}' is not a file")
-    reader = READERS.get(path.suffix.lower())
-    if advice := _OTHER_FILES.get(path.suffix.lower()):
-        raise ConversionError(f"'{path.name}' {advice}")
-    if path.name in _CONFIGURATIONS:
-        raise ConversionError(
-            f"'{path.name}' says what a model is, and has no weights: give the file beside it"
-        )
-    if reader is None:
-        raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
-    if not path.stat().st_size:
-        raise ConversionError(f"'{path}' is empty")
+    reader = _reader_of(path)
     _with_name_in_errors(path, lambda: _check_is_no_pointer(path))
     found: dict[str, Tensor] = _with_name_in_errors(path, lambda: _by_name(reader(path)))
     for name, item in found.items():
@@ -245,6 +254,33 @@ def _arrays_of_file(path: Path) -> dict[str, Tensor]:
     if not found:
         raise ConversionError(f"'{path}' holds no arrays")
     return found
+
+
+def _reader_of(path: Path) -> Callable[[Path], Iterator[Tensor]]:
+    """Return the function that yields the arrays of a file of this kind, by the ending of its name.
+
+    Raises
+    ------
+    ConversionError
+        If there is no such file, it is empty, or it is of a kind that is not read; with what to
+        give in its place where that is known.
+    """
+    if not path.exists():
+        raise ConversionError(f"there is no file '{path}'")
+    if not path.is_file():
+        raise ConversionError(f"'{path}' is not a file")
+    if advice := _OTHER_FILES.get(path.suffix.lower()):
+        raise ConversionError(f"'{path.name}' {advice}")
+    if path.name in _CONFIGURATIONS:
+        raise ConversionError(
+            f"'{path.name}' says what a model is, and has no weights: give the file beside it"
+        )
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise ConversionError(f"'{path.name}' does not end in {', '.join(READERS)}")
+    if not path.stat().st_size:
+        raise ConversionError(f"'{path}' is empty")
+    return reader
 
 
 _CONFIGURATIONS = ("config.json", "params.json", "adapter_config.json")

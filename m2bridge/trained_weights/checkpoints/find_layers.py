@@ -12,7 +12,7 @@ the tables of regular expressions in ``names.toml``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,10 +30,12 @@ from m2bridge.trained_weights.checkpoints.architecture import (
 )
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.checks import (
+    check_entries,
     check_factors,
     check_heads_are_known,
     check_no_bare_integers,
     check_norms,
+    check_output_biases,
     check_outputs,
     check_same_tokens,
     check_shared_keys,
@@ -104,59 +106,154 @@ def find_layers(
     """
     options = options or StoredOptions()
     said = stored_as(options.layout)
-    is_number = isinstance(heads, int) and not isinstance(heads, bool)
-    if heads is not None and (not is_number or heads < 1):
-        raise InvalidCaseError("heads", f"must be at least 1, not {heads!r:.60}")
+    _check_head_count(heads)
     given = {letter: array for letter, array in matrices.items() if array is not None}
     if (source is None) == (not given):
         raise InvalidCaseError("weights", "give a file or a dictionary, or K, Q and V, or A and V")
     if given:
-        return LayersInSource([given_layer(given)], available={}, head_count=heads)
+        layer = given_layer(given)
+        check_entries([layer])
+        return LayersInSource([layer], available={}, head_count=heads)
     available = tensors(source)
     has_names = any(names.values())
     weights = _weights_among(available, options, has_names=has_names)
     config = configuration(source) if isinstance(source, str | Path) else {}
     if has_names:
-        layers = named_layers(weights, names, said)
-        check_sides(layers, said)
+        layers = _layers_of_given_names(weights, names, said)
+        # Where only some names are given, arrays with usual names beside them, as an output matrix,
+        # are not read, but they are understood, and so not refused.
+        check_accounted(layers, weights, options, known=usual_layers(weights, said))
     else:
-        layers = _layers_of_texts(usual_layers(weights, said))
-    if not layers:
-        raise InvalidCaseError(
-            "query",
-            "no usual names are in it: say query, key and value, or stacked; it holds"
-            f" {listed(available)}",
-        )
-    # Where only some names are given, arrays with usual names beside them, as an output matrix, are
-    # not read, but they are understood, and so not refused.
-    usual = usual_layers(weights, said) if has_names else []
-    # Names that a user gives are taken at their word.
-    if not has_names:
-        check_outputs(layers, known_architecture(config, weights))
-        check_no_bare_integers(layers)
-    layers = [with_factors(layer, weights) for layer in layers]
-    if not has_names:
-        check_same_tokens(layers)
-    check_accounted(layers, weights, options, known=usual)
-    architecture = read_architecture(config)
-    layers = with_norms_beside(layers, weights, said=options.norm, architecture=architecture)
-    # Without config.json and option, names have to say what norms are.
-    if architecture is None and options.norm is None:
-        check_norms(layers)
-        check_factors(layers, weights)
+        usual = usual_layers(weights, said)
+        if not usual:
+            raise _has_no_usual_names(available)
+        layers = _understood_layers(usual, weights, config, count_biases=options.biases)
+        check_accounted(layers, weights, options)
+    layers = _with_known_norms(layers, weights, config, options.norm)
     # The number of heads: that of the option, else of config.json, else of an array beside a layer.
+    head_count = heads
     if heads is None:
-        heads = number_in(text_model(config), "heads")
-        check_sizes(config, layers)
-        check_shared_keys(config, layers)
+        head_count = _configured_head_count(config, layers)
     counts = _counts_of_heads(weights)
-    layers = [_with_its_heads(layer, counts, heads) for layer in layers]
-    if heads is None:
+    layers = [_with_its_heads(layer, counts, head_count) for layer in layers]
+    if head_count is None:
         check_heads_are_known(layers, is_configured=bool(config))
     layers = [_as_configured(layer, config, said) for layer in layers]
     if norms_add_one(config):
         layers = [_with_one_added(layer) for layer in layers]
-    return LayersInSource(layers, available=available, head_count=heads)
+    return LayersInSource(layers, available=available, head_count=head_count)
+
+
+def _check_head_count(heads: Any) -> None:
+    """Check that a given number of heads is a positive integer, or ``None``, as it is not given;
+    InvalidCaseError if it is something else.
+    """
+    # True is an int in Python, and no number of heads.
+    is_number = isinstance(heads, int) and not isinstance(heads, bool)
+    if heads is not None and (not is_number or heads < 1):
+        raise InvalidCaseError("heads", f"must be at least 1, not {heads!r:.60}")
+
+
+def _has_no_usual_names(available: Mapping[str, Tensor]) -> InvalidCaseError:
+    """Return the error for a source none of whose arrays have usual names; it lists the arrays."""
+    return InvalidCaseError(
+        "query",
+        "no usual names are in it: say query, key and value, or stacked; it holds"
+        f" {listed(available)}",
+    )
+
+
+def _configured_head_count(config: Mapping[str, Any], layers: Sequence[LayerTensors]) -> int | None:
+    """Return the number of heads of each layer that config.json says; ``None`` if it says none.
+
+    ``config`` is its content, empty if there is no such file. InvalidCaseError if the shapes of Q
+    and K of a layer are others than it says.
+    """
+    check_sizes(config, layers)
+    check_shared_keys(config, layers)
+    return number_in(text_model(config), "heads")
+
+
+def _layers_of_given_names(
+    weights: Mapping[str, Tensor], names: Mapping[str, str | None], said: StoredAs
+) -> list[LayerTensors]:
+    """Return the layers whose arrays have the names that a user gives, with the factors of their
+    outputs, if there are any. These names are taken at their word.
+
+    ``weights`` are all arrays by their names, ``names`` the given names by their options, as in
+    :func:`find_layers`, and ``said`` is what a user says of how arrays are stored.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a name is missing, or fits no array, or nothing says if matrices are (out, in).
+    """
+    layers = named_layers(weights, names, said)
+    check_entries(layers)
+    check_sides(layers, said)
+    return [with_factors(layer, weights) for layer in layers]
+
+
+def _understood_layers(
+    usual: list[LayerTensors],
+    weights: Mapping[str, Tensor],
+    config: Mapping[str, Any],
+    *,
+    count_biases: bool,
+) -> list[LayerTensors]:
+    """Return those of the layers with usual names that are of a model of texts, if it has any, with
+    the factors of their outputs, where there are factors.
+
+    Parameters
+    ----------
+    usual : list of LayerTensors
+    weights : dict
+        All arrays by their names.
+    config : dict
+        The content of config.json, empty if there is none.
+    count_biases : bool
+        Whether the biases of layers are read.
+
+    Raises
+    ------
+    InvalidCaseError
+        If the names of a layer may be those of another one: of a layer with an output matrix that
+        is missing, with scales for its integers, or with keys of other tokens.
+    """
+    layers = _layers_of_texts(usual)
+    check_entries(layers)
+    check_outputs(layers, known_architecture(config, weights))
+    if count_biases:
+        check_output_biases(layers)
+    check_no_bare_integers(layers)
+    layers = [with_factors(layer, weights) for layer in layers]
+    check_same_tokens(layers)
+    return layers
+
+
+def _with_known_norms(
+    layers: list[LayerTensors],
+    weights: Mapping[str, Tensor],
+    config: Mapping[str, Any],
+    said: str | None,
+) -> list[LayerTensors]:
+    """Return the layers, each with the norm before or after it, as names and config.json say.
+
+    ``weights`` are all arrays by their names, ``config`` is the content of config.json, empty if
+    there is none, and ``said`` the option ``norm``, or ``None``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If nothing says of a norm of which kind it is, where it stands, or what its factors are.
+    """
+    architecture = read_architecture(config)
+    found = with_norms_beside(layers, weights, said=said, architecture=architecture)
+    # Without config.json and option, names have to say what norms are.
+    if architecture is None and said is None:
+        check_norms(found)
+        check_factors(found, weights)
+    return found
 
 
 def _weights_among(
@@ -212,34 +309,40 @@ def _counts_of_heads(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
 def _with_its_heads(
     layer: LayerTensors, available: Mapping[str, Tensor], heads: int | None
 ) -> LayerTensors:
-    """Return the layer with the number of its heads, where an array beside it has a column for
-    each head.
+    """Return the layer with the number of its heads, ``own_heads``, where an array beside it has a
+    column for each head; else the layer as it is.
 
     ``available`` has the arrays that count heads by their names, and ``heads`` is the number that
-    is known otherwise, or ``None``.
+    an option or config.json says, or ``None``.
 
     Raises
     ------
     InvalidCaseError
         If an array has another number of columns than ``heads``.
     """
-    counts = NAMES["counts_heads"]
     for name, part in available.items():
-        is_kind_of_layer = re.search(counts["of_layer"], name) is not None
-        is_kind_of_model = re.search(counts["of_model"], name) is not None
-        is_of_layer = is_kind_of_layer and name.startswith(_beginning(layer))
-        # T5 has one array for all layers, in the first of them.
-        is_of_model = is_kind_of_model and _is_of_same_model(name, layer)
-        if not (is_of_layer or is_of_model):
+        if not _counts_heads_of(name, layer):
             continue
-        if heads not in (None, part.shape[1]):
+        columns = part.shape[1]
+        if heads not in (None, columns):
             raise InvalidCaseError(
                 "heads",
                 f"'{visible(name):.120}' is {part.size_text}, with an entry for each of"
-                f" {part.shape[1]} heads, and not of {heads}",
+                f" {columns} heads, and not of {heads}",
             )
-        return replace(layer, own_heads=part.shape[1])
+        return replace(layer, own_heads=columns)
     return layer
+
+
+def _counts_heads_of(name: str, layer: LayerTensors) -> bool:
+    """Return whether an array with a column for each head, by its name, is about this layer: it is
+    in the module of the layer, as in Swin, or about all layers of its model, as in T5, which has
+    one such array in the first layer.
+    """
+    counts = NAMES["counts_heads"]
+    if re.search(counts["of_layer"], name) and name.startswith(_beginning(layer)):
+        return True
+    return re.search(counts["of_model"], name) is not None and _is_of_same_model(name, layer)
 
 
 def _beginning(layer: LayerTensors) -> str:

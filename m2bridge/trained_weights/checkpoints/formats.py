@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 
@@ -33,9 +33,9 @@ from m2bridge.trained_weights.checkpoints.arrays import Tensor, itself, tensor, 
 def _npy(path: Path) -> Iterator[Tensor]:
     """Yield the one array of a file .npy, by the name of the file; its entries are read later."""
     with open(opened(path), "rb") as stream:
-        shape, dtype = _read_header(stream)
-    read = partial(_mapped, path)
-    yield Tensor(path.stem, shape, dtype.name, _reader_of_numbers(path.stem, dtype, read))
+        header = _read_header(stream)
+    read = _reader_of_numbers(path.stem, header.dtype, partial(_mapped, path))
+    yield Tensor(path.stem, header.shape, header.dtype.name, read)
 
 
 def _mapped(path: Path) -> Any:
@@ -51,10 +51,10 @@ def _npz(path: Path) -> Iterator[Tensor]:
     with open(opened(path), "rb") as file, zipfile.ZipFile(file) as archive:
         for member in archive.namelist():
             with archive.open(member) as stream:
-                shape, dtype = _read_header(stream)
+                header = _read_header(stream)
             name = member.removesuffix(".npy")
-            read = _reader_of_numbers(name, dtype, partial(_member, path, name))
-            yield Tensor(name, shape, dtype.name, read)
+            read = _reader_of_numbers(name, header.dtype, partial(_member, path, name))
+            yield Tensor(name, header.shape, header.dtype.name, read)
 
 
 def _member(path: Path, name: str) -> Any:
@@ -78,7 +78,14 @@ def _refuse(name: str, kind: str) -> Any:
     raise ConversionError(f"'{name:.60}' holds {kind}; {kinds}{advice}")
 
 
-def _read_header(stream: Any) -> tuple[tuple[int, ...], Any]:
+class _Header(NamedTuple):
+    """What the header of a file .npy says: the shape, and the type of NumPy, of the array."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+def _read_header(stream: Any) -> _Header:
     """Return the shape and the type of an array by the header of a file .npy, without its entries,
     which need not be there.
 
@@ -102,17 +109,33 @@ def _read_header(stream: Any) -> tuple[tuple[int, ...], Any]:
             f"its header has {length} bytes; at most {MAX_NPY_HEADER_BYTES} are read"
         )
     # NumPy reads from the length on.
-    content = io.BytesIO(size + stream.read(length))
+    header = _parsed_header(size + stream.read(length), version)
+    _check_header(header)
+    return header
+
+
+def _parsed_header(content: bytes, version: int) -> _Header:
+    """Return the header that these bytes are, the length and then the text, in a version of the
+    format; ConversionError if they are not one.
+    """
     read = numpy.lib.format.read_array_header_1_0
     if version > 1:
         read = numpy.lib.format.read_array_header_2_0
     try:
-        shape, _, dtype = read(content)
+        shape, _is_by_columns, dtype = read(io.BytesIO(content))
     except (SyntaxError, tokenize.TokenError, RecursionError, MemoryError, TypeError):
         # The header is a Python expression: what its parser says of other text, or of deep
         # brackets.
         raise ConversionError("its header is not one of NumPy") from None
-    if dtype.hasobject:
+    return _Header(shape, dtype)
+
+
+def _check_header(header: _Header) -> None:
+    """Check that arrays can have the shape and the type of a header; ConversionError if not, and
+    for Python objects and for too many dimensions.
+    """
+    shape = header.shape
+    if header.dtype.hasobject:
         raise ConversionError("it holds Python objects, which are never unpickled")
     if len(shape) > MAX_ARRAY_DIMENSIONS:
         raise ConversionError(
@@ -120,7 +143,6 @@ def _read_header(stream: Any) -> tuple[tuple[int, ...], Any]:
         )
     if any(type(number) is not int or number < 0 for number in shape):
         raise ConversionError(f"its shape is {shape!s:.60}, which no array has")
-    return shape, dtype
 
 
 _READ_OF_SAFETENSORS = {"F16", "BF16", "F32", "F64"}
@@ -133,11 +155,6 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
     import ml_dtypes  # noqa: F401  (NumPy knows bfloat16 then)
     import safetensors
 
-    def load(name: str) -> Any:
-        """Return the entries of an array of the file."""
-        with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
-            return file.get_tensor(name)
-
     try:
         with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
             for name in file.keys():  # noqa: SIM118  (no mapping)
@@ -148,10 +165,18 @@ def _safetensors(path: Path) -> Iterator[Tensor]:
                 if kind in _READ_OF_SAFETENSORS:
                     # F16 is called float16, and BF16 bfloat16.
                     kind = kind.replace("BF", "bfloat").replace("F", "float")
-                    read = partial(load, name)
+                    read = partial(_entries_in_safetensors, path, name)
                 yield Tensor(name, tuple(part.get_shape()), kind, read)
     except safetensors.SafetensorError as reason:
         raise ConversionError(str(reason)) from None
+
+
+def _entries_in_safetensors(path: Path, name: str) -> Any:
+    """Return the entries of the array of this name in a file .safetensors."""
+    import safetensors
+
+    with openable(path) as place, safetensors.safe_open(place, framework="numpy") as file:
+        return file.get_tensor(name)
 
 
 def _pytorch(path: Path) -> Iterator[Tensor]:
@@ -164,6 +189,26 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
     MethodUnavailableError
         If PyTorch is missing.
     """
+    content = _weights_first(_unpickled_tensors(path))
+    if not isinstance(content, dict):
+        raise ConversionError(f"it holds a {type(content).__name__} and no state dict")
+    for name, value in flattened(content):
+        # Only tensors of PyTorch are taken, as a checkpoint has numbers and texts beside them.
+        if hasattr(value, "detach"):
+            yield Tensor(name, tuple(value.shape), torch_kind(value), partial(itself, value))
+
+
+def _unpickled_tensors(path: Path) -> Any:
+    """Return what a file of PyTorch holds, tensors in nested dictionaries and lists; nothing but
+    tensors, numbers and texts is unpickled.
+
+    Raises
+    ------
+    ConversionError
+        If it is no such file, or holds objects of other types.
+    MethodUnavailableError
+        If PyTorch is missing.
+    """
     need = "files of PyTorch need the package torch; or save as .safetensors or .npz"
     torch = library("torch", need)
     with open(opened(path), "rb") as stream:
@@ -173,19 +218,13 @@ def _pytorch(path: Path) -> Iterator[Tensor]:
     mapped = True if begin == b"PK" else None  # the older form cannot be read in parts
     try:
         with openable(path) as name:
-            content = torch.load(name, map_location="cpu", weights_only=True, mmap=mapped)
+            return torch.load(name, map_location="cpu", weights_only=True, mmap=mapped)
     except Exception as reason:  # torch raises errors of many kinds
         message = (
             "torch.load(weights_only=True) refuses it: save model.state_dict(), which holds tensors"
             " alone"
         )
         raise ConversionError(f"{message} ({type(reason).__name__})") from None
-    content = _weights_first(content)
-    if not isinstance(content, dict):
-        raise ConversionError(f"it holds a {type(content).__name__} and no state dict")
-    for name, value in flattened(content):
-        if hasattr(value, "detach"):
-            yield Tensor(name, tuple(value.shape), torch_kind(value), partial(itself, value))
 
 
 def _weights_first(content: Any) -> Any:

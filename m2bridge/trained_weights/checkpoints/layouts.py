@@ -198,6 +198,19 @@ LAYOUTS = tuple(map(_layout, NAMES["usual"]))
 """The layouts that are known."""
 
 
+def arrays_called(
+    names: Mapping[str, str], star: str, available: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return by their letters the arrays that have these names, with the text ``star`` for ``*``;
+    a letter whose array is not among the ``available`` ones is left out.
+
+    So of ``{"Q": "*q_proj.weight"}`` and the star ``layers.0.`` it is the array
+    ``layers.0.q_proj.weight`` under Q.
+    """
+    full_names = {letter: name.replace("*", star) for letter, name in names.items()}
+    return {letter: available[name] for letter, name in full_names.items() if name in available}
+
+
 def oriented(
     parts: Mapping[str, Tensor], biases: Mapping[str, Tensor], layout: Layout
 ) -> dict[str, Tensor]:
@@ -219,28 +232,56 @@ def oriented(
         If it is not seen which index is that of the tokens.
     """
     query = parts.get("Q")
-    stacked = query is not None and "K" in parts and query.name == parts["K"].name
-    if stacked and query is not None and len(query.shape) == 2:
-        # O is stored as the array with Q, K and V is, which shows it better than a square O.
-        if _stacked_has_columns(query, parts.get("O"), layout):
-            return {letter: _transposed(part) for letter, part in parts.items()}
-        return dict(parts)
-    # The order of three indices of Q, K and V, and that of O: as the layout or the name of Q says.
-    # One array (3, ·, ·) with Q, K and V has the three as its first index, and A has no such order.
+    if query is not None and "K" in parts and query.name == parts["K"].name:
+        return _oriented_stack(parts, query, layout)
+    # The order of three indices of Q, K and V, and that of O. Of A, without Q, a user has to say
+    # it, else its first index is that of the heads.
     orders = layout.index_orders
-    if orders is None and query is not None:
-        orders = _OF_KERNELS if KERNEL.search(query.name) else ORDERS["heads-a-d"]
-    if orders is not None and not layout.index_orders_said and not stacked and query is not None:
-        orders = _checked_orders(query, biases.get("Q"), orders)
+    if query is not None:
+        orders = _orders_of_indices(query, biases.get("Q"), layout)
     found = {}
     for letter, part in parts.items():
-        if len(part.shape) == 3 and orders is not None and not stacked:
+        if len(part.shape) == 3 and orders is not None:
             found[letter] = _with_heads_first(part, letter, orders)
-        # A matrix, one array (3, ·, ·), or an A with the heads first: its last two indices are
-        # (out, in), or (in, out) by layout or name.
         else:
-            found[letter] = _transposed(part) if _has_columns(part, layout) else part
+            found[letter] = _with_sides(part, layout)
     return found
+
+
+def _oriented_stack(
+    parts: Mapping[str, Tensor], stacked: Tensor, layout: Layout
+) -> dict[str, Tensor]:
+    """Return the matrices of a layer by their letters as of the shape (out, in), where one array,
+    ``stacked``, has Q, K and V: it is a matrix, or has the three as its first index.
+    """
+    if len(stacked.shape) != 2:
+        # The last two indices of each array are (out, in), or (in, out) by layout or name.
+        return {letter: _with_sides(part, layout) for letter, part in parts.items()}
+    # O is stored as the array with Q, K and V is, which shows it better than a square O.
+    if _stacked_has_columns(stacked, parts.get("O"), layout):
+        return {letter: _transposed(part) for letter, part in parts.items()}
+    return dict(parts)
+
+
+def _with_sides(part: Tensor, layout: Layout) -> Tensor:
+    """Return an array with the last two indices (out, in): transposed if by the layout or its name
+    they are (in, out).
+    """
+    return _transposed(part) if _has_columns(part, layout) else part
+
+
+def _orders_of_indices(query: Tensor, bias: Tensor | None, layout: Layout) -> tuple[str, str]:
+    """Return the order of three indices of Q, K and V, and that of O: as a user says it, else as
+    the layout or the name of Q says, checked by the shapes of Q and of its bias.
+
+    InvalidCaseError if Q has three indices, and it is not seen which is that of the tokens.
+    """
+    orders = layout.index_orders
+    if orders is None:
+        orders = _OF_KERNELS if KERNEL.search(query.name) else ORDERS["heads-a-d"]
+    if layout.index_orders_said:
+        return orders
+    return _checked_orders(query, bias, orders)
 
 
 def _stacked_has_columns(stacked: Tensor, output: Tensor | None, layout: Layout) -> bool:
@@ -250,7 +291,7 @@ def _stacked_has_columns(stacked: Tensor, output: Tensor | None, layout: Layout)
     if layout.columns_said:
         return bool(layout.columns)
     # nanoGPT has the names of GPT-2 with the shapes of PyTorch: the shape decides where it can.
-    for shown in (in_out_by_shape(stacked), _in_out_by_output(stacked, output)):
+    for shown in (in_out_by_shape(stacked), in_out_by_output(stacked, output)):
         if shown is not None:
             return shown
     return _has_columns(stacked, layout)
@@ -269,7 +310,7 @@ def _has_columns(part: Tensor, layout: Layout) -> bool:
     return layout.columns is not is_kernel
 
 
-def _in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
+def in_out_by_output(stacked: Tensor, output: Tensor | None) -> bool | None:
     """Return whether one matrix with Q, K and V, ``stacked``, has the shape (in, out).
 
     A square output matrix O shows ``in``, the number of entries of a token. If ``stacked`` has so
@@ -320,22 +361,36 @@ def _checked_orders(query: Tensor, bias: Tensor | None, orders: tuple[str, str])
     is_said_by_name = orders == _OF_KERNELS or orders[0] == orders[1]
     if len(query.shape) != 3 or is_said_by_name:
         return orders
-    # The middle and the last index are a and d, or d and a.
-    heads, middle, last = query.shape
-    if bias is not None and middle != last:
-        for order, size in (("heads-a-d", middle), ("heads-d-a", last)):
-            if bias.shape == (heads, size):
-                return ORDERS[order]
+    by_bias = _orders_by_bias(query, bias)
+    if by_bias is not None:
+        return by_bias
     # By the expected order: a, the rows of a head, and d, the entries of a token.
-    rows, width = (middle, last) if orders == ORDERS["heads-a-d"] else (last, middle)
+    _, middle, last = query.shape
+    a, d = (middle, last) if orders == ORDERS["heads-a-d"] else (last, middle)
     # A head with more rows than tokens have entries is rare: then the indices may be exchanged.
-    if rows <= width:
+    if a <= d:
         return orders
     raise InvalidCaseError(
         "layout",
         f"'{visible(query.name):.60}' is {query.size_text}: which index is that of the tokens is"
         " not seen; give the layout, heads-d-a (as in TransformerLens) or heads-a-d",
     )
+
+
+def _orders_by_bias(query: Tensor, bias: Tensor | None) -> tuple[str, str] | None:
+    """Return the order of the indices of Q, K and V, and that of O, that the bias of Q shows, as it
+    has the shape (heads, a); ``None`` if there is no bias, or its shape fits both orders or none.
+
+    Q, ``query``, has the shape (heads, a, d) or (heads, d, a).
+    """
+    heads, middle, last = query.shape
+    if bias is None or middle == last:
+        return None
+    by_shape: dict[tuple[int, ...], tuple[str, str]] = {
+        (heads, middle): ORDERS["heads-a-d"],
+        (heads, last): ORDERS["heads-d-a"],
+    }
+    return by_shape.get(bias.shape)
 
 
 def _with_heads_first(part: Tensor, letter: str, orders: tuple[str, str]) -> Tensor:
@@ -373,11 +428,10 @@ def halved(parts: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
         )
     half = both.shape[0] // 2
     shape = (half, *both.shape[1:])
-    # The rows 0, …, half − 1 are those of K, the others those of V.
-    for place, letter in enumerate("KV"):
-        own_rows = slice(place * half, (place + 1) * half)
-        part = both.changed(itemgetter(own_rows), shape)
-        found[letter] = replace(part, name=f"{both.name} ({letter})")
+    K = both.changed(itemgetter(slice(0, half)), shape)
+    V = both.changed(itemgetter(slice(half, 2 * half)), shape)
+    found["K"] = replace(K, name=f"{both.name} (K)")
+    found["V"] = replace(V, name=f"{both.name} (V)")
     return found
 
 

@@ -120,25 +120,12 @@ class ModelChoice:
             If two options contradict each other, or config.json says that scores are other
             functions of the tokens than those of this model.
         """
-        if kind is not None and normalization not in (None, KINDS[kind]):
-            raise InvalidCaseError(
-                "normalization", f"{normalization} contradicts --as {kind}: leave one of them out"
-            )
+        normalization = _said_normalization(kind, normalization)
+        # With ``kind`` these layers alone are analysed, whatever the configuration says.
         architecture = None
-        if kind is not None:
-            normalization = KINDS[kind]
-        else:
+        if kind is None:
             architecture = known_architecture(config, names)
-            # What makes scores other functions of the tokens: a clause, or empty.
-            changes = what_changes_scores(config)
-            if changes == "" and architecture is not None:
-                changes = architecture.changes
-            if changes:
-                raise InvalidCaseError(
-                    "as_",
-                    f"{changes}, which is not in the model here: say softmax, or lightning, for the"
-                    " layers without it",
-                )
+            _check_scores(config, architecture)
         if architecture is None:
             return cls(
                 name="",
@@ -151,25 +138,20 @@ class ModelChoice:
                 unknown=unknown_model(config) if kind is None else "",
                 epsilon=norm_epsilon(config),
             )
-        # A norm without arrays has γ = 1; an option says another norm, or none.
-        is_of_ones = norm is None and not architecture.norm_has_arrays
-        norm_of_ones = ""
-        if is_of_ones and architecture.norm is not None:
-            norm_of_ones = architecture.norm
         rotates_all = architecture.rotary and not _rotates_a_part(architecture, config)
         return cls(
             name=architecture.name,
             softmax=architecture.softmax if normalization is None else normalization == "softmax",
             skip=architecture.skip if skip is None else skip,
             rotary=rotates_all,
-            norm=_norm_words(architecture, norm, has_norms=has_norms or is_of_ones),
+            norm=_norm_words(architecture, norm, has_norms=has_norms),
             is_said=True,
             rotary_left_out=architecture.rotary and not rotates_all,
             positions=architecture.positions,
             by_names=architecture.by_names,
             window=attention_window(config),
             tied_embeddings=architecture.tied_embeddings,
-            norm_of_ones=norm_of_ones,
+            norm_of_ones=_norm_of_ones(architecture, norm),
             layers=number_of_layers(config),
             epsilon=norm_epsilon(config),
         )
@@ -239,9 +221,48 @@ class ModelChoice:
         return f"{name}: {', '.join(parts)}; --as lightning for the algebraic model of the paper"
 
 
+def _said_normalization(kind: str | None, normalization: str | None) -> str | None:
+    """Return the normalization of the scores that the options say, ``softmax`` or ``none``;
+    ``None`` if neither option is given.
+
+    ``kind`` is the option ``--as``, ``lightning`` or ``softmax``, each with one normalization, and
+    ``normalization`` the option of this name. InvalidCaseError if they contradict each other.
+    """
+    if kind is None:
+        return normalization
+    of_kind = KINDS[kind]
+    if normalization not in (None, of_kind):
+        raise InvalidCaseError(
+            "normalization", f"{normalization} contradicts --as {kind}: leave one of them out"
+        )
+    return of_kind
+
+
+def _check_scores(config: Mapping[str, Any], architecture: Architecture | None) -> None:
+    """Check that scores are the functions of the tokens that the model here has.
+
+    ``config`` is the content of config.json, and ``architecture`` the known model, or ``None``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a key of the configuration, or what is known of the architecture, says that they are not.
+    """
+    # Both are clauses on what changes the scores, and empty if nothing does.
+    changes = what_changes_scores(config)
+    if changes == "" and architecture is not None:
+        changes = architecture.changes
+    if changes:
+        raise InvalidCaseError(
+            "as_",
+            f"{changes}, which is not in the model here: say softmax, or lightning, for the layers"
+            " without it",
+        )
+
+
 def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool) -> str:
-    """Return the norm and its place in words: that of an option, if it is given, else that of the
-    architecture. ``has_norms`` is whether the file has the arrays of a norm.
+    """Return the norm and its place in words: that of the option ``norm``, if it is given, else
+    that of the architecture. ``has_norms`` is whether the file has the arrays of a norm.
 
     There are three kinds of results: ``LayerNorm before``, or ``after``; empty, if there is no
     norm; and ``LayerNorm before left out, as its arrays are missing``.
@@ -251,7 +272,21 @@ def _norm_words(architecture: Architecture, norm: str | None, *, has_norms: bool
     if architecture.norm is None:
         return ""
     words = f"{_NORMS[architecture.norm]} {architecture.norm_place}"
-    return words if has_norms else f"{words} left out, as its arrays are missing"
+    # A norm that is not trained has γ = 1, and no arrays that could be missing.
+    are_missing = architecture.norm_has_arrays and not has_norms
+    return f"{words} left out, as its arrays are missing" if are_missing else words
+
+
+def _norm_of_ones(architecture: Architecture, norm: str | None) -> str:
+    """Return the kind of the norm of an architecture if it is not trained, so that its γ is 1 and
+    has no array: ``layer``, ``rms``, or one of these with 1 at the end.
+
+    The result is empty if the architecture has no such norm, and if the option ``norm`` is given,
+    as it says a different norm, or that there is none.
+    """
+    if norm is not None or architecture.norm_has_arrays:
+        return ""
+    return architecture.norm or ""
 
 
 def _rotates_a_part(architecture: Architecture, config: Mapping[str, Any]) -> bool:

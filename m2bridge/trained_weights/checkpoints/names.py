@@ -1,7 +1,7 @@
 """The layers of a model in a file of weights: by usual names, given names, or arrays.
 
-A bias has the name of its matrix, with ``bias`` in place of ``weight``, ``b_Q`` of ``W_Q`` or
-``Q_bias`` of ``Q``, and a norm has a usual name. What cannot be read off a file:
+Biases and norms stand beside the matrices under usual names, as ``bias_names`` and ``norm_names``
+say. What cannot be read off a file:
 
 * Of which kind some norms are, and where they stand: see ``norm_names``.
 * One array with Q, K and V does not show how they are cut: names are cut as their models cut them,
@@ -18,14 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any
-
-import numpy
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
 from m2bridge.trained_weights.checkpoints.arrays import Tensor, stack_of, tensor
+from m2bridge.trained_weights.checkpoints.bias_names import biases_beside
 from m2bridge.trained_weights.checkpoints.layouts import (
     KERNEL,
     LAYOUTS,
@@ -33,6 +31,7 @@ from m2bridge.trained_weights.checkpoints.layouts import (
     ORDERS,
     Layout,
     StoredAs,
+    arrays_called,
     halved,
     in_out_by_shape,
     oriented,
@@ -118,8 +117,7 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
     text that ``*`` stands for says how the other arrays of the layer are called. All of them have
     to be there, but for O.
     """
-    names = layout.names
-    first_name = next(iter(names.values()))
+    first_name = next(iter(layout.names.values()))
     pattern = re.compile(re.escape(first_name).replace(r"\*", "(.*)", 1))
     for name_in_file in available:
         match = pattern.fullmatch(name_in_file)
@@ -127,47 +125,63 @@ def _layers(available: Mapping[str, Tensor], layout: Layout) -> Iterator[LayerTe
             continue
         # The text of *; a name without * has no group, and the star is empty.
         star = "".join(match.groups())
-        if not re.search(layout.star, star):
-            continue
-        # An array that has to be there too, by which models of the same names are told apart.
-        if layout.beside and layout.beside.replace("*", star) not in available:
-            continue
-        if _is_cross_attention(star, available):
-            continue
-        full_names = {letter: name.replace("*", star) for letter, name in names.items()}
-        stored = _present(full_names, available)
-        missing = names.keys() - stored.keys()
-        if not missing <= {"O"}:
-            continue
-        biases = _usual_biases(full_names, available)
-        # The layout may say names of biases that are not usual ones.
-        unusual_names = {letter: name.replace("*", star) for letter, name in layout.biases.items()}
-        unusual_biases = _present(unusual_names, available)
-        if unusual_biases:
-            biases |= _unusual_biases(unusual_biases, stored)
-        parts = oriented(stored, biases, layout)
-        # One array with K above V is divided into its halves.
-        if "KV" in parts:
-            parts = halved(parts, "matrix")
-            biases = halved(biases, "bias")
-        layer = LayerTensors(
-            name=star,
-            parts={letter: parts[letter] for letter in LETTERS if letter in parts},
-            biases=biases,
-            norm=norm_by_name(full_names.get("Q", ""), available),
-            cut=layout.cut,
-            is_one_head=layout.one_head,
-            readings=layout.readings,
-            assumed=layout.assumed,
-        )
-        if layout.as_rows:
-            layer = _as_rows_are_cut(layer, layout, stored["Q"], available)
-        yield layer
+        if _may_be_layer(star, layout, available):
+            stored = arrays_called(layout.names, star, available)
+            missing = layout.names.keys() - stored.keys()
+            if missing <= {"O"}:
+                yield _layer(star, stored, layout, available)
 
 
-def _present(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return by their letters the arrays of these names that are there."""
-    return {letter: available[name] for letter, name in names.items() if name in available}
+def _may_be_layer(star: str, layout: Layout, available: Mapping[str, Tensor]) -> bool:
+    """Return whether the arrays whose names have ``star`` for ``*`` may be a layer of a layout: the
+    layout allows this text, the array is there that has to stand beside the layer, if there is one,
+    and no array beside it shows that it is cross-attention.
+    """
+    if not re.search(layout.star, star):
+        return False
+    # By this array models of the same names are told apart; the name is empty if none is needed.
+    if layout.beside and layout.beside.replace("*", star) not in available:
+        return False
+    return not _is_cross_attention(star, available)
+
+
+def _layer(
+    star: str, stored: Mapping[str, Tensor], layout: Layout, available: Mapping[str, Tensor]
+) -> LayerTensors:
+    """Return the layer whose matrices are called as a layout says, with the biases and the norm
+    beside them that have usual names.
+
+    Parameters
+    ----------
+    star : str
+        What ``*`` stands for in the names of the layout.
+    stored : dict
+        The matrices by their letters, as they are in the file.
+    layout : Layout
+    available : dict
+        All arrays by their names.
+    """
+    biases = biases_beside(stored, star, layout, available)
+    parts = oriented(stored, biases, layout)
+    # One array with K above V is divided into its halves.
+    if "KV" in parts:
+        parts = halved(parts, "matrix")
+        biases = halved(biases, "bias")
+    name_of_query = layout.names.get("Q", "").replace("*", star)
+    layer = LayerTensors(
+        name=star,
+        parts={letter: parts[letter] for letter in LETTERS if letter in parts},
+        biases=biases,
+        norm=norm_by_name(name_of_query, available),
+        cut=layout.cut,
+        is_one_head=layout.one_head,
+        readings=layout.readings,
+        assumed=layout.assumed,
+    )
+    # Models with these names may differ in how they cut one array (3d, d).
+    if layout.as_rows:
+        layer = _as_rows_are_cut(layer, layout, stored["Q"], available)
+    return layer
 
 
 def _is_cross_attention(star: str, available: Collection[str]) -> bool:
@@ -220,81 +234,6 @@ def _as_rows_are_cut(
     return replace(layer, cut="unknown", readings=layout.as_rows)
 
 
-def _usual_biases(names: Mapping[str, str], available: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return the biases with usual names beside matrices, by the letters of these. ``names`` has
-    the names of the matrices by their letters.
-    """
-    found = {}
-    for letter, matrix in names.items():
-        name = _bias_name(matrix, letter)
-        if name and name in available:
-            found[letter] = available[name]
-    return found
-
-
-def _unusual_biases(
-    biases: Mapping[str, Tensor], parts: Mapping[str, Tensor]
-) -> Mapping[str, Tensor]:
-    """Return biases with names that a layout says, by their letters, in the form in which they can
-    be cut as the matrices are: stacked if the matrices are, and one by one if not.
-
-    Beside one array with Q, K and V the biases of Q and V, as BEiT has them, are put together with
-    zeros for K, which has none: one tensor for Q and V. One bias beside three matrices, as PyTorch
-    has it, is cut into three. Other biases beside one array are left out here, and refused later as
-    they belong to the layer.
-
-    ``biases`` and ``parts``, the matrices, are by their letters.
-    """
-    is_stacked = parts["Q"].name == parts["K"].name
-    if not is_stacked:
-        names = {bias.name for bias in biases.values()}
-        is_one_bias = biases.keys() == set("QKV") and len(names) == 1
-        return _biases_in_thirds(biases["Q"]) if is_one_bias else biases
-    if biases.keys() != {"Q", "V"} or biases["Q"].shape != biases["V"].shape:
-        return {}
-    query, value = biases["Q"], biases["V"]
-
-    def read() -> Any:
-        """Return the biases of Q, then zeros for K, then those of V."""
-        first, last = query.array(), value.array()
-        return numpy.concatenate([first, numpy.zeros_like(first), last])
-
-    # Three vectors as one; other shapes do not change, and are refused where the bias is read.
-    shape = (3 * query.shape[0],) if len(query.shape) == 1 else query.shape
-    both = Tensor(f"{query.name}, {value.name}", shape, query.kind, read, sources=(query, value))
-    return {"Q": both, "V": both}
-
-
-def _biases_in_thirds(bias: Tensor) -> dict[str, Tensor]:
-    """Return by their letters the biases of Q, K and V, the thirds of one vector. An array that has
-    no thirds gives none; it is refused later as it belongs to the layer.
-    """
-    if len(bias.shape) != 1 or bias.shape[0] % 3:
-        return {}
-    length = bias.shape[0] // 3
-    found = {}
-    for place, letter in enumerate("QKV"):
-        own_entries = slice(place * length, (place + 1) * length)
-        part = bias.changed(itemgetter(own_entries), (length,))
-        found[letter] = replace(part, name=f"{bias.name} ({letter})")
-    return found
-
-
-def _bias_name(name: str, letter: str) -> str:
-    """Return the usual name of the bias beside the matrix of this name, the Q, K, V, O or A of a
-    layer by ``letter``: ``q.bias`` for ``q.weight``, ``b_Q`` for ``W_Q``, ``Q_bias`` for ``Q``;
-    empty for other names.
-    """
-    # ``weight`` or ``kernel`` as the last word, in TensorFlow with the number of an output.
-    if match := re.search(r"(?<![^._/])(weight|kernel)(:0)?$", name):
-        return f"{name[: match.start()]}bias{match[2] or ''}"
-    if name.endswith(f"W_{letter}"):
-        return name.removesuffix(f"W_{letter}") + f"b_{letter}"
-    if letter != "A" and re.search(rf"(?<![^._]){letter}$", name):
-        return f"{name}_bias"
-    return ""
-
-
 def named_layers(
     available: Mapping[str, Tensor], names: Mapping[str, str | None], said: StoredAs | None = None
 ) -> list[LayerTensors]:
@@ -318,6 +257,28 @@ def named_layers(
     """
     # What is empty is not given, as None.
     given = {option: name for option, name in names.items() if name}
+    letters = _names_by_letters(given)
+    layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
+    # All that is given has to be in each layer, O too, which a layer may lack if it is not given.
+    are_complete = all(layer.parts.keys() == letters.keys() for layer in layers)
+    if not layers or not are_complete:
+        raise _no_layer_has(given, available)
+    _check_each_is_in_a_layer(available, given, layers)
+    return sorted(map(_with_one_head_by_shape, layers), key=_sort_key)
+
+
+def _names_by_letters(given: Mapping[str, str]) -> dict[str, str]:
+    """Return given names of arrays by the letters Q, K, V and perhaps O of their matrices; if one
+    array has Q, K and V, its name is under these three letters.
+
+    ``given`` has the names by the options ``query``, ``key``, ``value``, ``stacked``, ``output``.
+
+    Raises
+    ------
+    InvalidCaseError
+        If a name is missing, Q, K and V are given both as one array and one by one, or K and V are
+        one array without Q.
+    """
     separate = ("query", "key", "value")
     if "stacked" in given:
         if others := [option for option in separate if option in given]:
@@ -338,16 +299,18 @@ def named_layers(
             )
     if "output" in given:
         letters["O"] = given["output"]
-    layers = list(_layers(available, _layout_of_given(letters, available, said or StoredAs())))
-    # All that is given was found in each layer, O too, which a layer may lack if it is not given.
-    if layers and all(letters.keys() == layer.parts.keys() for layer in layers):
-        _check_each_is_in_a_layer(available, given, layers)
-        return sorted(map(_with_one_head_by_shape, layers), key=_sort_key)
-    # Else say which name fits no array, or that they fit arrays of different layers.
+    return letters
+
+
+def _no_layer_has(given: Mapping[str, str], available: Mapping[str, Tensor]) -> InvalidCaseError:
+    """Return the error for given names, by their options, that are not those of one layer: about
+    the first name that fits no array, or, if all of them fit some, about different layers.
+    """
     for option, name in given.items():
         if not any(map(_expression(name, available).fullmatch, available)):
-            raise InvalidCaseError(option, f"there is no '{name}'; there are {listed(available)}")
-    raise InvalidCaseError(next(iter(given)), "what * stands for is not the same in these names")
+            return InvalidCaseError(option, f"there is no '{name}'; there are {listed(available)}")
+    first = next(iter(given))
+    return InvalidCaseError(first, "what * stands for is not the same in these names")
 
 
 _SHORT_STAR = "[^./]*"
@@ -521,10 +484,9 @@ def usual_layers(
             # Arrays that belong to no layer yet.
             free = {name: part for name, part in named.items() if used.isdisjoint(part.file_names)}
             for layer in _layers(free, layout):
-                if ("O" in layer.parts) is not with_output or layer.name in layers:
-                    continue
-                # The name of a matrix has that of its module in it, as ``cross_attn.v_proj``.
-                if "attention to other tokens" in kinds_of(layer.parts["V"].name):
+                has_output = "O" in layer.parts
+                is_found = layer.name in layers
+                if has_output is not with_output or is_found or _has_keys_of_other_tokens(layer):
                     continue
                 layers[layer.name] = layer
                 used |= file_names((*layer.parts.values(), *layer.biases.values()))
@@ -532,6 +494,13 @@ def usual_layers(
         (part,) = available.values()
         return _layer_of_single_array(part, said or StoredAs())
     return sorted(layers.values(), key=_sort_key)
+
+
+def _has_keys_of_other_tokens(layer: LayerTensors) -> bool:
+    """Return whether a layer is cross-attention by the name of its V, which has that of its module
+    in it, as ``cross_attn.v_proj.weight``.
+    """
+    return "attention to other tokens" in kinds_of(layer.parts["V"].name)
 
 
 def file_names(parts: Iterable[Tensor]) -> frozenset[str]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from m2bridge.trained_weights.checkpoints.arrays import Tensor
 from m2bridge.trained_weights.checkpoints.tensors import NAMES, NormTensors
@@ -77,25 +77,15 @@ def _norm_of_row(
     beta = beta_beside(gamma, available)
     # A norm with β is a LayerNorm.
     is_rms = beta is None and row.get("rms", False)
-    # In the table the place is ``pre``, before the layer, ``post``, after it, ``asked``, or ``of
-    # the model``: then all norms of the model have one place, which its last norm shows.
-    place = row["place"]
-    if place == "of the model":
-        is_after = _ends_without_norm(star, available)
-        place = {True: "post", False: "pre", None: "asked"}[is_after]
+    place = _place_of_row(row, star, available)
+    is_kind_open = beta is None and not is_rms and _kind_has_to_be_asked(row, star, available)
     asks = ""
     if place == "asked":
-        asks = "stands before the layer in some models and after it in others: say that it is layer"
-        asks += " or rms, before the layer, or none, after it"
-    # Without β a norm may be of either kind. Of one after a layer it does not have to be known, as
-    # it changes nothing of what the layer determines.
-    elif (
-        beta is None
-        and not is_rms
-        and place != "post"
-        and _kind_has_to_be_asked(row, star, available)
-    ):
-        asks = "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
+        asks = _ASKS_FOR_PLACE
+    # Of a norm after a layer the kind does not have to be known, as the norm changes nothing of
+    # what the layer determines.
+    elif is_kind_open and place != "post":
+        asks = _ASKS_FOR_KIND
     # What the row takes for granted where only the name says it, empty if nothing.
     assumption = "assumed_without_beta" if beta is None else "assumed"
     return NormTensors(
@@ -108,6 +98,35 @@ def _norm_of_row(
         asks=asks,
         assumed=row.get(assumption, ""),
     )
+
+
+_ASKS_FOR_PLACE = (
+    "stands before the layer in some models and after it in others: say that it is layer or rms,"
+    " before the layer, or none, after it"
+)
+"""What a user is asked about a norm of which the name does not say its place."""
+_ASKS_FOR_KIND = (
+    "is a LayerNorm without β in some models and an RMSNorm in others: say layer or rms"
+)
+"""What a user is asked about a norm without β of which the name does not say its kind."""
+
+
+def _place_of_row(
+    row: Mapping[str, Any], star: str, available: Mapping[str, Tensor]
+) -> Literal["pre", "post", "asked"]:
+    """Return where a norm stands by its row of the table of norms: ``pre``, before the layer,
+    ``post``, after it, or ``asked``, if a user has to say it.
+
+    ``star`` is what ``*`` in the row stands for.
+    """
+    place: Literal["pre", "post", "asked", "of the model"] = row["place"]
+    if place != "of the model":
+        return place
+    # All norms of such a model have one place, which its last norm shows.
+    is_after = _ends_without_norm(star, available)
+    if is_after is None:
+        return "asked"
+    return "post" if is_after else "pre"
 
 
 def _kind_has_to_be_asked(row: Mapping[str, Any], star: str, available: Collection[str]) -> bool:

@@ -170,24 +170,11 @@ def _with_norm(
     """
     if not gammas:
         return layer
-    named = " and ".join(f"'{visible(gamma.name):.120}'" for gamma in gammas[:2])
-    of_layer = f"the layer of '{visible(layer.parts['V'].name):.120}'"
-    if kind is None:
-        verb = "stands" if len(gammas) == 1 else "stand"
-        raise InvalidCaseError(
-            "norm",
-            f"{named} {verb} beside {of_layer}, and whether one is before it is not known by such"
-            " names: say that norm is layer or rms, before the layer, or none",
-        )
-    if len(gammas) > 1:
-        raise InvalidCaseError(
-            "ignore",
-            f"{named} stand beside {of_layer}, and which one is before it is not known by such"
-            " names: say which are ignored",
-        )
+    if kind is None or len(gammas) > 1:
+        raise _is_not_known(layer, gammas, kind)
     # A 1 at the end of the kind is not part of it: it says that factors are 1 + γ.
     kind_without_one: Literal["layer", "rms"] = "layer" if kind.startswith("layer") else "rms"
-    gamma = gammas[0]
+    (gamma,) = gammas
     norm = NormTensors(
         kind=kind_without_one,
         gamma=gamma,
@@ -196,3 +183,28 @@ def _with_norm(
         adds_one=kind.endswith("1"),
     )
     return replace(layer, norm=norm)
+
+
+def _is_not_known(
+    layer: LayerTensors, gammas: Sequence[Tensor], kind: str | None
+) -> InvalidCaseError:
+    """Return the error about a layer beside which γ of one or several norms are found, of which it
+    is not known whether one of them, and which, is before the layer.
+
+    ``kind`` is ``None`` if not even that is known; else it is the kind of the norm that is before
+    the layer, and there are several γ.
+    """
+    named = " and ".join(f"'{visible(gamma.name):.120}'" for gamma in gammas[:2])
+    of_layer = f"the layer of '{visible(layer.parts['V'].name):.120}'"
+    if kind is None:
+        verb = "stands" if len(gammas) == 1 else "stand"
+        return InvalidCaseError(
+            "norm",
+            f"{named} {verb} beside {of_layer}, and whether one is before it is not known by such"
+            " names: say that norm is layer or rms, before the layer, or none",
+        )
+    return InvalidCaseError(
+        "ignore",
+        f"{named} stand beside {of_layer}, and which one is before it is not known by such names:"
+        " say which are ignored",
+    )

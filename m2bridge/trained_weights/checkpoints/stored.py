@@ -81,18 +81,24 @@ def dequantized(available: Mapping[str, Tensor]) -> dict[str, Tensor]:
         others = [scales]
         order = available.get(f"{module}weight_format")
         if order is not None:
-            # The number 0 says that rows are as they are.
-            if order.array().tolist() not in (0, [0]):
-                raise InvalidCaseError(
-                    "weights",
-                    f"'{visible(order.name):.60}' says that the integers are in tiles: save the"
-                    " model in float16",
-                )
+            _check_rows_are_in_order(order)
             others.append(order)
         found[weight.name] = _scaled(weight, others)
         for part in others:
             del found[part.name]
     return found
+
+
+def _check_rows_are_in_order(order: Tensor) -> None:
+    """Check that the integers of a matrix stand row by row, as the number 0 in the array
+    ``weight_format`` beside it says; InvalidCaseError for other numbers, which mean tiles.
+    """
+    if order.array().tolist() not in (0, [0]):
+        raise InvalidCaseError(
+            "weights",
+            f"'{visible(order.name):.60}' says that the integers are in tiles: save the model in"
+            " float16",
+        )
 
 
 def _scaled(weight: Tensor, others: list[Tensor]) -> Tensor:
@@ -172,22 +178,20 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
     adapter = _read_adapter(Path(path))
     found = dict(available)
     used = set()
-    # ``down`` is A, of shape (r, in), and ``up`` is B, of shape (out, r).
-    for name, down in adapter.arrays.items():
-        match = re.fullmatch(r"(.*)\.lora_A(\.default)?\.weight", name)
-        if not match:
+    for name, A in adapter.arrays.items():
+        module = _module_changed_by(name)
+        if module is None:
             continue
-        module = re.sub(r"^base_model\.model\.", "", match[1])
-        up = adapter.arrays.get(name.replace("lora_A", "lora_B"))
-        weight = _changed_by(module, available)
-        if weight is None or up is None:
+        B = adapter.arrays.get(name.replace("lora_A", "lora_B"))
+        weight = _weight_of(module, available)
+        if weight is None or B is None:
             raise InvalidCaseError(
                 "adapter",
                 f"'{visible(name):.60}' changes '{visible(module):.60}.weight', which"
-                f" {'the model lacks' if up is not None else 'needs lora_B'}",
+                f" {'the model lacks' if B is not None else 'needs lora_B'}",
             )
-        found[weight.name] = _changed(weight, down, up, adapter)
-        used |= {down.name, up.name}
+        found[weight.name] = _changed(weight, A, B, adapter)
+        used |= {A.name, B.name}
     if others := sorted(adapter.arrays.keys() - used):
         raise InvalidCaseError(
             "adapter", f"'{visible(others[0]):.60}' is not understood: lora_A and lora_B are read"
@@ -195,7 +199,16 @@ def merged(available: Mapping[str, Tensor], path: str | Path) -> dict[str, Tenso
     return found
 
 
-def _changed_by(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
+def _module_changed_by(name: str) -> str | None:
+    """Return the module of the model whose matrix an adapter changes, by the name of an array A, as
+    ``layers.0.q_proj`` for ``base_model.model.layers.0.q_proj.lora_A.weight``; ``None`` for the
+    names of other arrays.
+    """
+    match = re.fullmatch(r"(.*)\.lora_A(\.default)?\.weight", name)
+    return None if match is None else re.sub(r"^base_model\.model\.", "", match[1])
+
+
+def _weight_of(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
     """Return the matrix ``weight`` of a module; its name in the file may have a prefix more or less
     than in the adapter, as ``transformer.`` for GPT-2. ``None`` if there is none, or several have
     such names.
@@ -208,10 +221,33 @@ def _changed_by(module: str, available: Mapping[str, Tensor]) -> Tensor | None:
     return available[similar[0]] if len(similar) == 1 else None
 
 
-_CHANGED_AT_START = ("pissa", "olora", "corda", "loftq")
-"""The beginnings of ``init_lora_weights`` of adapters that subtract a part of W from it when
-training begins.
+_KEEP_THE_WEIGHTS = (None, True, False, "gaussian", "eva", "orthogonal")
+"""The values of ``init_lora_weights`` with which training begins at W itself; with others, as
+``pissa``, ``olora``, ``corda``, ``loftq`` and ``lora_ga``, a part of W is subtracted from it.
 """
+
+_OTHER_CHANGES = (
+    "alpha_pattern",
+    "rank_pattern",
+    "use_dora",
+    "bias",
+    "lora_bias",
+    "modules_to_save",
+    "megatron_config",
+    "alora_invocation_tokens",
+    "arrow_config",
+    "layer_replication",
+    "monteclora_config",
+    "use_bdlora",
+    "use_qalora",
+    "velora_config",
+)
+"""Keys of adapter_config.json that make the matrix another one than W + (α/r)·B·A, if their values
+are not those of :data:`_UNSET`.
+"""
+
+_UNSET: tuple[Any, ...] = (None, False, {}, [], "none")
+"""The values of keys of adapter_config.json that change nothing."""
 
 
 def _read_adapter(path: Path) -> _Adapter:
@@ -226,66 +262,88 @@ def _read_adapter(path: Path) -> _Adapter:
     """
     folder = path if path.is_dir() else path.parent
     file = folder / "adapter_config.json"
+    config = _adapter_configuration(file)
+    _check_is_plain(config, file)
+    weights = path / "adapter_model.safetensors" if path.is_dir() else path
+    return _Adapter(
+        arrays=tensors(weights),
+        alpha=Fraction(config["lora_alpha"]),
+        by_root=config.get("use_rslora") is True,
+        columns=config.get("fan_in_fan_out") is True,
+    )
+
+
+def _adapter_configuration(file: Path) -> dict[str, Any]:
+    """Return the content of an adapter_config.json, which has a number ``lora_alpha``.
+
+    Raises
+    ------
+    ConversionError
+        If the file cannot be read, or has no such number.
+    """
     try:
         content = read_json(read_text(file, MOST_CONFIGURATION))
     except ConversionError as reason:
         raise ConversionError(f"'{file}' cannot be read: {reason}") from None
+    # JSON's true is an int in Python, and no number here.
     if not isinstance(content, dict) or type(content.get("lora_alpha")) not in (int, float):
         raise ConversionError(f"'{file}' does not say lora_alpha")
-    # Keys that make the matrix another one than W + (α/r)·B·A.
-    keys = (
-        "alpha_pattern",
-        "rank_pattern",
-        "use_dora",
-        "bias",
-        "modules_to_save",
-        "megatron_config",
-    )
-    for key in keys:
-        if content.get(key) not in (None, False, {}, [], "none"):
+    return content
+
+
+def _check_is_plain(config: Mapping[str, Any], file: Path) -> None:
+    """Check that an adapter adds (α/r)·B·A to the weights of the model, by its configuration; a
+    ``file`` of this name is in messages.
+
+    Raises
+    ------
+    InvalidCaseError
+        If it is of a kind that changes weights in another way, or that is not known; or if it
+        belongs to weights that were changed when training began.
+    """
+    kind = config.get("peft_type")
+    if kind not in (None, "LORA"):
+        raise InvalidCaseError(
+            "adapter", f"'{file.name}' says {kind!r:.40}: adapters of the type LORA are read"
+        )
+    for key in _OTHER_CHANGES:
+        if config.get(key) not in _UNSET:
             raise InvalidCaseError(
                 "adapter", f"'{key}' in '{file.name}' is not understood: merge the adapter first"
             )
-    start = content.get("init_lora_weights")  # the method by which A and B began
-    if isinstance(start, str) and start.startswith(_CHANGED_AT_START):
+    start = config.get("init_lora_weights")  # how A and B began
+    if start not in _KEEP_THE_WEIGHTS:
         raise InvalidCaseError(
             "adapter",
             f"'init_lora_weights' in '{file.name}' is {start!r:.40}, so that the adapter belongs to"
             " weights that were changed when training began: merge it there first",
         )
-    weights = path / "adapter_model.safetensors" if path.is_dir() else path
-    return _Adapter(
-        arrays=tensors(weights),
-        alpha=Fraction(content["lora_alpha"]),
-        by_root=content.get("use_rslora") is True,
-        columns=content.get("fan_in_fan_out") is True,
-    )
 
 
-def _changed(weight: Tensor, down: Tensor, up: Tensor, adapter: _Adapter) -> Tensor:
+def _changed(weight: Tensor, A: Tensor, B: Tensor, adapter: _Adapter) -> Tensor:
     """Return W + (α/r)·B·A, with the transpose of the product where W has the shape (in, out).
 
-    ``weight`` is W, ``down`` is A of shape (r, in), and ``up`` is B of shape (out, r).
-    InvalidCaseError if their shapes do not fit, or r = 0, for which α/r is no number.
+    ``weight`` is W, A has the shape (r, in), and B the shape (out, r). InvalidCaseError if their
+    shapes do not fit, or r = 0, for which α/r is no number.
     """
-    are_matrices = len(down.shape) == len(up.shape) == 2
-    can_be_multiplied = are_matrices and 0 < down.shape[0] == up.shape[1]
+    are_matrices = len(A.shape) == len(B.shape) == 2
+    can_be_multiplied = are_matrices and 0 < A.shape[0] == B.shape[1]
     # The empty shape is that of no matrix.
-    shape = (up.shape[0], down.shape[1]) if can_be_multiplied else ()
+    shape = (B.shape[0], A.shape[1]) if can_be_multiplied else ()
     if adapter.columns:
         shape = shape[::-1]
     if weight.shape != shape:
         raise InvalidCaseError(
             "adapter",
-            f"'{visible(weight.name):.60}' is {weight.size_text}, and its change is {up.size_text}"
-            f" times {down.size_text}",
+            f"'{visible(weight.name):.60}' is {weight.size_text}, and its change is {B.size_text}"
+            f" times {A.size_text}",
         )
-    factor = adapter.factor(down.shape[0], down.name)
+    factor = adapter.factor(A.shape[0], A.name)
 
     def read() -> Any:
         """Return W + factor·B·A, or W + factor·(B·A)ᵀ, as an array of fractions."""
         check_few_fractions(weight)
-        product = numpy.dot(as_fractions(up.array()), as_fractions(down.array())) * factor
+        product = numpy.dot(as_fractions(B.array()), as_fractions(A.array())) * factor
         return as_fractions(weight.array()) + (product.T if adapter.columns else product)
 
-    return Tensor(weight.name, weight.shape, EXACT, read, sources=(weight, down, up))
+    return Tensor(weight.name, weight.shape, EXACT, read, sources=(weight, A, B))

@@ -18,13 +18,19 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.arrays import EXACT, PRECISIONS, Tensor, as_fractions
+from m2bridge.trained_weights.checkpoints.arrays import (
+    EXACT,
+    PRECISIONS,
+    NeededVector,
+    Tensor,
+    as_fractions,
+    needed_bias,
+)
 from m2bridge.trained_weights.checkpoints.cutting import (
     CUTS,
     PARTS_OF_CUT,
@@ -175,8 +181,10 @@ class NormTensors:
         """
         # For errors: what the entries are for, and how to do without the norm.
         advice = "say that norm is none" if self.place == "pre" else ""
-        needed = _NeededVector(
-            "norm", "one for each coordinate of the tokens that it acts on", advice
+        needed = NeededVector(
+            kind="norm",
+            entries="one for each coordinate of the tokens that it acts on",
+            advice=advice,
         )
         gamma = needed.read(self.gamma, (width,))
         if self.adds_one:
@@ -314,10 +322,7 @@ class LayerTensors:
         separate = self._separate(arrays, arrays.get("O"), count)
         cut = list(cut_into_heads(separate, count))
         for matrices in cut:
-            shapes = {letter: array.shape for letter, array in matrices.items()}
-            rule = rule_that_shapes_violate(shapes)
-            if rule:
-                raise InvalidCaseError("weights", f"{shapes_in_words(matrices)}: {rule}")
+            _check_shapes_of_head(matrices)
         if not cut:
             return
         biases = self._biases(arrays, count)
@@ -399,8 +404,7 @@ class LayerTensors:
         InvalidCaseError
             If the number of heads is not known, or the rows are not those of so many.
         """
-        part = self.parts["Q"]
-        named = f"'{visible(part.name):.60}' is {part.size_text}"
+        named = self._stack_in_words
         if heads is None:
             raise InvalidCaseError(
                 "heads",
@@ -416,11 +420,30 @@ class LayerTensors:
             )
         if stacked.ndim != 2:
             raise InvalidCaseError("layout", f"{named}: Q, K and V that alternate must be a matrix")
-        rows = len(stacked)
         # The number of keys, and of values: one for each head, unless heads share them.
         groups = heads
         if self.cut == "by-group":
             groups = self._count_of_keys(stacked.shape, output, heads)
+        size = self._rows_of_each(len(stacked), heads, groups)
+        return split_alternating(stacked, self.cut, groups, size)
+
+    @property
+    def _stack_in_words(self) -> str:
+        """The one array with Q, K and V in a message: ``'attn.qkv.weight' is 96 × 32``."""
+        part = self.parts["Q"]
+        return f"'{visible(part.name):.60}' is {part.size_text}"
+
+    def _rows_of_each(self, rows: int, heads: int, groups: int) -> int:
+        """Return the number of rows of each query, key and value in one array with this number of
+        rows, which has a query for each of ``heads`` heads, and ``groups`` keys and values.
+
+        Raises
+        ------
+        InvalidCaseError
+            If the rows cannot be divided so, the keys do not have equally many heads each, or the
+            cut has 4 or 8 parts, which do not have equally many heads.
+        """
+        named = self._stack_in_words
         size = rows // (heads + 2 * groups)
         if not size or rows % (heads + 2 * groups) or heads % groups:
             raise InvalidCaseError(
@@ -436,7 +459,7 @@ class LayerTensors:
                 f"{named}, and is taken for {parts} parts, each with Q, V and K of as many heads:"
                 f" {parts} does not divide {heads} heads",
             )
-        return split_alternating(stacked, self.cut, groups, size)
+        return size
 
     @property
     def _cuts_of_its_name(self) -> str:
@@ -448,15 +471,15 @@ class LayerTensors:
     def _count_of_keys(self, shape: tuple[int, int], output: Any, heads: int) -> int:
         """Return the number of keys, which is that of values, in one array with Q of all heads.
 
-        O shows it, as it has as many columns as Q has rows. Without O it is the number that
-        config.json says, or that of heads if the array consists of three squares.
+        A matrix O shows it, as it has as many columns as Q has rows. Without such an O it is the
+        number that config.json says, or that of heads if the array consists of three squares.
 
         Parameters
         ----------
         shape : pair of int
             That of the array, whose rows are those of queries, keys and values.
         output : array or None
-            O, if there is one.
+            O, if there is one; with three indices it shows nothing.
         heads : int
 
         Raises
@@ -465,28 +488,28 @@ class LayerTensors:
             If nothing shows it, or config.json says another number.
         """
         rows, columns = shape
-        if output is not None and output.ndim == 2:
-            rows_of_Q = output.shape[1]
-            size = rows_of_Q // heads
-            # The rows that are not those of Q are those of keys and values, ``size`` for each. A
-            # wrong number is refused by the caller, which counts the rows.
-            groups = 1
-            if size:
-                groups = max((rows - rows_of_Q) // (2 * size), 1)
-            if self.key_value_heads in (None, groups):
-                return groups
+        configured = self.key_value_heads
+        if output is None or output.ndim != 2:
+            if configured is None and rows != 3 * columns:
+                raise InvalidCaseError(
+                    "output",
+                    "is needed: it shows how many heads share a key in one array by groups",
+                )
+            return heads if configured is None else configured
+        rows_of_Q = output.shape[1]
+        size = rows_of_Q // heads
+        # The rows that are not those of Q are those of keys and values, ``size`` for each. A wrong
+        # number is refused by the caller, which counts the rows.
+        groups = 1
+        if size:
+            groups = max((rows - rows_of_Q) // (2 * size), 1)
+        if configured not in (None, groups):
             raise InvalidCaseError(
                 "heads",
                 f"'{visible(self.parts['Q'].name):.60}' has keys and values for {groups} heads, and"
-                f" config.json says {self.key_value_heads}",
+                f" config.json says {configured}",
             )
-        if self.key_value_heads is None and rows == 3 * columns:
-            return heads
-        if self.key_value_heads is None:
-            raise InvalidCaseError(
-                "output", "is needed: it shows how many heads share a key in one array by groups"
-            )
-        return self.key_value_heads
+        return groups
 
     def _biases(self, arrays: Mapping[str, Any], count: int | None) -> dict[str, list[Any]]:
         """Return the biases of Q, K and V that there are, by these letters: a list with a vector
@@ -504,7 +527,7 @@ class LayerTensors:
         for letter, bias in given.items():
             # A bias has the shape of its matrix without the last index: (rows,) or (heads, rows).
             shape = arrays[letter].shape[:-1]
-            entries = _needed_bias(self.parts[letter]).read(bias, shape)
+            entries = needed_bias(self.parts[letter]).read(bias, shape)
             columns[letter] = entries[..., None]
         separate = self._separate(columns, arrays.get("O"), count)
         cut = list(cut_into_heads(separate, count))
@@ -521,54 +544,18 @@ class LayerTensors:
         outputs = first["O"].shape[0] if "O" in first else len(heads) * first["V"].shape[0]
         output_bias = norm = None
         if "O" in self.biases:
-            output_bias = _needed_bias(self.parts["O"]).read(self.biases["O"], (outputs,))
+            output_bias = needed_bias(self.parts["O"]).read(self.biases["O"], (outputs,))
         if self.norm is not None:
             tokens = first["V"].shape[1]
             norm = self.norm.read(tokens if self.norm.place == "pre" else outputs)
         return output_bias, norm
 
 
-@dataclass(frozen=True, slots=True)
-class _NeededVector:
-    """A bias, or γ or β of a norm, that is read if it has the shape that is needed; with the words
-    of the error if it has another one.
-
-    Parameters
-    ----------
-    kind : str
-        ``bias`` or ``norm``.
-    entries : str
-        What the entries are for: ``one for each output of 'q_proj'``.
-    advice : str
-        How the vector can be left out, as a command: ``let biases be ignored``; empty if it cannot.
+def _check_shapes_of_head(matrices: Mapping[str, Any]) -> None:
+    """Check that the matrices of one head, by their letters, can be multiplied as the head needs;
+    InvalidCaseError if not.
     """
-
-    kind: str
-    entries: str
-    advice: str
-
-    def read(self, part: Tensor, shape: tuple[int, ...]) -> Any:
-        """Return the entries of a tensor as an array of this shape, for biases perhaps (heads, a);
-        in the file the entries of all heads may stand in one row.
-
-        Raises
-        ------
-        InvalidCaseError
-            If the tensor has another shape, which is seen before anything is read.
-        """
-        if part.shape in (shape, (prod(shape),)):
-            return part.array().reshape(shape)
-        size = " × ".join(map(str, shape))
-        advice = f"{self.advice}, or give" if self.advice else "give"
-        raise InvalidCaseError(
-            "weights",
-            f"'{visible(part.name):.60}' is {part.size_text}, a {self.kind} of {size} entries is"
-            f" needed, {self.entries}; {advice} it another name if it does not belong to this"
-            " layer",
-        )
-
-
-def _needed_bias(matrix: Tensor) -> _NeededVector:
-    """Return what the bias beside a matrix has to be: one entry for each output of the matrix."""
-    name = visible(matrix.name)
-    return _NeededVector("bias", f"one for each output of '{name:.60}'", "let biases be ignored")
+    shapes = {letter: array.shape for letter, array in matrices.items()}
+    rule = rule_that_shapes_violate(shapes)
+    if rule:
+        raise InvalidCaseError("weights", f"{shapes_in_words(matrices)}: {rule}")

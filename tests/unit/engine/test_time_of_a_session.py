@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from m2bridge.engine.discovery import Candidate
-from m2bridge.engine.session import Conversation, _Reply
+from m2bridge.engine.script import Reply
+from m2bridge.engine.session import Conversation
 from m2bridge.engine.trace import Source
 from m2bridge.limits import Limits, limited
 
@@ -35,9 +36,9 @@ class Answered(Conversation):
         arguments: Sequence[str],
         limit: float | None,
         waited: float,
-    ) -> _Reply:
+    ) -> Reply:
         self.seen.append(limit)
-        return _Reply(nonce="n1", records=('{"end":"n1","records":0}',), output="", seconds=0.0)
+        return Reply(nonce="n1", records=('{"end":"n1","records":0}',), output="", seconds=0.0)
 
 
 @pytest.mark.parametrize(

@@ -1231,7 +1231,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"K": I, "Q": I, "V": I, "heads": 2},
         "Argument 'heads': Q has 3 rows, which are not those of 2 heads",
     ),
-    "no rows": ({"K": I[:0], "Q": I[:0], "V": I, "heads": 2}, "Q has 0 rows"),
+    "no rows": (
+        {"K": I[:0], "Q": I[:0], "V": I, "heads": 2},
+        "'K' is 0 × 3: a matrix has no entries",
+    ),
     "no heads": ({"K": I, "Q": I, "V": I, "heads": 0}, "Argument 'heads' must be at least 1"),
     "a with K and Q": ({"K": I, "Q": I, "V": I, "a": 2}, "Argument 'a' is for weights A"),
     "tolerance": (

@@ -427,6 +427,29 @@ def test_letters(matrix: str, bias: str) -> None:
     assert set(found.left_out) == {"biases (1)", "''"}
 
 
+@pytest.mark.parametrize(
+    ("matrix", "bias"),
+    [("{}", "O_bias"), ("W_{}", "b_O"), ("l.0.attn.{}_proj.weight", "l.0.attn.o_proj.bias")],
+)
+def test_an_output_bias_needs_the_output_matrix(matrix: str, bias: str) -> None:
+    """Without O it is not known to which outputs b is added; without biases nothing is missing."""
+    letters = "qkv" if "proj" in matrix else "QKV"
+    state = {matrix.format(x): numbers(D, D) for x in letters}
+    with pytest.raises(InvalidCaseError, match=f"'{bias}' is the bias of an output matrix that"):
+        weights(state | {bias: numbers(D)}, heads=1)
+    found = weights(state | {bias: numbers(D)}, heads=1, biases="ignore")
+    assert found.summary == weights(state, heads=1).summary
+    assert [(use.name, use.used_for) for use in found.arrays][-1] == (bias, "")
+
+
+def test_a_product_of_keys_and_queries_has_no_bias() -> None:
+    """b_A is not said to be used: scores have the biases of K and Q, and A = KᵀQ has none."""
+    state = {"W_A": numpy.eye(3), "W_V": numpy.eye(3), "b_A": numpy.ones(3)}
+    found = weights(state)
+    assert found.left_out == ("'b_A'",)
+    assert [use.used_for for use in found.arrays] == ["A of layer 1", "V of layer 1", ""]
+
+
 def test_a_norm_that_is_said_is_before_the_layer() -> None:
     """Where a name is that of norms in both places."""
     state = encoder_layer()

@@ -530,6 +530,44 @@ def test_kernels_are_stored_by_columns() -> None:
     assert found_ranks(state, **bare, heads=HEADS, layout="rows") != p.ranks
 
 
+def test_the_sides_of_one_array_are_asked_for() -> None:
+    """One array 24 × 12 with Q, K and V: a = 8 and d = 12 by rows, a = 4 and d = 24 by columns."""
+    stacked = numpy.arange(24 * 12).reshape(24, 12) % 7
+    with pytest.raises(InvalidCaseError, match="'layout': 'x' is 24 × 12: neither its name nor"):
+        weights({"x": stacked}, stacked="x")
+    for layout, size in {"rows": (12, 8), "columns": (24, 4)}.items():
+        (head,) = weights({"x": stacked}, stacked="x", layout=layout).heads
+        assert (head.shape.width, head.shape.a) == size
+    # The name says it, or the array has no other reading: 8 columns are no multiple of 3, and with
+    # a square O as many as it has; or Q would have more rows than columns.
+    cut: Arrays = {"stacked": "x", "layout": "q-k-v"}
+    for shape in ((24, 8), (6, 24)):
+        (head,) = weights({"x": numpy.ones(shape)}, **cut, heads=1).heads
+        assert head.shape.width == shape[1]
+    shared = {"x": stacked, "y": numpy.eye(12)}
+    assert weights(shared, **cut, output="y", heads=2).heads[0].shape.width == 12
+    (head,) = weights({"x.weight": stacked}, stacked="x.weight").heads
+    assert head.shape.width == 12
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ({"h.0.attn.c_attn.weight": 1.0}, "is a number: give matrices"),
+        ({"h.0.attn.c_attn.weight": numpy.ones((0, 12))}, "is 0 × 12: a matrix has no entries"),
+        ({"l.0.query_key_value.weight": numpy.ones((4, 0))}, "is 4 × 0: a matrix has no entries"),
+        ({x: numpy.ones((0, 4, 2)) for x in "AV"}, "is 0 × 4 × 2: a matrix has no entries"),
+        ({x: numpy.ones((0, 2, 4)) for x in "KQV"}, "is 0 × 2 × 4: a matrix has no entries"),
+    ],
+)
+def test_arrays_without_entries_are_refused(state: Arrays, said: str) -> None:
+    with pytest.raises(InvalidCaseError, match=said):
+        weights(state, heads=4, layout="by-row", as_="softmax", norm="rms")
+    if "V" in state:
+        with pytest.raises(InvalidCaseError, match=said):
+            weights(**state)
+
+
 def llama(p: Planted, layer: int = 0) -> Arrays:
     name = f"model.layers.{layer}.self_attn"
     return {f"{name}.{x}_proj.weight": getattr(p, x.upper()) for x in "qkvo"}

@@ -89,12 +89,28 @@ def test_an_adapter_is_merged_exactly(tmp_path: Path) -> None:
     assert ranks == ((1, 1), *p.ranks[1:])
     with pytest.raises(InvalidCaseError, match="LoRA adapter: give the base model"):
         weights(adapter, heads=HEADS)
-    config.write_text(json.dumps({"lora_alpha": 1, "init_lora_weights": "pissa_niter_4"}))
-    with pytest.raises(InvalidCaseError, match="belongs to weights that were changed"):
+    for start in ("pissa_niter_4", "olora", "corda_1", "loftq", "lora_ga", "of another release"):
+        config.write_text(json.dumps({"lora_alpha": 1, "init_lora_weights": start}))
+        with pytest.raises(InvalidCaseError, match="belongs to weights that were changed"):
+            weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+    # aLoRA changes the tokens behind its words alone, QALoRA takes sums of the inputs.
+    for key, value in {
+        "use_dora": True,
+        "alora_invocation_tokens": [7],
+        "use_qalora": True,
+    }.items():
+        config.write_text(json.dumps({"r": 1, "lora_alpha": 1, key: value}))
+        with pytest.raises(InvalidCaseError, match=rf"'{key}' in 'adapter_config.json'"):
+            weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+    config.write_text(json.dumps({"peft_type": "ADALORA", "lora_alpha": 1}))
+    with pytest.raises(InvalidCaseError, match="says 'ADALORA': adapters of the type LORA"):
         weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
-    config.write_text(json.dumps({"r": 1, "lora_alpha": 1, "use_dora": True}))
-    with pytest.raises(InvalidCaseError, match=r"'use_dora' in 'adapter_config.json'"):
-        weights(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+    # These begin with a product B·A of 0, and leave W as it is.
+    for start in ("gaussian", "orthogonal"):
+        said = {"peft_type": "LORA", "lora_alpha": 0.5, "init_lora_weights": start}
+        config.write_text(json.dumps(said | {"alora_invocation_tokens": None}))
+        found = found_ranks(tmp_path / "model.safetensors", heads=HEADS, adapter=adapter)
+        assert found == ranks
     # Of rank 0 the factor α/r is no number.
     empty = {f"{prefix}_A.weight": down[:0], f"{prefix}_B.weight": up[:, :0]}
     save_file(empty, adapter / "adapter_model.safetensors")

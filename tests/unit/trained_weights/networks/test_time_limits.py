@@ -10,7 +10,7 @@ import pytest
 
 from m2bridge import weights
 from m2bridge.errors import TimeLimitError
-from m2bridge.trained_weights import result
+from m2bridge.trained_weights import analysis
 from m2bridge.trained_weights.networks import network, network_with_norms
 
 LIMIT = "the computation did not finish within the limit of 1 second"
@@ -62,13 +62,13 @@ def test_the_rank_of_heads_is_kept_where_that_with_the_output_bias_takes_too_lon
 
 
 def test_layers_that_are_decided_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = result.analyse_layers
+    given = analysis.analyse_layers
 
     def first(*arguments: Any) -> Iterator[Any]:
         yield next(given(*arguments))
         late()
 
-    monkeypatch.setattr(result, "analyse_layers", first)
+    monkeypatch.setattr(analysis, "analyse_layers", first)
     found = weights(stacks(2, 4), heads=2)
     assert len(found.heads) == 4
     assert list(found.layers) == [1]
