@@ -50,7 +50,12 @@ from m2bridge.checker import statements, verdict
 from m2bridge.checker.algebra import PRIME, rank
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case, Function, Sparse, drop_zeros, function
-from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
+from m2bridge.families.attention.checker.statements import (
+    TOKENS,
+    WORDS,
+    failing_hypothesis,
+    inapplicable,
+)
 
 Kind = tuple[int, int, int, int, int]  # a type (k, q, r, s, m)
 Place = tuple[int, int]  # row and column of an entry of A or V
@@ -72,9 +77,7 @@ def exposed(certificate: Certificate) -> Content | Difference:
     listed = WORDS.listed("exposed", certificate.answer)
     reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
-        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, evidence={})
+        return inapplicable(listed, reason)
     number_of_weights = 2 * case.a * case.d + case.d_out * case.d
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:

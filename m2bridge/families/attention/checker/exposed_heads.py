@@ -40,7 +40,6 @@ from typing import Any, NamedTuple
 import flint
 
 from m2bridge.certificates.form import Certificate, Content, Difference
-from m2bridge.checker import statements, verdict
 from m2bridge.checker.algebra import PRIME, rank, rank_modulo
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import (
@@ -62,7 +61,12 @@ from m2bridge.families.attention.checker.exposed import (
     transpose,
     value,
 )
-from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
+from m2bridge.families.attention.checker.statements import (
+    TOKENS,
+    WORDS,
+    failing_hypothesis,
+    inapplicable,
+)
 
 MOST_STEPS = 10**10
 """The largest number of types times the square of the number of weights times the number of
@@ -97,9 +101,7 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     listed = WORDS.listed("exposed-heads", certificate.answer)
     reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
-        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, evidence={})
+        return inapplicable(listed, reason)
     number_of_weights = case.a * (3 * case.d + case.d_out)
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:

@@ -28,10 +28,15 @@ from typing import Any
 import flint
 
 from m2bridge.certificates.form import Certificate, Content, Difference
-from m2bridge.checker import global_verdict, statements, verdict
+from m2bridge.checker import global_verdict, statements
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
+from m2bridge.families.attention.checker.statements import (
+    TOKENS,
+    WORDS,
+    failing_hypothesis,
+    inapplicable,
+)
 
 Exponents = tuple[int, ...]
 """A monomial in v by its exponents: (2, 0, 1) is v_1² v_3."""
@@ -68,9 +73,7 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     listed = WORDS.listed("learning-degree", certificate.answer)
     reason = failing_hypothesis(HYPOTHESES, case)  # words, or None if all of them hold
     if reason is not None:
-        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, evidence={})
+        return inapplicable(listed, reason)
     if case.d > LARGEST_DIMENSION:
         raise TooExpensiveError("case", f"points are counted for d ≤ {LARGEST_DIMENSION} only")
     primes: Any = certificate.evidence.get("primes")
