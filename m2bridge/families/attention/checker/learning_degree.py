@@ -86,12 +86,14 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
         if count != stored:
             found = f"{count} modulo {prime}"
             return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
+    # now all counts are the stored number
+    observed = counts[0]
     predicted = stirling_number(case.d + 2, 3)  # theorem-learning-degree
     verdicts = [
-        global_verdict(words, hypothesis=None, predicted=predicted, observed=counts[0])
+        global_verdict(words, hypothesis=None, predicted=predicted, observed=observed)
         for words in listed
     ]
-    evidence = {"learning_degree": counts[0], "primes": primes, "target": target}
+    evidence = {"learning_degree": observed, "primes": primes, "target": target}
     return statements(WORDS, listed, verdicts, evidence)
 
 
@@ -156,17 +158,24 @@ def normal_moment(first: Feature, second: Feature, t: int) -> int:
     for pairs in pairings(list(range(6))):
         if any(indices[m] != indices[n] for m, n in pairs):
             continue  # entries with different indices are independent, of mean zero
-        # {token: the name of one token of its class}; at first each is a class of its own
-        class_of = {token: token for token in "xyz"}
-        for m, n in pairs:
-            class_of_first = class_of[tokens[m]]
-            class_of_second = class_of[tokens[n]]
-            for token in "xyz":
-                if class_of[token] == class_of_second:
-                    class_of[token] = class_of_first
-        number_of_classes = len(set(class_of.values()))
-        total += t ** (number_of_classes - 1)
+        identified_tokens = [(tokens[m], tokens[n]) for m, n in pairs]
+        total += t ** (_number_of_classes(identified_tokens) - 1)
     return total
+
+
+def _number_of_classes(identified: Sequence[tuple[str, str]]) -> int:
+    """The number of classes of the tokens x, y and z, if the two of each of these pairs are equal.
+
+    A pair may have one token twice, which identifies nothing.
+    """
+    # {token: the name of one token of its class}; at first each is a class of its own
+    class_of = {token: token for token in "xyz"}
+    for first, second in identified:
+        former_class, new_class = class_of[second], class_of[first]
+        for token in "xyz":
+            if class_of[token] == former_class:
+                class_of[token] = new_class
+    return len(set(class_of.values()))
 
 
 def pairings(items: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
@@ -198,6 +207,17 @@ class Quotient:
         u = flint.nmod_mat(size, 1, [x % prime for x in target], prime)
         self.gram_of_target = self.gram * u
 
+    def value_times_cube(self, v: Sequence[int]) -> int | None:
+        """The value N(v) = q³F(v), with q = v·v, not reduced modulo the prime.
+
+        ``None`` where F = N/q³ has no value: for q = 0, and where M(v) is not invertible.
+        """
+        q = sum(x * x for x in v) % self.prime
+        value = self.value(v)
+        if value is None or q == 0:
+            return None
+        return value * pow(q, 3, self.prime)
+
     def value(self, v: Sequence[int]) -> int | None:
         """F(v); ``None`` where M(v) is not invertible.
 
@@ -227,38 +247,45 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
     TooExpensiveError if there is no such N, or F has no value at half of the v: that is so at all v
     for a prime such as one that divides t + 2, and at few for others.
     """
+    exponents = list(monomials(case.d, 6))
+    number_of_equations = len(exponents) + SPARE
     quotient = Quotient(case, target, prime)
     random = Random(f"{case} {prime}")
-    exponents = list(monomials(case.d, 6))
-    rows: list[int] = []
-    count = 0
-    number_of_equations = len(exponents) + SPARE
+    equations: list[list[int]] = []
     for _ in range(2 * number_of_equations):
-        if count == number_of_equations:
+        if len(equations) == number_of_equations:
             break
         v = [random.randrange(prime) for _ in range(case.d)]
-        value = quotient.value(v)
-        q = sum(x * x for x in v) % prime
-        if value is None or q == 0:
-            continue  # F = N/q³ is not used where it has no value
-        rows += [monomial_value(v, exponent, prime) for exponent in exponents]
-        rows.append(-value * pow(q, 3, prime) % prime)
-        count += 1
-    if count < number_of_equations:
+        value_times_cube = quotient.value_times_cube(v)
+        if value_times_cube is None:
+            continue
+        values_of_monomials = [monomial_value(v, exponent, prime) for exponent in exponents]
+        equations.append([*values_of_monomials, -value_times_cube])
+    if len(equations) < number_of_equations:
         raise TooExpensiveError("evidence.primes", f"the moments are degenerate modulo {prime}")
-    kernel, nullity = flint.nmod_mat(count, len(exponents) + 1, rows, prime).nullspace()
-    # if solutions are unique up to a factor, the first column of the kernel is one, and x is its
-    # last entry
-    x_of_solution = int(kernel[len(exponents), 0])
-    if nullity != 1 or x_of_solution == 0:
+    coefficients = _solution_with_last_one(equations, prime)
+    if coefficients is None:
         raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
-    inverse = pow(x_of_solution, -1, prime)
-    N = {}
-    for place, exponent in enumerate(exponents):
-        coefficient = int(kernel[place, 0]) * inverse % prime
-        if coefficient:
-            N[exponent] = coefficient
-    return N
+    return {exponent: c for exponent, c in zip(exponents, coefficients, strict=True) if c}
+
+
+def _solution_with_last_one(equations: Sequence[Sequence[int]], prime: int) -> list[int] | None:
+    """The solution of homogeneous linear equations modulo a prime whose last unknown, x, is one.
+
+    An equation is the list of its coefficients, that of x last. The answer has the other unknowns.
+    None unless the solutions are unique up to a factor, and x is not zero.
+    """
+    unknowns = len(equations[0])
+    entries = [c % prime for equation in equations for c in equation]
+    kernel, nullity = flint.nmod_mat(len(equations), unknowns, entries, prime).nullspace()
+    if nullity != 1:
+        return None
+    # a basis of the solutions is in the first columns of the kernel
+    *solution, x = [int(kernel[row, 0]) for row in range(unknowns)]
+    if x == 0:
+        return None
+    inverse = pow(x, -1, prime)
+    return [y * inverse % prime for y in solution]
 
 
 def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
