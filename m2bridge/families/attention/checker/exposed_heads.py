@@ -46,19 +46,19 @@ from m2bridge.families.attention.checker.case import (
     Case,
     Function,
     Sparse,
-    function,
-    orbit_dimension,
-)
-from m2bridge.families.attention.checker.exposed import (
     add,
-    content_of_types,
-    coordinate_indices,
     first_columns,
     first_rows,
+    function,
     moves_of_product,
     multiply,
-    random_functional,
+    orbit_dimension,
     transpose,
+)
+from m2bridge.families.attention.checker.exposed import (
+    content_of_types,
+    coordinate_indices,
+    random_functional,
     value,
 )
 from m2bridge.families.attention.checker.statements import (
