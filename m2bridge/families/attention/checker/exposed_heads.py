@@ -270,20 +270,18 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
         return False  # the lemma compares a type with another one
     chart = HeadChart(balanced, case)
     images = [chart.image_of_direction(w) for w in chart.all_directions]
-    function_dimension = dimension_of_functions(balanced, case)
-    differential_rank = rank(images)
-    excess = function_dimension - differential_rank
+    excess = dimension_of_functions(balanced, case) - rank(images)
     if excess < 0:
         return True  # whatever the ranks of ν are
     if excess > 0:
         return False  # the lemma says nothing
     # a general ν that vanishes on the image of the differential
     nu = random_functional(images, case, Random(f"{case} {balanced} {kind}"))
-    rank_on_a = rank_modulo(matrix_on_a(chart, nu))
-    rank_on_w = rank_modulo(matrix_on_w(chart, nu))
     largest_on_a = case.d - max(kind.k, kind.q)
+    if rank_modulo(matrix_on_a(chart, nu)) > largest_on_a:
+        return True
     largest_on_w = min(case.d_out - kind.o, case.d - kind.v)
-    return rank_on_a > largest_on_a or rank_on_w > largest_on_w
+    return rank_modulo(matrix_on_w(chart, nu)) > largest_on_w
 
 
 def is_descent_proved(chart: "HeadChart", nu: Function) -> bool:
@@ -503,25 +501,36 @@ def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[lis
 
     It has a row for each tangent vector of the type, and a column for each entry of weights, in the
     order of ``chart.all_directions``. ``images`` are those of ``chart.all_directions`` under the
-    differential, in their order. G is Σ g c² over the coordinates c, with random g > 0. B is
-    bilinear, so its rows are combinations of those for the single entries of weights.
+    differential, in their order. B is bilinear, so its rows are combinations of those for the
+    single entries of weights.
+    """
+    tangents = [entries_of(x, chart) for x in chart.tangents()]
+    on_entries = form_on_entries(chart, images, nu)
+    form_on_tangents = matrix_modulo_prime(tangents) * matrix_modulo_prime(on_entries)
+    return [list(map(int, row)) for row in form_on_tangents.tolist()]
+
+
+def form_on_entries(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[list[int]]:
+    """The values B(x, w) = G(dφ x, dφ w) − ν(d²φ(x, w)) modulo the prime, for single entries.
+
+    There is a row for each x and a column for each w of ``chart.all_directions``, in this order,
+    and ``images`` are their images under dφ. G is the scalar product Σ g c c' over the coordinates
+    of functions c and c', with random g > 0, which are the same for all forms of one type.
     """
     random = Random(str(chart.kind))
     g = {index: random.randrange(1, PRIME) for index in coordinate_indices(chart.case)}
     moves = [chart.moves(w) for w in chart.all_directions]
-    on_entries = []  # B on pairs of single entries of weights
+    rows = []
     for x, image_of_x in zip(moves, images, strict=True):
         weighted_image = {index: g[index] * y for index, y in image_of_x.items()}
         row = []
         for w, image_of_w in zip(moves, images, strict=True):
             summands = [y * image_of_w.get(index, 0) for index, y in weighted_image.items()]
             product_of_images = sum(summands)  # G(dφ x, dφ w)
-            second = value(nu, chart.second_derivative(x, w))
-            row.append((product_of_images - second) % PRIME)
-        on_entries.append(row)
-    tangents = [entries_of(x, chart) for x in chart.tangents()]
-    form_on_tangents = matrix_modulo_prime(tangents) * matrix_modulo_prime(on_entries)
-    return [list(map(int, row)) for row in form_on_tangents.tolist()]
+            second_value = value(nu, chart.second_derivative(x, w))  # ν(d²φ(x, w))
+            row.append((product_of_images - second_value) % PRIME)
+        rows.append(row)
+    return rows
 
 
 def matrix_modulo_prime(rows: Sequence[Sequence[int]]) -> Any:

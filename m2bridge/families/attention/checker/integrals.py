@@ -119,12 +119,8 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
     S is the tautological bundle on Gr(α, d), T the tangent bundle of P(S ⊗ K^d), of dimension n_1,
-    and h its hyperplane class. The quotient is a polynomial in u (docs/polar-degrees.md,
-    proposition-polar-determinant). e_α is the sum of the principal minors of size α, and C and M
-    are d × d matrices with indices from 0 on:
-
-    * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
-    * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
+    and h its hyperplane class. C and M are the matrices of ``_characteristic_value``. The quotient
+    is a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant).
 
     Here u is a number, a power of two above twice the absolute values of the coefficients. So the
     coefficients of e_α(C M) are the digits, from −u/2 to u/2, of the value of e_α(C M) to the base
@@ -133,7 +129,21 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices
     bits = _coefficient_bound(d, alpha).bit_length() + 1
-    u = 1 << bits
+    value = _characteristic_value(d, alpha, u=1 << bits)
+    lowest = alpha * (alpha - 1)  # the power of u that divides e_α(C M)
+    number_of_integrals = alpha * (2 * d - alpha)  # n_1 + 1
+    return _digits(value, bits, lowest + number_of_integrals)[lowest:]
+
+
+def _characteristic_value(d: int, alpha: int, u: int) -> int:
+    """The value at u of e_α(C M), the sum of the principal minors of size α of C M.
+
+    C and M are d × d matrices with indices from 0 on:
+
+    * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
+    * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
+    """
+    # (1 + u·y)(1 + u − u·y) = 1 + u + u² y − u² y²
     phi = _power_series([1 + u, u * u, -u * u], d)
     C = flint.fmpz_mat(d, d)
     M = flint.fmpz_mat(d, d)
@@ -144,10 +154,7 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
             M[i, j] = phi[degree]
     characteristic_polynomial = (C * M).charpoly()
     # its coefficient at degree d − α is, up to the sign, the sum of the principal minors of size α
-    e_alpha = (-1) ** alpha * int(characteristic_polynomial[d - alpha])
-    lowest = alpha * (alpha - 1)  # the power of u that divides e_α(C M)
-    number_of_integrals = alpha * (2 * d - alpha)  # n_1 + 1
-    return _digits(e_alpha, bits, lowest + number_of_integrals)[lowest:]
+    return (-1) ** alpha * int(characteristic_polynomial[d - alpha])
 
 
 @cache
