@@ -154,7 +154,7 @@ def _characteristic_value(d: int, alpha: int, u: int) -> int:
             M[i, j] = phi[degree]
     characteristic_polynomial = (C * M).charpoly()
     # its coefficient at degree d − α is, up to the sign, the sum of the principal minors of size α
-    return (-1) ** alpha * int(characteristic_polynomial[d - alpha])
+    return int((-1) ** alpha * characteristic_polynomial[d - alpha])
 
 
 @cache
