@@ -114,19 +114,8 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
         a = integrals_at_fixed_points(shape.d, shape.alpha)
     else:
         a = symmetric_integrals_at_fixed_points(shape.d)
-    coordinates = _second_factor_coordinate_count(shape)
-    n_1 = len(a) - 1
-    n_2 = coordinates - 1
-    n = n_1 + n_2
-    # The integral of c_j(T_Y) H^{n−j} is a sum over j = j_1 + j_2 with j_1 ≤ n_1 and j_2 ≤ n_2.
-    integrals = []
-    for j in check_deadline_in(range(n + 1)):
-        integral = 0
-        for j_1 in range(max(0, j - n_2), min(j, n_1) + 1):
-            j_2 = j - j_1
-            # c_{j_2} of the projective space is comb(coordinates, j_2) times a power of h_2
-            integral += comb(n - j, n_1 - j_1) * a[j_1] * comb(coordinates, j_2)
-        integrals.append(integral)
+    integrals = _integrals_over_y(a, _second_factor_coordinate_count(shape))
+    n = len(integrals) - 1
     # δ_i is the sum of these with the factors (−1)^j C(n + 1 − j, i + 1), over j ≤ n − i
     degrees = []
     for i in check_deadline_in(range(n, -1, -1)):
@@ -135,6 +124,29 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
             degree += (-1) ** j * comb(n + 1 - j, i + 1) * integrals[j]
         degrees.append(degree)
     return Numbers(tuple(degrees))
+
+
+def _integrals_over_y(a: Sequence[int], coordinates: int) -> list[int]:
+    """Return the integrals I_j of c_j(T_Y) H^{n−j} over Y, for j = 0, …, n.
+
+    For α = d' = 1 < d another bundle stands for T_Y, whose part of the first factor is N.
+    ``a`` has the integrals a_j of c_j h_1^{n_1−j} over the first factor, for j = 0, …, n_1, and
+    ``coordinates`` is the number n_2 + 1 of homogeneous coordinates of the second factor, a
+    projective space. I_j is the sum of C(n − j, n_1 − j_1) a_{j_1} C(n_2 + 1, j_2) over
+    j = j_1 + j_2 with j_1 ≤ n_1 and j_2 ≤ n_2.
+    """
+    n_1 = len(a) - 1
+    n_2 = coordinates - 1
+    n = n_1 + n_2
+    integrals = []
+    for j in check_deadline_in(range(n + 1)):
+        integral = 0
+        for j_1 in range(max(0, j - n_2), min(j, n_1) + 1):
+            j_2 = j - j_1
+            # c_{j_2} of the projective space is comb(coordinates, j_2) times a power of h_2
+            integral += comb(n - j, n_1 - j_1) * a[j_1] * comb(coordinates, j_2)
+        integrals.append(integral)
+    return integrals
 
 
 def polar_sums(a: Sequence[int], coordinates: int) -> tuple[int, ...]:
@@ -319,14 +331,14 @@ def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]
         outside = [b for b in range(1, d + 1) if b not in inside]
         tangent_weights = [b - a for a in inside for b in outside]
         # total Chern classes, as polynomials whose coefficients are the classes
-        tangent = _chern_class(tangent_weights)
+        chern_of_t = _chern_class(tangent_weights)
         # E has each of the weights of W as often as K^d has dimensions
-        bundle = _chern_class(inside) ** d
+        chern_of_e = _chern_class(inside) ** d
         # s(E) = 1/c(E)
-        segre = _inverse_coefficients(bundle, dimension)
+        segre_of_e = _inverse_coefficients(chern_of_e, dimension)
         euler = prod(tangent_weights)
         for k, m in pairs:
-            value = bundle[k] * segre[m] * tangent[dimension - k - m]
+            value = chern_of_e[k] * segre_of_e[m] * chern_of_t[dimension - k - m]
             totals[k, m] += flint.fmpq(value, euler)
     if any(total.q != 1 for total in totals.values()):
         raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
@@ -361,29 +373,46 @@ def symmetric_integrals(d: int) -> list[int]:
     Source: ours, docs/polar-degrees.md, Proposition "Symmetric matrices".
     """
     u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
-    # the coefficients of φ at y^0, …, y^{d−1}, which are polynomials in u
-    phi = []
+    phi = _phi_coefficients(d)
+    total = flint.fmpz_poly([])
+    # (y − z)² and (y + z)^k have degree 2 + k, which is at most 2d − 2
+    for k in check_deadline_in(range(2 * d - 3)):
+        total -= (t ** (k + 1) - u ** (k + 1)) * _half_of_summand(phi, k)
+    total *= t**3
+    return [int(total[j]) for j in range(2 * d - 1)]
+
+
+def _phi_coefficients(d: int) -> list[flint.fmpz_poly]:
+    """Return the coefficients of φ(y) = (1 − uy)^d / (1 − 2(1 + u)y) at y^0, …, y^{d−1}.
+
+    They are polynomials in u.
+    """
+    u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
+    coefficients = []
     coefficient = flint.fmpz_poly([])
     for m in range(d):
         # (1 − 2ty) φ = (1 − uy)^d gives each coefficient from the one before
         coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
-        phi.append(coefficient)
-    total = flint.fmpz_poly([])
-    # (y − z)² and (y + z)^k have degree 2 + k, which is at most 2d − 2
-    for k in check_deadline_in(range(2 * d - 3)):
-        # half of the coefficient of y^{d−1} z^{d−1} in (y − z)² (y + z)^k φ(y) φ(z); by symmetry
-        # half of (y − z)² can be replaced by y² − yz
-        half = flint.fmpz_poly([])
-        for i in range(k + 1):
-            # the powers of y and z that the term y^i z^{k−i} of (y + z)^k leaves
-            of_y, of_z = d - 1 - i, d - 1 - k + i
-            if of_y >= 2 and of_z >= 0:
-                half += comb(k, i) * phi[of_y - 2] * phi[of_z]
-            if of_y >= 1 and of_z >= 1:
-                half -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
-        total -= (t ** (k + 1) - u ** (k + 1)) * half
-    total *= t**3
-    return [int(total[j]) for j in range(2 * d - 1)]
+        coefficients.append(coefficient)
+    return coefficients
+
+
+def _half_of_summand(phi: Sequence[flint.fmpz_poly], k: int) -> flint.fmpz_poly:
+    """Return half of the coefficient of y^{d−1} z^{d−1} in (y − z)² (y + z)^k φ(y) φ(z).
+
+    ``phi`` has the coefficients of φ at y^0, …, y^{d−1}, polynomials in u. By the symmetry in y and
+    z half of (y − z)² can be replaced by y² − yz.
+    """
+    d = len(phi)
+    half = flint.fmpz_poly([])
+    for i in range(k + 1):
+        # the powers of y and z that the term y^i z^{k−i} of (y + z)^k leaves
+        of_y, of_z = d - 1 - i, d - 1 - k + i
+        if of_y >= 2 and of_z >= 0:
+            half += comb(k, i) * phi[of_y - 2] * phi[of_z]
+        if of_y >= 1 and of_z >= 1:
+            half -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
+    return half
 
 
 def symmetric_integrals_at_fixed_points(d: int) -> list[int]:
