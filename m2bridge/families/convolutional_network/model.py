@@ -23,7 +23,7 @@ from m2bridge.statements.statement import Statement
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.families.convolutional_network.observation import ObservedConvolution
-    from m2bridge.maps.chain import Chain, Row
+    from m2bridge.maps.chain import Chain, Layer, Row
 
 
 class ConvolutionalNetwork(FilterSizes):
@@ -194,26 +194,40 @@ def layer_chain(network: FilterSizes) -> Chain:
     The variables are the inputs x_j, the sums z_i_j of layer i before activation, and the output f;
     the parameters of layer i are the entries w_i_a of its filter.
     """
-    from m2bridge.algebra.field import QQ
-    from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.algebra.ring import PolynomialRing
-    from m2bridge.maps.chain import Chain, Layer  # imports SymPy
+    from m2bridge.maps.chain import Chain  # imports SymPy
 
     layers = []
     inputs = tuple(f"x_{j}" for j in range(1, network.input_count + 1))
-    last = len(network.filters)
-    for i, size in enumerate(network.filters, 1):
-        count = len(inputs) - size + 1
-        outputs = ("f",) if i == last else tuple(f"z_{i}_{j}" for j in range(1, count + 1))
-        weights = tuple(f"w_{i}_{a}" for a in range(1, size + 1))
-        source = PolynomialRing(QQ, (*inputs, *weights))
-        generators = source.sympy_ring.gens
-        x, w = generators[: len(inputs)], generators[len(inputs) :]
-        # the activation belongs to the layer behind it, so that layers compose to the network
-        y = x if i == 1 else [entry**network.degree for entry in x]
-        zero = source.sympy_ring.zero
-        # the entries of the convolution w * y, with indices from 0
-        images = tuple(sum(map(mul, w, y[j : j + size]), zero) for j in range(count))
-        layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
-        inputs = outputs
+    for i in range(1, len(network.filters) + 1):
+        layer = _map_layer(network, i, inputs)
+        layers.append(layer)
+        inputs = layer.outputs
     return Chain(tuple(layers), network.title, network.key)
+
+
+def _map_layer(network: FilterSizes, i: int, inputs: tuple[str, ...]) -> Layer:
+    """Return layer i of a network, counted from 1, as a polynomial map of variables with names.
+
+    ``inputs`` are the names of the outputs of the layer before it, or of the inputs of the network
+    for i = 1. The outputs are the sums z_i_j, or f for the last layer. The activation belongs to
+    the layer behind it, so that layers compose to the network.
+    """
+    from m2bridge.algebra.field import QQ
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.ring import PolynomialRing
+    from m2bridge.maps.chain import Layer  # imports SymPy
+
+    size = network.filters[i - 1]
+    count = len(inputs) - size + 1
+    outputs = tuple(f"z_{i}_{j}" for j in range(1, count + 1))
+    if i == len(network.filters):
+        outputs = ("f",)
+    weights = tuple(f"w_{i}_{a}" for a in range(1, size + 1))
+    source = PolynomialRing(QQ, (*inputs, *weights))
+    generators = source.sympy_ring.gens
+    x, w = generators[: len(inputs)], generators[len(inputs) :]
+    y = x if i == 1 else [entry**network.degree for entry in x]
+    zero = source.sympy_ring.zero
+    # the entries of the convolution w * y, with indices from 0
+    images = tuple(sum(map(mul, w, y[j : j + size]), zero) for j in range(count))
+    return Layer(PolynomialMap(source, outputs, images), inputs)
