@@ -24,27 +24,37 @@ def drop_unit_vectors(
     """The matrix without the columns whose unit vectors are seen to be in the span of its rows.
 
     A row is {column: nonzero entry}. Returned are the rows in the columns that stay, with these
-    numbered from 0, and without rows of zeros; and these columns by their former numbers. A row
-    with one entry says that the unit vector of its column is in the span, so this column can be
-    left out of all rows, which may leave others with one entry; and so on. Each time the number of
-    columns and the rank are one less, so their difference does not change.
+    numbered from 0, and without rows of zeros; and these columns by their former numbers. Each
+    column that is left out has made the rank one less, so the number of columns less the rank does
+    not change.
     """
     all_rows = list(rows)
+    columns_left = _columns_left(all_rows, columns)
+    position = {column: j for j, column in enumerate(columns_left)}
+    rows_left = []
+    for row in all_rows:
+        shorter = {position[column]: c for column, c in row.items() if column in position}
+        if shorter:
+            rows_left.append(shorter)
+    return rows_left, columns_left
+
+
+def _columns_left(rows: Sequence[Mapping[int, int]], columns: Iterable[int]) -> list[int]:
+    """The columns whose unit vectors are not seen to be in the span of the rows, increasing.
+
+    A row is {column: nonzero entry}. One with a single entry says that the unit vector of its
+    column is in the span, so this column can be left out of all rows, which may leave others with a
+    single entry; and so on.
+    """
     columns_left = set(columns)
     count_before = -1  # so that there is a first round
     while len(columns_left) != count_before:  # the last round has left out a column
         count_before = len(columns_left)
-        for row in all_rows:
+        for row in rows:
             entries_left = columns_left.intersection(row)  # the columns of the entries of the row
             if len(entries_left) == 1:
                 columns_left -= entries_left
-    position = {column: j for j, column in enumerate(sorted(columns_left))}
-    rows_left = []
-    for row in all_rows:
-        shorter = {position[column]: c for column, c in row.items() if column in columns_left}
-        if shorter:
-            rows_left.append(shorter)
-    return rows_left, sorted(columns_left)
+    return sorted(columns_left)
 
 
 def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:

@@ -81,12 +81,7 @@ def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
     # In certificates c_{1,1,1,1} is the first variable. Here it is the last one: then leading
     # monomials say whether it is a zero divisor modulo J.
     ring = algebra.ring(case.coordinate_count)
-    generators = []
-    for terms in polynomials:  # {exponents of a monomial: coefficient}
-        reordered_terms = {}
-        for (first, *others), coefficient in terms.items():
-            reordered_terms[*others, first] = coefficient
-        generators.append(ring.from_dict(reordered_terms))
+    generators = [ring.from_dict(_with_first_variable_last(terms)) for terms in polynomials]
     if not all(map(_is_homogeneous, generators)):
         return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
     images = _images(case)
@@ -99,6 +94,17 @@ def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
         images=[images[index] for index in indices],
         generators=generators,
     )
+
+
+def _with_first_variable_last(terms: dict[tuple[int, ...], int]) -> dict[tuple[int, ...], int]:
+    """A polynomial, {exponents of a monomial: coefficient}, with its first variable made the last.
+
+    The order of the other variables stays.
+    """
+    reordered = {}
+    for (first, *others), coefficient in terms.items():
+        reordered[*others, first] = coefficient
+    return reordered
 
 
 @lru_cache(maxsize=1)

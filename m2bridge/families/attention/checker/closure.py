@@ -31,7 +31,7 @@ c_{k,i,p,q}; for t = 1 the coordinates are f_{k,p,q,r}, the coefficients of cubi
   sentences of certificates, of words.toml, by keys.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
 from typing import Any
@@ -46,7 +46,7 @@ from m2bridge.families.attention.checker.candidate import (
     candidate_of,
     names_of_coordinates,
 )
-from m2bridge.families.attention.checker.case import Case, function, orbits, representative
+from m2bridge.families.attention.checker.case import Case, Pair, function, orbits, representative
 from m2bridge.families.attention.checker.evidence import observe
 from m2bridge.families.attention.checker.statements import WORDS
 
@@ -380,9 +380,11 @@ def _fixed_on_slice(case: Case) -> dict[Index, int]:
     q ≥ 2.
     """
     fixed: dict[Index, int] = {(0, 0, 0, 0): 1}
-    fixed |= {(0, i, 0, 0): 0 for i in range(1, case.d)}
-    fixed |= {(0, 0, 0, q): 0 for q in range(1, case.d)}
-    fixed |= {(k, 0, 0, 0): 0 for k in range(1, case.d_out)}
+    for j in range(1, case.d):
+        fixed[0, j, 0, 0] = 0  # c_{1,i,1,1}
+        fixed[0, 0, 0, j] = 0  # c_{1,1,1,q}
+    for k in range(1, case.d_out):
+        fixed[k, 0, 0, 0] = 0
     return fixed
 
 
@@ -429,28 +431,39 @@ def _closure_on_slice(case: Case, free: list[Index], slice_ring: Any) -> Iterato
 def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[Any]:
     """The equations c = f(A, V) and rk A″ < α of the graph of the map from weights to the slice Σ.
 
-    The weights are A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) in blocks. ``free`` are the indices of the
-    coordinates of Σ. The variables of ``graph_ring`` are v_2, …, v_d, and then these coordinates;
-    the entries of A″ and V″ are among them.
+    The weights are those of ``_weights_over_slice``. ``free`` are the indices of the coordinates of
+    Σ. The variables of ``graph_ring`` are v_2, …, v_d, and then these coordinates.
     """
     from_two = range(1, case.d)
     unknowns = graph_ring.gens()
     v = dict(zip(from_two, unknowns[: len(from_two)], strict=True))
     c = dict(zip(free, unknowns[len(from_two) :], strict=True))
-    A = {(0, 0): graph_ring.constant(1)}
-    V = {(0, 0): graph_ring.constant(1)}
-    for q in from_two:
-        A[q, 0] = -v[q]
-        V[0, q] = v[q]
-        # A_1i = V_k1 = 0 for i, k ≥ 2, so c_{1,i,1,q} = A_qi V_11 = A_qi, and c_{k,1,1,q} = V_kq
-        A |= {(q, i): c[0, i, 0, q] for i in from_two}
-        V |= {(k, q): c[k, 0, 0, q] for k in range(1, case.d_out)}
+    A, V = _weights_over_slice(case, v, c)
     image = function((A, V))
     equations = [c[index] - image.get(index, 0) for index in free]
     for rows, columns in product(combinations(from_two, case.alpha), repeat=2):
         minor = _determinant([[A[p, i] for i in columns] for p in rows])
         equations.append(minor)
     return equations
+
+
+def _weights_over_slice(case: Case, v: Mapping[int, Any], c: Mapping[Index, Any]) -> Pair:
+    """The weights A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) over the slice Σ, in blocks.
+
+    ``v`` has v_q by q, from 0 on, for q ≥ 2, and ``c`` the coordinates of Σ by their indices. The
+    entries of A″ and V″ are among the latter: as A_1i = V_k1 = 0 for i, k ≥ 2, c_{1,i,1,q} is
+    A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq.
+    """
+    A: dict[tuple[int, int], Any] = {(0, 0): 1}
+    V: dict[tuple[int, int], Any] = {(0, 0): 1}
+    for q in range(1, case.d):
+        A[q, 0] = -v[q]
+        V[0, q] = v[q]
+        for i in range(1, case.d):
+            A[q, i] = c[0, i, 0, q]
+        for k in range(1, case.d_out):
+            V[k, q] = c[k, 0, 0, q]
+    return A, V
 
 
 def _determinant(rows: list[list[Any]]) -> Any:
