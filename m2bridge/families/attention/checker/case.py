@@ -175,6 +175,27 @@ def first_rows(matrix: Sparse, count: int) -> Sparse:
     return {(i, j): x for (i, j), x in matrix.items() if i < count}
 
 
+def identity(size: int) -> Sparse:
+    """The matrix with ones at (i, i) for i < size, of any numbers of rows and columns from size on.
+
+    Its columns, and its rows, are the first unit vectors.
+    """
+    return {(i, i): 1 for i in range(size)}
+
+
+def unit_factors(rank_m: int, rank_n: int, common: int) -> tuple[Sparse, Sparse]:
+    """Matrices M and N with different unit vectors as columns, of which the first are the same.
+
+    M = (e_1 | … | e_rank_m), and N begins with the first ``common`` columns of M and goes on with
+    the unit vectors that follow those of M. So rk MᵀN is ``common``.
+    """
+    N: dict[tuple[int, int], int] = {}
+    for j in range(rank_n):
+        row = j if j < common else rank_m + j - common
+        N[row, j] = 1
+    return identity(rank_m), N
+
+
 # Orbits.
 
 

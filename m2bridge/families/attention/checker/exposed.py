@@ -57,9 +57,11 @@ from m2bridge.families.attention.checker.case import (
     first_columns,
     first_rows,
     function,
+    identity,
     moves_of_product,
     multiply,
     transpose,
+    unit_factors,
 )
 from m2bridge.families.attention.checker.statements import (
     TOKENS,
@@ -281,17 +283,15 @@ class Chart:
         k, q, r, s, m = kind
         self.kind = kind
         self.case = case
-        self.M = {(i, i): 1 for i in range(k)}
-        self.N = {(j, j): 1 for j in range(r)} | {(j + k - r, j): 1 for j in range(r, q)}
-        self.R = {(i, i): 1 for i in range(k)}
-        self.S = {(j, j): 1 for j in range(q)}
-        self.H = {(i, i): 1 for i in range(s)}
-        self.T = {(i, i): 1 for i in range(m)}
-        # the j of the unit vectors e_j outside L: L is spanned by the first r, and the row space of
-        # K by the first k
+        self.M, self.N = unit_factors(k, q, r)
+        self.R = identity(k)
+        self.S = identity(q)
+        self.H = identity(s)
+        # the j of the e_j that are rows of T: the first m are in L, which the first r span. Of the
+        # others those outside the row space of K, which the first k span, come first
         outside_l = [*range(k, case.d), *range(r, k)]
-        for i, j in enumerate(outside_l[: s - m], start=m):
-            self.T[i, j] = 1
+        units = [*range(m), *outside_l[: s - m]]
+        self.T: Sparse = dict.fromkeys(enumerate(units), 1)
         self.K = multiply(self.M, self.R)
         self.Q = multiply(self.N, self.S)
         self.V = multiply(self.H, self.T)
@@ -318,12 +318,13 @@ class Chart:
         """Yield the derivative of the chart by each of its parameters.
 
         They are the entries of M, N, R, S, H, of Y and of the rows of T from m on, where M and N
-        are tied by the equation of the chart.
+        are tied by the equation of the chart: M_2ᵀN_2 does not move.
         """
         k, q, r, s, m = self.kind
         d = self.case.d
-        for M_moves, N_moves in self._moves_of_m_and_n():
-            yield self._direction(M=M_moves, N=N_moves)
+        # the rows of MᵀN_2 from r on are M_2ᵀN_2
+        for M, N in moves_of_factors(self.case.a, k, q, r, fixed_rows=range(r, k)):
+            yield self._direction(M=M, N=N)
         for place in product(range(k), range(d)):
             yield self._direction(R={place: 1})
         for place in product(range(q), range(d)):
@@ -334,26 +335,6 @@ class Chart:
             yield self._direction(T={(i, j): 1})
         for place in product(range(m, s), range(d)):
             yield self._direction(T={place: 1})
-
-    def _moves_of_m_and_n(self) -> Iterator[tuple[Sparse, Sparse]]:
-        """Yield a basis of the derivatives (Ṁ, Ṅ) with Ṁ_2ᵀN_2 + M_2ᵀṄ_2 = 0.
-
-        Column j of M is e_j. Column j ≥ r of N, which is one of N_2, is the unit vector with number
-        j + k − r. So entry (i, j) of M_2ᵀN_2, with i and j from r on as in MᵀN, moves by the entry
-        (j + k − r, i) of Ṁ and the entry (i, j) of Ṅ: these two have the sum zero.
-        """
-        k, q, r, _, _ = self.kind
-        for i, j in product(range(self.case.a), range(k)):  # entry (i, j) of M moves
-            taken_back: dict[tuple[int, int], int] = {}
-            if j >= r and k <= i < k + q - r:
-                # column r + i − k of N has its one in row i
-                taken_back = {(j, r + i - k): -1}
-            yield {(i, j): 1}, taken_back
-        for i, j in product(range(self.case.a), range(q)):  # entry (i, j) of N moves
-            if j >= r and r <= i < k:
-                # this moves entry (i, j) of M_2ᵀN_2: it occurs above only, with a move of M
-                continue
-            yield {}, {(i, j): 1}
 
     def _direction(self, **moved: Sparse) -> Direction:
         """The direction (K̇, Q̇, V̇) of weights in which some of the matrices of the chart move.
@@ -404,6 +385,32 @@ class Chart:
         return moves
 
 
+def moves_of_factors(
+    rows: int, rank_m: int, rank_n: int, common: int, *, fixed_rows: Sequence[int]
+) -> Iterator[tuple[Sparse, Sparse]]:
+    """Yield a basis of the moves (Ṁ, Ṅ) of M and N that do not move some rows of MᵀN_2.
+
+    M and N are ``rows`` × rank_m and ``rows`` × rank_n, and their columns are unit vectors. Column
+    i of M is e_i, and so is column i of N for i < common. N_2 are the other columns of N: column j,
+    for j ≥ common, is the unit vector with number rank_m + j − common.
+
+    So entry (i, j) of MᵀN_2, the scalar product of column i of M and column j of N, moves by the
+    entry (rank_m + j − common, i) of Ṁ and the entry (i, j) of Ṅ. ``fixed_rows`` are the i for
+    which it must not move: there these two entries have the sum zero.
+    """
+    for row, i in product(range(rows), range(rank_m)):  # entry (row, i) of M moves
+        taken_back: Sparse = {}
+        if i in fixed_rows and rank_m <= row < rank_m + rank_n - common:
+            # column j = common + row − rank_m of N has its one in this row
+            taken_back = {(i, common + row - rank_m): -1}
+        yield {(row, i): 1}, taken_back
+    for i, j in product(range(rows), range(rank_n)):  # entry (i, j) of N moves
+        if i in fixed_rows and j >= common:
+            # this moves entry (i, j) of MᵀN_2: it occurs above only, with a move of M
+            continue
+        yield {}, {(i, j): 1}
+
+
 def coordinate_indices(case: Case) -> list[tuple[int, ...]]:
     """The indices (k, i, p, q) of all coordinates of functions."""
     found: list[tuple[int, ...]] = []
@@ -422,10 +429,11 @@ def random_functional(images: Sequence[Function], case: Case, random: Random) ->
     indices = coordinate_indices(case)
     # FLINT's square matrix has a basis of the kernel in its first columns, and zeros in the others
     kernel, kernel_dimension = matrix_modulo_prime(images, indices).nullspace()
-    factors = [random.randrange(PRIME) for _ in range(kernel_dimension)]
-    factors += [0] * (len(indices) - kernel_dimension)
-    entries = (kernel * flint.nmod_mat(len(indices), 1, factors, PRIME)).entries()
-    return dict(zip(indices, map(int, entries), strict=True))
+    coefficients = [random.randrange(PRIME) for _ in range(kernel_dimension)]
+    coefficients += [0] * (len(indices) - kernel_dimension)
+    # the combination of the basis with these coefficients
+    nu = kernel * flint.nmod_mat(len(indices), 1, coefficients, PRIME)
+    return dict(zip(indices, map(int, nu.entries()), strict=True))
 
 
 def value(nu: Function, c: Function) -> int:

@@ -50,14 +50,17 @@ from m2bridge.families.attention.checker.case import (
     first_columns,
     first_rows,
     function,
+    identity,
     moves_of_product,
     multiply,
     orbit_dimension,
     transpose,
+    unit_factors,
 )
 from m2bridge.families.attention.checker.exposed import (
     content_of_types,
     coordinate_indices,
+    moves_of_factors,
     random_functional,
     value,
 )
@@ -196,16 +199,24 @@ def dimension_with_spaces(kind: HeadType, case: Case) -> int:
     """The dimension of all (f, row K, row Q, col O, row V): functions f with these four spaces.
 
     That is the number of Lemma 2. The row space of K contains L, the column space of A, and is
-    otherwise free. It has dimension k, so it is a space of dimension k − r in the quotient of R^d
-    by L: these are a Grassmannian of dimension (k − r)(d − k). In the same way the row space of Q
-    contains the row space of A, and the column space of O and the row space of V contain those of
-    W.
+    otherwise free. In the same way the row space of Q contains the row space of A, and the column
+    space of O and the row space of V contain those of W.
     """
-    of_k = (kind.k - kind.r) * (case.d - kind.k)
-    of_q = (kind.q - kind.r) * (case.d - kind.q)
-    of_o = (kind.o - kind.s) * (case.d_out - kind.o)
-    of_v = (kind.v - kind.s) * (case.d - kind.v)
+    of_k = choices_of_spaces(kind.k, containing=kind.r, inside=case.d)
+    of_q = choices_of_spaces(kind.q, containing=kind.r, inside=case.d)
+    of_o = choices_of_spaces(kind.o, containing=kind.s, inside=case.d_out)
+    of_v = choices_of_spaces(kind.v, containing=kind.s, inside=case.d)
     return dimension_of_functions(kind, case) + of_k + of_q + of_o + of_v
+
+
+def choices_of_spaces(dimension: int, *, containing: int, inside: int) -> int:
+    """The dimension of the Grassmannian of spaces of a dimension that contain a given space.
+
+    The given space has the dimension ``containing``, and all are in one of the dimension
+    ``inside``. They are the spaces of dimension ``dimension`` − ``containing`` in the quotient of
+    the latter by the given space.
+    """
+    return (dimension - containing) * (inside - dimension)
 
 
 def dimension_of_functions(kind: HeadType, case: Case) -> int:
@@ -447,53 +458,6 @@ class HeadChart:
         W_xw = add(multiply(along_x.O, along_w.V), multiply(along_w.O, along_x.V))
         summands = [(x.A, w.W), (w.A, x.W), (A_xw, self.W), (self.A, W_xw)]
         return function(*summands)
-
-
-def unit_factors(rank_m: int, rank_n: int, common: int) -> tuple[Sparse, Sparse]:
-    """Matrices M and N with different unit vectors as columns, of which the first are the same.
-
-    M = (e_1 | … | e_rank_m), and N begins with the first ``common`` columns of M and goes on with
-    the unit vectors that follow those of M. So rk MᵀN is ``common``.
-    """
-    N: dict[tuple[int, int], int] = {}
-    for j in range(rank_n):
-        row = j if j < common else rank_m + j - common
-        N[row, j] = 1
-    return identity(rank_m), N
-
-
-def identity(size: int) -> Sparse:
-    """The matrix with ones at (i, i) for i < size, of any numbers of rows and columns from size on.
-
-    Its columns, and its rows, are the first unit vectors.
-    """
-    return {(i, i): 1 for i in range(size)}
-
-
-def moves_of_factors(
-    rows: int, rank_m: int, rank_n: int, common: int, *, fixed_rows: Sequence[int]
-) -> Iterator[tuple[Sparse, Sparse]]:
-    """Yield a basis of the moves (Ṁ, Ṅ) of M and N that do not move some rows of MᵀN_2.
-
-    M and N are ``rows`` × rank_m and ``rows`` × rank_n, and their columns are unit vectors. Column
-    i of M is e_i, and so is column i of N for i < common. N_2 are the other columns of N: column j,
-    for j ≥ common, is the unit vector with number rank_m + j − common.
-
-    So entry (i, j) of MᵀN_2, the scalar product of column i of M and column j of N, moves by the
-    entry (rank_m + j − common, i) of Ṁ and the entry (i, j) of Ṅ. ``fixed_rows`` are the i for
-    which it must not move: there these two entries have the sum zero.
-    """
-    for row, i in product(range(rows), range(rank_m)):  # entry (row, i) of M moves
-        taken_back: Sparse = {}
-        if i in fixed_rows and rank_m <= row < rank_m + rank_n - common:
-            # column j = common + row − rank_m of N has its one in this row
-            taken_back = {(i, common + row - rank_m): -1}
-        yield {(row, i): 1}, taken_back
-    for i, j in product(range(rows), range(rank_n)):  # entry (i, j) of N moves
-        if i in fixed_rows and j >= common:
-            # this moves entry (i, j) of MᵀN_2: it occurs above only, with a move of M
-            continue
-        yield {}, {(i, j): 1}
 
 
 def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[list[int]]:

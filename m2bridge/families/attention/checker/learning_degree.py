@@ -102,11 +102,18 @@ QUESTIONS = {"learning-degree": learning_degree}
 
 def _are_two_primes(primes: Any) -> bool:
     """Whether what a certificate has as primes is a list of two different primes in the bounds."""
-    if not isinstance(primes, list) or len(primes) != 2 or primes[0] == primes[1]:
+    if not isinstance(primes, list) or len(primes) != 2:
         return False
+    first, second = primes
+    return first != second and _is_prime_in_bounds(first) and _is_prime_in_bounds(second)
+
+
+def _is_prime_in_bounds(p: Any) -> bool:
+    """Whether p is a prime between SMALLEST_PRIME and LARGEST_PRIME."""
     # Python counts a bool as an int, but it is not a prime
-    are_in_bounds = all(type(p) is int and SMALLEST_PRIME < p < LARGEST_PRIME for p in primes)
-    return are_in_bounds and all(flint.fmpz(p).is_prime() for p in primes)
+    if type(p) is not int or not SMALLEST_PRIME < p < LARGEST_PRIME:
+        return False
+    return bool(flint.fmpz(p).is_prime())
 
 
 def stirling_number(elements: int, blocks: int) -> int:

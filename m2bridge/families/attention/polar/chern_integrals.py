@@ -230,26 +230,48 @@ def _geometric_series_coefficients(d: int) -> list[int]:
 def _characteristic_coefficient(d: int, alpha: int, u: int, prime: int) -> int:
     """Return e_α(C M) at u, modulo the prime: the sum of the principal minors of size α.
 
-    C and M are the d×d matrices, with indices from 0 on, C_ab = (−u)^{a+b} (−1)^b C(a + b, a) and
-    M_bc = [y^{d−1−b−c}] φ(y), where φ = ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] stands for the
-    coefficient of y^k. The result is a coefficient of the characteristic polynomial of C M, up to
-    its sign. The arguments satisfy 0 ≤ α ≤ d.
+    C and M are the d×d matrices of :func:`_matrix_c` and :func:`_matrix_m`. The result is a
+    coefficient of the characteristic polynomial of C M, up to its sign. The arguments satisfy
+    0 ≤ α ≤ d.
     """
     ring = flint.fmpz_mod_ctx(prime)
-    series = flint.fmpz_mod_poly_ctx(ring)
-    # (1 + uy)(1 + u − uy) = 1 + u + u² y − u² y²
-    phi = series([1 + u, u * u, -u * u]) ** d * series(_geometric_series_coefficients(d))
-    powers = [(-u) ** k for k in range(2 * d)]
-    phi_coefficients = [int(phi[k]) for k in range(d)]
-    C, M = [], []
-    for row in range(d):
-        C.append([powers[row + b] * comb(row + b, row) * (-1) ** b for b in range(d)])
-        # the coefficients of φ from degree d − 1 − row down to 0, then zeros
-        M.append([*phi_coefficients[d - 1 - row :: -1], *[0] * row])
-    matrix = flint.fmpz_mod_mat(C, ring) * flint.fmpz_mod_mat(M, ring)
+    C = flint.fmpz_mod_mat(_matrix_c(d, u), ring)
+    M = flint.fmpz_mod_mat(_matrix_m(d, u, prime), ring)
     # the characteristic polynomial is Σ (−1)^k e_k T^{d−k}
-    coefficient = int(matrix.charpoly()[d - alpha])
+    coefficient = int((C * M).charpoly()[d - alpha])
     return -coefficient if alpha % 2 else coefficient
+
+
+def _matrix_c(d: int, u: int) -> list[list[int]]:
+    """Return the d×d matrix with the entries C_ab = (−u)^{a+b} (−1)^b C(a + b, a), as rows.
+
+    Indices are from 0 on.
+    """
+    powers = [(-u) ** k for k in range(2 * d)]
+    rows = []
+    for a in range(d):
+        row = [powers[a + b] * (-1) ** b * comb(a + b, a) for b in range(d)]
+        rows.append(row)
+    return rows
+
+
+def _matrix_m(d: int, u: int, prime: int) -> list[list[int]]:
+    """Return the d×d matrix with the entries M_bc = [y^{d−1−b−c}] φ(y) modulo the prime, as rows.
+
+    Indices are from 0 on. φ is ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] stands for the
+    coefficient of y^k, which is zero for k < 0.
+    """
+    series = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(prime))
+    # (1 + uy)(1 + u − uy) = 1 + u + u² y − u² y²
+    numerator = series([1 + u, u * u, -u * u]) ** d
+    phi = numerator * series(_geometric_series_coefficients(d))
+    coefficients = [int(phi[k]) for k in range(d)]
+    rows = []
+    for b in range(d):
+        # from degree d − 1 − b down to 0, then zeros
+        row = [*coefficients[d - 1 - b :: -1], *[0] * b]
+        rows.append(row)
+    return rows
 
 
 def _coefficient_bound(d: int, alpha: int) -> int:
