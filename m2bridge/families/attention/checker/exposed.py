@@ -214,29 +214,33 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
     """
     chart = Chart(kind, case)
     all_images = [chart.image_of_direction(w) for w in chart.all_directions]
-    differential_rank = rank(all_images)
     images_of_type = [chart.image_of_direction(x) for x in chart.tangents]
-    with_spaces = _dimension_with_spaces(chart, images_of_type)
-    # it vanishes on the image of the differential: so the point is critical for this ν
-    nu = random_functional(all_images, case, Random(f"{case} {kind}"))
-    rank_of_form = int(form(chart, all_images, nu).rank())
-    is_exposed = None
-    if rank_of_form == differential_rank:
-        is_exposed = True  # Lemma 1
-    elif with_spaces < differential_rank:
-        is_exposed = False  # Lemma 2
-    is_saddle = None
-    if is_exposed and _is_descent_proved(chart, nu):
-        is_saddle = True
-    return {
+    facts: dict[str, Any] = {
         "type": list(kind),
         "functions": rank(images_of_type),
-        "functions_with_spaces": with_spaces,
-        "rank": differential_rank,
-        "form_rank": rank_of_form,
-        "exposed": is_exposed,
-        "saddle": is_saddle,
+        "functions_with_spaces": _dimension_with_spaces(chart, images_of_type),
+        "rank": rank(all_images),
     }
+    # it vanishes on the image of the differential: so the point is critical for this ν
+    nu = random_functional(all_images, case, Random(f"{case} {kind}"))
+    facts["form_rank"] = int(form(chart, all_images, nu).rank())
+    facts["exposed"] = _decide_exposed(facts)
+    facts["saddle"] = None
+    if facts["exposed"] and _is_descent_proved(chart, nu):
+        facts["saddle"] = True
+    return facts
+
+
+def _decide_exposed(facts: Mapping[str, Any]) -> bool | None:
+    """Whether a type is exposed by Lemma 1, or not by Lemma 2; None if neither of them decides.
+
+    ``facts`` are those about the type, with its ranks and dimensions.
+    """
+    if facts["form_rank"] == facts["rank"]:
+        return True  # Lemma 1
+    if facts["functions_with_spaces"] < facts["rank"]:
+        return False  # Lemma 2
+    return None
 
 
 def _dimension_with_spaces(chart: "Chart", images_of_type: Sequence[Function]) -> int:

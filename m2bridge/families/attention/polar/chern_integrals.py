@@ -12,10 +12,11 @@ that of the [q]; and another bundle N stands for the tangent bundle.
 fixed points of a torus. Nothing here looks at a function of attention.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb, factorial, prod
+from typing import NamedTuple
 
 import flint
 
@@ -440,10 +441,8 @@ def _half_of_summand(phi: Sequence[flint.fmpz_poly], k: int) -> flint.fmpz_poly:
 def symmetric_integrals_at_fixed_points(d: int) -> list[int]:
     """Return the integrals of :func:`symmetric_integrals`, by localization at fixed points.
 
-    The torus of K^d has the weights 1, …, d. A fixed point is a coordinate plane, spanned by e_a
-    and e_b, with one of the lines of e_a², e_a e_b, e_b² in S²S, whose weights are 2a, a + b, 2b.
-    By Bott's formula the integral is the sum over fixed points of the integrand in weights, divided
-    by the product of the weights on the tangent space; h has the weight −w on a line of weight w.
+    By Bott's formula the integral is the sum over the fixed points of the torus of the integrand in
+    weights, divided by the product of the weights on the tangent space.
 
     Raises
     ------
@@ -453,19 +452,51 @@ def symmetric_integrals_at_fixed_points(d: int) -> list[int]:
     last = 2 * d - 2
     totals = [flint.fmpq(0)] * (last + 1)
     for plane in check_deadline_in(combinations(range(1, d + 1), 2)):
-        first, second = plane
-        outside = [b for b in range(1, d + 1) if b not in plane]
-        line_weights = (2 * first, first + second, 2 * second)
-        for line in line_weights:
-            # the weights on the tangent spaces of P(S²S) along the fibre and of Gr(2, d)
-            along_fibre = [other - line for other in line_weights if other != line]
-            on_grassmannian = [b - a for a in plane for b in outside]
-            # those on N: on S²S ⊗ O(h) − O, which are the former, and on S ⊗ (K^d/S) ⊗ O(h)
-            on_last_summand = [a + b - line for a in plane for b in outside]
-            chern = _chern_class((*along_fibre, *on_last_summand))
-            euler = prod(along_fibre) * prod(on_grassmannian)
+        for line in _lines_of_plane(plane, d):
             for j in range(last + 1):
-                totals[j] += flint.fmpq(int(chern[j]) * (-line) ** (last - j), euler)
+                integrand = int(line.chern[j]) * line.weight_of_h ** (last - j)
+                totals[j] += flint.fmpq(integrand, line.euler)
     if any(total.q != 1 for total in totals):
         raise ContradictionError(f"localization over symmetric matrices of size {d}: fractions")
     return [int(total.p) for total in totals]
+
+
+class FixedLine(NamedTuple):
+    """A fixed point of a torus on P(S²S): a line in S²S, S a plane, in the weights of the torus.
+
+    Parameters
+    ----------
+    weight_of_h : int
+        The hyperplane class h there.
+    chern : fmpz_poly
+        The total Chern class of N there: the coefficient of T^j is c_j(N).
+    euler : int
+        The product of the weights on the tangent space of P(S²S).
+    """
+
+    weight_of_h: int
+    chern: flint.fmpz_poly
+    euler: int
+
+
+def _lines_of_plane(plane: tuple[int, int], d: int) -> Iterator[FixedLine]:
+    """Yield the three fixed points over a coordinate plane of K^d, on which a torus acts.
+
+    The torus has the weights 1, …, d, and the plane S is spanned by e_a and e_b; it is given by
+    their weights a and b. The fixed points are the lines of e_a², e_a e_b, e_b² in S²S, with the
+    weights 2a, a + b, 2b. h has the weight −w on a line of weight w.
+    """
+    a, b = plane
+    outside = [c for c in range(1, d + 1) if c not in plane]
+    on_grassmannian = [c - inside for inside in plane for c in outside]
+    line_weights = (2 * a, a + b, 2 * b)
+    for line in line_weights:
+        # the weights on the tangent space of P(S²S) along the fibre, the lines in S²S
+        along_fibre = [other - line for other in line_weights if other != line]
+        # those on N: on S²S ⊗ O(h) − O, which are the former, and on S ⊗ (K^d/S) ⊗ O(h)
+        on_last_summand = [inside + c - line for inside in plane for c in outside]
+        yield FixedLine(
+            weight_of_h=-line,
+            chern=_chern_class((*along_fibre, *on_last_summand)),
+            euler=prod(along_fibre) * prod(on_grassmannian),
+        )

@@ -8,6 +8,7 @@ the columns of A in addition. An orbit (r, s, m) consists of the functions with 
 and m the dimension of the intersection of the column space of A and the row space of V.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
@@ -140,13 +141,7 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
         return _two_to_one_polar_data(shape, degrees, known)
     loci = observed_loci(shape)
     points = _general_fibre_points(shape)
-    # The hypotheses are one point in a general fibre, and over each orbit a kernel that is zero or
-    # smaller than the codimension of its locus.
-    has_large_kernel = any(locus.kernel > 0 and locus.kernel >= locus.codimension for locus in loci)
-    if points not in (None, 1) or has_large_kernel:
-        raise ContradictionError(
-            f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
-        )
+    _check_hypotheses(shape, loci, points)
     if shape.d == 1:
         # the theorem assumes d ≥ 2; here the integrals are over the closure, a projective space
         known, lemma_names = LINEAR_SPACE, ["reduced"]
@@ -161,6 +156,20 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
         loci=loci,
         generic_fibre=points,
     )
+
+
+def _check_hypotheses(shape: LayerSizes, loci: Sequence[CriticalLocus], points: int | None) -> None:
+    """Raise ContradictionError if what was observed violates a hypothesis of the theorem.
+
+    The hypotheses are one point in a general fibre, and over each orbit a kernel that is zero or
+    smaller than the codimension of its locus. ``loci`` are those over all orbits, and ``points`` is
+    the number of points in a general fibre; for large cases there are none, and it is ``None``.
+    """
+    has_large_kernel = any(locus.kernel > 0 and locus.kernel >= locus.codimension for locus in loci)
+    if points not in (None, 1) or has_large_kernel:
+        raise ContradictionError(
+            f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
+        )
 
 
 def _how_known(shape: LayerSizes, degrees: tuple[int, ...]) -> str:
