@@ -68,7 +68,7 @@ def program_difference(certificate: Certificate) -> Difference | None:
         If the case is too large for this release to write a program.
     """
     model = family(certificate.family).from_json(certificate.case)
-    # the program of this release, and the digests of the scripts that it uses
+    # the program of this release
     text, digests = _program(_script(certificate.family, certificate.question, model))
     stored_digests = certificate.libraries
     # a former text that computes the same counts as the present one
@@ -100,14 +100,19 @@ def rests_on_program(certificate: Certificate) -> bool:
     return question_of(certificate.family, certificate.question).trusts_program(model)
 
 
-def _program(script: Script | None) -> tuple[str, dict[str, str]]:
-    """Return the text of a program and, by name, the SHA-256 of the shared scripts that it uses.
+class ProgramText(NamedTuple):
+    """The text of a program, and by name the SHA-256 of the shared scripts that it uses."""
 
-    Both are empty without a program.
-    """
+    text: str
+    digests: dict[str, str]
+
+
+def _program(script: Script | None) -> ProgramText:
+    """Return the text and the digests of a program; both are empty without a program."""
     if script is None:
-        return "", {}
-    return script.body, {name: _script_digest(name) for name in script.libraries}
+        return ProgramText(text="", digests={})
+    digests = {name: _script_digest(name) for name in script.libraries}
+    return ProgramText(script.body, digests)
 
 
 @cache
@@ -407,7 +412,7 @@ def _certificate(model: Any, question: Question[Any, Any], made: MadeObservation
     """Return the certificate that answers a question from an observation, with its digest."""
     content = question.content(model, made.observed)
     # the program is part of the certificate: whoever distrusts both checkers can run it
-    text, libraries = _program(question.script(model))
+    program = _program(question.script(model))
     return Certificate(
         schema=SCHEMA,
         family=model.family,
@@ -418,8 +423,8 @@ def _certificate(model: Any, question: Question[Any, Any], made: MadeObservation
         evidence=content.evidence,
         trusted=list(content.trusted),
         field=str(QQ),
-        script={"text": text, "digest": digest(text)},
-        libraries=libraries,
+        script={"text": program.text, "digest": digest(program.text)},
+        libraries=program.digests,
         reported=made.reported,
     ).sealed()
 

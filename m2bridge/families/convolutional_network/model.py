@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from m2bridge.families.convolutional_network.shape import FilterSizes
 from m2bridge.families.convolutional_network.statements import STATEMENTS, stated_dimension
@@ -126,8 +126,7 @@ class ConvolutionalNetwork(FilterSizes):
         that by the entry j of y_{i−1} is Σ_a w_a g_{j−a+1}.
         """
         gradient: list[int] = []
-        # w = w_i, y = y_{i−1}, and slopes[j] is the derivative of the entry j of y_{i−1} by that of
-        # z_{i−1}; the last layer comes first
+        # the last layer comes first
         for w, y, slopes in reversed(self._layers_at(filters, x, prime)):
             # At the beginning of this step g is the derivative by z_i, at the end that by z_{i−1}.
             # In the first layer y_0 = x is no power, all slopes are 0, and g is not used any more.
@@ -141,20 +140,14 @@ class ConvolutionalNetwork(FilterSizes):
             g = [slope * by_y_j % prime for slope, by_y_j in zip(slopes, by_y, strict=True)]
         return gradient
 
-    def _layers_at(
-        self, filters: Sequence[Row], x: Row, prime: int
-    ) -> list[tuple[Row, list[int], list[int]]]:
-        """Return (w_i, y_{i−1}, slopes) for each layer i, the first one first, for the input x.
-
-        w_i is its filter, one of ``filters``, y_{i−1} its input, and ``slopes`` are the derivatives
-        r z_{i−1}^(r−1) of this input y_{i−1} = z_{i−1}^r, modulo the prime.
-        """
+    def _layers_at(self, filters: Sequence[Row], x: Row, prime: int) -> list[LayerAtInput]:
+        """Return all layers at the input x, the first one first, modulo the prime."""
         layers = []
         y = list(x)
         # the input of the first layer is no power: its slopes are not used
         slopes = [0] * len(y)
         for w in filters:
-            layers.append((w, y, slopes))
+            layers.append(LayerAtInput(w, y, slopes))
             count = len(y) - len(w) + 1
             z = [sum(map(mul, w, y[j : j + len(w)])) % prime for j in range(count)]
             powers = [pow(entry, self.degree - 1, prime) for entry in z]
@@ -186,6 +179,25 @@ class ConvolutionalNetwork(FilterSizes):
         from m2bridge.families.convolutional_network.observation import observe  # imports FLINT
 
         return observe(self, observables, certified=certified)
+
+
+class LayerAtInput(NamedTuple):
+    """Layer i of a network at one input of the network, modulo a prime.
+
+    Parameters
+    ----------
+    w : sequence of int
+        The filter w_i.
+    y : list of int
+        The input y_{i−1} of the layer.
+    slopes : list of int
+        For each entry of y_{i−1} = z_{i−1}^r the derivative r z_{i−1}^(r−1) by that of z_{i−1}; 0
+        for the first layer, whose input y_0 = x is no power.
+    """
+
+    w: Row
+    y: list[int]
+    slopes: list[int]
 
 
 def layer_chain(network: FilterSizes) -> Chain:

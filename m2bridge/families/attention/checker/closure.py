@@ -260,8 +260,8 @@ def _check_invariants(candidate: Candidate, series: algebra.Series) -> Differenc
     if case.t == 1:
         expected = one_token.dimension(case), one_token.degree(case)
     else:
-        closure, _ = observe(case.d, case.d_out, case.alpha)
-        expected = closure["dimension"], closure["degree"]
+        evidence = observe(case.d, case.d_out, case.alpha).evidence
+        expected = evidence["dimension"], evidence["degree"]
     found = dimension, sum(numerator)
     if found == expected:
         return None

@@ -50,8 +50,15 @@ MAX_FIBRE_STEPS = 10**9
 # Fibres.
 
 
-def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
-    """The length of the fibre over the representative of an orbit, and the points (A, V) of it.
+class Fibre(NamedTuple):
+    """A fibre: its length, which counts points with multiplicities, and its points (A, V)."""
+
+    length: int
+    points: list[Pair]
+
+
+def fibre(orbit: Orbit, case: Case) -> Fibre:
+    """The fibre over the representative of an orbit: its length and its points (A, V).
 
     c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. The points
     of it are found in three steps (docs/mathematics.md#proposition-finite):
@@ -80,7 +87,7 @@ def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
         raise ContradictionError(
             f"the fibre over orbit {orbit} of {case} has several points, some not reduced"
         )
-    return sum(lengths), points
+    return Fibre(sum(lengths), points)
 
 
 def _first_rows_of_v(known_point: Pair, c: Function, case: Case) -> Iterator[tuple[int, ...]]:
@@ -249,13 +256,23 @@ def _limits_of_tangent_vectors(case: Case) -> Iterator[Function]:
 # The evidence about a case.
 
 
+class ObservedCase(NamedTuple):
+    """What is found about a case: the evidence of certificates, and the fibres that it rests on.
+
+    ``evidence`` has the dimension and the degree of the closure, whether identities hold, length
+    and number of points of the generic fibre, and for each orbit its facts. ``points`` has for each
+    orbit the points (A, V) of the fibre over its representative.
+    """
+
+    evidence: dict[str, Any]
+    points: dict[Orbit, list[Pair]]
+
+
 @lru_cache(maxsize=256)
-def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
+def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
     """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre.
 
-    The case is given by d, d' (``d_out``) and α. The evidence is that of certificates: dimension
-    and degree of the closure, identities, length and points of the generic fibre, and for each
-    orbit its facts.
+    The case is given by d, d' (``d_out``) and α.
 
     The closure is the union of finitely many orbits, so the one of the largest dimension is dense:
     it has the dimension of the closure, and its fibre is the generic one. ContradictionError unless
@@ -284,7 +301,8 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
         "generic_fibre": {"length": generic.fibre_length, "points": len(generic.points)},
         "orbits": [_facts_at_orbit(orbit, found, generic, case) for orbit in orbits(case)],
     }
-    return evidence, {orbit: numbers.points for orbit, numbers in found.items()}
+    points = {orbit: numbers.points for orbit, numbers in found.items()}
+    return ObservedCase(evidence, points)
 
 
 class OrbitNumbers(NamedTuple):
@@ -429,8 +447,7 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
         )
     _refuse_many_steps(len(listed), case)
     # d = d' = α = 1 has one orbit, whose facts have the right keys
-    evidence_of_example, _fibres = observe(1, 1, 1)
-    (example,) = evidence_of_example["orbits"]
+    (example,) = observe(1, 1, 1).evidence["orbits"]
     for i, facts in enumerate(listed):
         if not isinstance(facts, dict) or facts.keys() != example.keys():
             return Difference(f"evidence.orbits[{i}]", f"{facts!r:.80}", "facts about an orbit")

@@ -23,7 +23,7 @@ of words.toml; ``listed`` are the statements that a certificate lists.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement, product
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -333,6 +333,13 @@ def critical_equations(N: Form, d: int, prime: int) -> Sequence[Form]:
     return equations
 
 
+class IdealInDegree(NamedTuple):
+    """Forms that span the ideal I in one degree, and the dimension of their span."""
+
+    forms: list[Form]
+    dimension: int
+
+
 class Counting:
     """The ideal I of the critical equations g_1, …, g_d modulo a prime, degree by degree."""
 
@@ -340,8 +347,7 @@ class Counting:
         """Take the forms g_1, …, g_d, one for each variable."""
         self.equations, self.prime = equations, prime
         self.d = len(equations)
-        # {degree: what _ideal returns for it}
-        self.multiples_by_degree: dict[int, tuple[list[Form], int]] = {}
+        self.ideal_by_degree: dict[int, IdealInDegree] = {}
 
     def dimension(self, degree: int, power: int) -> int:
         """The dimension of the forms of a degree modulo those f with f q^power in I, q = v·v.
@@ -351,27 +357,27 @@ class Counting:
         if all these products are added to I.
         """
         degree_of_products = degree + 2 * power
-        in_ideal, rank_of_ideal = self._ideal(degree_of_products)
+        ideal = self._ideal(degree_of_products)
         q_to_power: Form = {(0,) * self.d: 1}
         for _ in range(power):
             q_to_power = multiply_forms(q_to_power, squared_norm(self.d), self.prime)
-        products = [
-            multiply_by_monomial(q_to_power, factor) for factor in monomials(self.d, degree)
-        ]
-        return self._rank([*in_ideal, *products], degree_of_products) - rank_of_ideal
+        factors = monomials(self.d, degree)
+        products = [multiply_by_monomial(q_to_power, factor) for factor in factors]
+        return self._rank([*ideal.forms, *products], degree_of_products) - ideal.dimension
 
-    def _ideal(self, degree: int) -> tuple[list[Form], int]:
-        """Forms that span I in a degree, and its dimension; both are kept for the next call.
+    def _ideal(self, degree: int) -> IdealInDegree:
+        """I in a degree, spanned by the multiples of the equations, of degree 7, by monomials.
 
-        They are the multiples of the equations, of degree 7, by monomials.
+        It is kept for the next call.
         """
-        if degree not in self.multiples_by_degree:
+        if degree not in self.ideal_by_degree:
             multiples: list[Form] = []
             for equation in self.equations:
                 factors = monomials(self.d, degree - 7)
                 multiples += [multiply_by_monomial(equation, factor) for factor in factors]
-            self.multiples_by_degree[degree] = multiples, self._rank(multiples, degree)
-        return self.multiples_by_degree[degree]
+            dimension = self._rank(multiples, degree)
+            self.ideal_by_degree[degree] = IdealInDegree(multiples, dimension)
+        return self.ideal_by_degree[degree]
 
     def _rank(self, forms: Sequence[Form], degree: int) -> int:
         """The dimension of the span of forms of one degree, modulo the prime."""

@@ -91,8 +91,7 @@ def _general_fibre_points(case: Case) -> int:
     The closure is the union of finitely many orbits: the largest is dense, so its fibre is general.
     """
     dense = max(cases.orbits(case), key=lambda orbit: (cases.orbit_dimension(orbit, case), orbit))
-    _length, points = fibre(dense, case)
-    return len(points)
+    return len(fibre(dense, case).points)
 
 
 def _polar_numbers(degrees: list[int], case: Case) -> dict[str, Any]:
