@@ -145,12 +145,12 @@ class Part:
         ]
 
     def _element_with(self, free_column: int) -> dict[int, int]:
-        """An element of I_w with a given free monomial and no other one: {column: coefficient}.
+        """What has to be the element of I_w with a given free monomial and no other one.
 
-        The monomials are given by their columns. Modulo the prime the element is the free monomial
-        less a combination of the pivots before it. Its coefficients are lifted to fractions, and
-        multiplied by their common denominator. It is in I_w only if the true coefficients are
-        fractions of small numbers: whoever uses it has to check that.
+        It is {column: coefficient}, and the free monomial is given by its column, too. Modulo the
+        prime it is this monomial less a combination of the pivots before it. The coefficients are
+        lifted to fractions, and multiplied by their common denominator. The result is in I_w only
+        if the true coefficients are fractions of small numbers: the caller has to check that.
         """
         # numerator and denominator of each coefficient, by column
         fractions = {free_column: (1, 1)}
@@ -165,7 +165,7 @@ class Part:
         return element
 
 
-class KnownFunction(NamedTuple):
+class HilbertValues(NamedTuple):
     """The values H(0), …, H(s) of a Hilbert function, and the least n with H = h from n on.
 
     The latter is ``start``; h is the number of sections, which is known in all degrees.
@@ -251,7 +251,7 @@ class Products:
             total += permutation_count(weight) * self.part(weight).rank
         return total
 
-    def up_to_sections(self) -> KnownFunction:
+    def up_to_sections(self) -> HilbertValues:
         """H(0), …, H(s) of a core, for an s with H(s) = h(s), and the least n from which on H = h.
 
         The core has m variables (``variables``), e forms l_i (``columns``), which are free, and f
@@ -262,7 +262,7 @@ class Products:
         first do not decide.
         """
         if self.variables == 1:
-            return KnownFunction(values=[1], start=0)
+            return HilbertValues(values=[1], start=0)
         L = min(max(self.columns, self.rows) - 1, self.variables - 2)
         first = L + 3
         values = [1]
@@ -278,7 +278,7 @@ class Products:
         start = s
         while start > 0 and values[start - 1] == self.number_of_sections(start - 1):
             start -= 1
-        return KnownFunction(values, start)
+        return HilbertValues(values, start)
 
     def generator_numbers(self, n: int) -> dict[Weight, int]:
         """The numbers of minimal generators of degree n in decreasing weights, where there are any.
@@ -344,12 +344,12 @@ class Products:
                 yield multiple
 
     def _free_multiples(self, weight: Weight, j: int, rest: Weight) -> dict[Monomial, int]:
-        """Which monomials of a part become free monomials of weight w, times x_j, and which ones.
+        """The monomials of a part that x_j takes to free monomials of weight w, with their numbers.
 
         ``rest`` is w less the weight of x_j, and the part is that of the decreasing weight that
-        ``rest`` is a permutation of. A monomial of the part is renamed by this permutation, and
-        multiplied by x_j. For those that are then free the answer has the number of the free
-        monomial.
+        ``rest`` is a permutation of. Its monomials are renamed by this permutation, and multiplied
+        by x_j. The answer is {monomial of the part: number of the free monomial of w}, for those
+        that become free.
         """
         free_monomials = self.part(weight).free_monomials
         renamed_coordinates = self._renamed_by_frequency(rest)
