@@ -50,14 +50,14 @@ MAX_FIBRE_STEPS = 10**9
 # Fibres.
 
 
-class Fibre(NamedTuple):
+class FibreOverOrbit(NamedTuple):
     """A fibre: its length, which counts points with multiplicities, and its points (A, V)."""
 
     length: int
     points: list[Pair]
 
 
-def fibre(orbit: Orbit, case: Case) -> Fibre:
+def fibre(orbit: Orbit, case: Case) -> FibreOverOrbit:
     """The fibre over the representative of an orbit: its length and its points (A, V).
 
     c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. The points
@@ -87,7 +87,7 @@ def fibre(orbit: Orbit, case: Case) -> Fibre:
         raise ContradictionError(
             f"the fibre over orbit {orbit} of {case} has several points, some not reduced"
         )
-    return Fibre(sum(lengths), points)
+    return FibreOverOrbit(sum(lengths), points)
 
 
 def _first_rows_of_v(known_point: Pair, c: Function, case: Case) -> Iterator[tuple[int, ...]]:

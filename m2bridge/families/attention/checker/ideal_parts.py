@@ -165,7 +165,7 @@ class Part:
         return element
 
 
-class HilbertValues(NamedTuple):
+class ValuesUpToSections(NamedTuple):
     """The values H(0), …, H(s) of a Hilbert function, and the least n with H = h from n on.
 
     The latter is ``start``; h is the number of sections, which is known in all degrees.
@@ -251,7 +251,7 @@ class Products:
             total += permutation_count(weight) * self.part(weight).rank
         return total
 
-    def up_to_sections(self) -> HilbertValues:
+    def up_to_sections(self) -> ValuesUpToSections:
         """H(0), …, H(s) of a core, for an s with H(s) = h(s), and the least n from which on H = h.
 
         The core has m variables (``variables``), e forms l_i (``columns``), which are free, and f
@@ -262,7 +262,7 @@ class Products:
         first do not decide.
         """
         if self.variables == 1:
-            return HilbertValues(values=[1], start=0)
+            return ValuesUpToSections(values=[1], start=0)
         L = min(max(self.columns, self.rows) - 1, self.variables - 2)
         first = L + 3
         values = [1]
@@ -278,7 +278,7 @@ class Products:
         start = s
         while start > 0 and values[start - 1] == self.number_of_sections(start - 1):
             start -= 1
-        return HilbertValues(values, start)
+        return ValuesUpToSections(values, start)
 
     def generator_numbers(self, n: int) -> dict[Weight, int]:
         """The numbers of minimal generators of degree n in decreasing weights, where there are any.
