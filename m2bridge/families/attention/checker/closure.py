@@ -112,7 +112,7 @@ def _refuse_many_weights(case: Case) -> None:
 
 
 def _invariants(candidate: Candidate, series: algebra.Series) -> dict[str, Any]:
-    """The answer of a certificate: the invariants of J, which has been found to be I.
+    """The answer of a certificate: the invariants of J, which stands for I.
 
     ``series`` is the Hilbert series of QQ[c]/J. The degrees of generators are texts, as keys of
     JSON are.

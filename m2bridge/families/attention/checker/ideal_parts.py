@@ -19,7 +19,7 @@ Notation. As in equations.py, in short:
   monomial is the polynomial in the entries of weights A and V that it is on all products.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, product
@@ -275,10 +275,14 @@ class Products:
             # generators are computed up to degree s + 1: ``weights`` raises if that is too large
             self.weights(s + 1)
             values.append(self.hilbert_function(s))
-        start = s
+        return ValuesUpToSections(values, self._start_of_sections(values))
+
+    def _start_of_sections(self, values: Sequence[int]) -> int:
+        """The least n with H = h from n on, for ``values`` H(0), …, H(s) with H = h from s on."""
+        start = len(values) - 1  # s
         while start > 0 and values[start - 1] == self.number_of_sections(start - 1):
             start -= 1
-        return ValuesUpToSections(values, start)
+        return start
 
     def generator_numbers(self, n: int) -> dict[Weight, int]:
         """The numbers of minimal generators of degree n in decreasing weights, where there are any.

@@ -80,14 +80,10 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     if not _are_two_primes(primes):
         return Difference("evidence.primes", f"{primes!r:.80}", "two primes from 2^14 to 2^15")
     target = random_target(case)
-    counts = [number_of_points(case, target, prime) for prime in primes]
     stored = certificate.evidence.get("learning_degree")
-    for prime, count in zip(primes, counts, strict=True):
-        if count != stored:
-            found = f"{count} modulo {prime}"
-            return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
-    # now all counts are the stored number
-    observed = counts[0]
+    observed = _count_modulo_both(case, target, primes, stored)
+    if isinstance(observed, Difference):
+        return observed
     predicted = stirling_number(case.d + 2, 3)  # theorem-learning-degree
     verdicts = [
         global_verdict(words, hypothesis=None, predicted=predicted, observed=observed)
@@ -98,6 +94,22 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
 
 
 QUESTIONS = {"learning-degree": learning_degree}
+
+
+def _count_modulo_both(
+    case: Case, target: Sequence[int], primes: Sequence[int], stored: Any
+) -> int | Difference:
+    """The number of critical points, counted modulo each of two primes; a difference if it is not
+    the number that a certificate has, ``stored``.
+
+    ``target`` has the coordinates of u. TooExpensiveError if not all points are found.
+    """
+    counts = [number_of_points(case, target, prime) for prime in primes]
+    for prime, count in zip(primes, counts, strict=True):
+        if count != stored:
+            found = f"{count} modulo {prime}"
+            return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
+    return counts[0]  # the stored number, as both are
 
 
 def _are_two_primes(primes: Any) -> bool:
