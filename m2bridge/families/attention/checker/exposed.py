@@ -224,14 +224,14 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
     # it vanishes on the image of the differential: so the point is critical for this ν
     nu = random_functional(all_images, case, Random(f"{case} {kind}"))
     facts["form_rank"] = int(form(chart, all_images, nu).rank())
-    facts["exposed"] = _decide_exposed(facts)
+    facts["exposed"] = decide_exposed(facts)
     facts["saddle"] = None
     if facts["exposed"] and _is_descent_proved(chart, nu):
         facts["saddle"] = True
     return facts
 
 
-def _decide_exposed(facts: Mapping[str, Any]) -> bool | None:
+def decide_exposed(facts: Mapping[str, Any]) -> bool | None:
     """Whether a type is exposed by Lemma 1, or not by Lemma 2; None if neither of them decides.
 
     ``facts`` are those about the type, with its ranks and dimensions.

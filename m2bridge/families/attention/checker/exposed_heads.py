@@ -60,6 +60,7 @@ from m2bridge.families.attention.checker.case import (
 from m2bridge.families.attention.checker.exposed import (
     content_of_types,
     coordinate_indices,
+    decide_exposed,
     moves_of_factors,
     random_functional,
     value,
@@ -235,28 +236,22 @@ def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
     """
     chart = HeadChart(kind, case)
     images = [chart.image_of_direction(w) for w in chart.all_directions]
-    differential_rank = rank(images)
-    with_spaces = dimension_with_spaces(kind, case)
-    # it vanishes on the image of the differential: so the point is critical for this ν
-    nu = random_functional(images, case, Random(f"{case} {kind}"))
-    rank_of_form = rank_modulo(form(chart, images, nu))
-    is_exposed = None
-    if rank_of_form == differential_rank:
-        is_exposed = True  # Lemma 1
-    elif with_spaces < differential_rank or is_excluded_by_factors(kind, case):
-        is_exposed = False  # Lemma 2, Lemma 4
-    is_saddle = None
-    if is_exposed and is_descent_proved(chart, nu):
-        is_saddle = True
-    return {
+    facts: dict[str, Any] = {
         "type": list(kind),
         "functions": dimension_of_functions(kind, case),
-        "functions_with_spaces": with_spaces,
-        "rank": differential_rank,
-        "form_rank": rank_of_form,
-        "exposed": is_exposed,
-        "saddle": is_saddle,
+        "functions_with_spaces": dimension_with_spaces(kind, case),
+        "rank": rank(images),
     }
+    # it vanishes on the image of the differential: so the point is critical for this ν
+    nu = random_functional(images, case, Random(f"{case} {kind}"))
+    facts["form_rank"] = rank_modulo(form(chart, images, nu))
+    facts["exposed"] = decide_exposed(facts)
+    if facts["exposed"] is None and is_excluded_by_factors(kind, case):
+        facts["exposed"] = False  # Lemma 4
+    facts["saddle"] = None
+    if facts["exposed"] and is_descent_proved(chart, nu):
+        facts["saddle"] = True
+    return facts
 
 
 def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:

@@ -267,25 +267,37 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
     for a prime such as one that divides t + 2, and at few for others.
     """
     exponents = list(monomials(case.d, 6))
-    number_of_equations = len(exponents) + SPARE
-    quotient = Quotient(case, target, prime)
-    random = Random(f"{case} {prime}")
-    equations: list[list[int]] = []
-    for _ in range(2 * number_of_equations):
-        if len(equations) == number_of_equations:
-            break
-        v = [random.randrange(prime) for _ in range(case.d)]
-        value_times_cube = quotient.value_times_cube(v)
-        if value_times_cube is None:
-            continue
-        values_of_monomials = [monomial_value(v, exponent, prime) for exponent in exponents]
-        equations.append([*values_of_monomials, -value_times_cube])
-    if len(equations) < number_of_equations:
-        raise TooExpensiveError("evidence.primes", f"the moments are degenerate modulo {prime}")
+    equations = _equations_of_numerator(case, Quotient(case, target, prime), exponents)
     coefficients = _solution_with_last_one(equations, prime)
     if coefficients is None:
         raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
     return {exponent: c for exponent, c in zip(exponents, coefficients, strict=True) if c}
+
+
+def _equations_of_numerator(
+    case: Case, quotient: Quotient, exponents: Sequence[Exponents]
+) -> list[list[int]]:
+    """The equations N(v) − x q³F(v) = 0 at random v, SPARE more than N has coefficients.
+
+    ``quotient`` is F, and ``exponents`` are those of all monomials of N. An equation has the
+    coefficient of each coefficient of N, the value of its monomial at v, and that of x at last.
+    TooExpensiveError if F has no value at half of the v.
+    """
+    prime = quotient.prime
+    random = Random(f"{case} {prime}")
+    number_of_equations = len(exponents) + SPARE
+    equations: list[list[int]] = []
+    for _ in range(2 * number_of_equations):
+        if len(equations) == number_of_equations:
+            return equations
+        v = [random.randrange(prime) for _ in range(case.d)]
+        value_times_cube = quotient.value_times_cube(v)
+        if value_times_cube is not None:
+            values_of_monomials = [monomial_value(v, exponent, prime) for exponent in exponents]
+            equations.append([*values_of_monomials, -value_times_cube])
+    if len(equations) < number_of_equations:
+        raise TooExpensiveError("evidence.primes", f"the moments are degenerate modulo {prime}")
+    return equations
 
 
 def _solution_with_last_one(equations: Sequence[Sequence[int]], prime: int) -> list[int] | None:
