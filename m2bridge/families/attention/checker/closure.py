@@ -67,25 +67,15 @@ def closure(certificate: Certificate) -> Content | Difference:
     a case, or a generator of a degree above MAX_GENERATOR_DEGREE.
     """
     case = Case(**certificate.case).with_fewest_weights()
-    stored = certificate.evidence.get("coordinates")  # compared with the names below by the caller
-    if not isinstance(stored, list) or len(stored) != case.coordinate_count:
-        found = f"{case.coordinate_count} coordinates"
-        return Difference("evidence.coordinates", f"{stored!r:.200}", found)
-    _refuse_many_weights(case)
-    texts = certificate.evidence.get("generators")
-    candidate = candidate_of(case, texts)
+    candidate = _candidate_in(certificate.evidence, case)
     if isinstance(candidate, Difference):
         return candidate
-    highest = max(candidate.degrees, default=0)
-    if highest > MAX_GENERATOR_DEGREE:
-        reason = f"{highest}; at most {MAX_GENERATOR_DEGREE}"
-        raise TooExpensiveError("degree of a generator", reason)
     series = _series_of_closure(candidate)
     if isinstance(series, Difference):
         return series
     evidence = {
         "coordinates": names_of_coordinates(case),
-        "generators": texts,
+        "generators": certificate.evidence["generators"],
         "tangent_dimensions": _tangent_dimensions(candidate),
     }
     trusted = _trusted_sentences(candidate)
@@ -96,6 +86,28 @@ def closure(certificate: Certificate) -> Content | Difference:
         is_proved = algebra.is_cohen_macaulay(candidate.generators, series, case.coordinate_count)
         on_trust = () if is_proved else trusted
     return Content(_invariants(candidate, series), evidence, trusted, on_trust)
+
+
+def _candidate_in(evidence: Mapping[str, Any], case: Case) -> Candidate | Difference:
+    """The ideal J that the generators in the evidence of a certificate generate, or a difference.
+
+    A difference if the evidence has no list of as many coordinates as the case, whose names are
+    compared by the caller, or no generators. TooExpensiveError if there may be too many exponents,
+    or a generator has a degree above MAX_GENERATOR_DEGREE.
+    """
+    stored = evidence.get("coordinates")
+    if not isinstance(stored, list) or len(stored) != case.coordinate_count:
+        found = f"{case.coordinate_count} coordinates"
+        return Difference("evidence.coordinates", f"{stored!r:.200}", found)
+    _refuse_many_weights(case)
+    candidate = candidate_of(case, evidence.get("generators"))
+    if isinstance(candidate, Difference):
+        return candidate
+    highest = max(candidate.degrees, default=0)
+    if highest > MAX_GENERATOR_DEGREE:
+        reason = f"{highest}; at most {MAX_GENERATOR_DEGREE}"
+        raise TooExpensiveError("degree of a generator", reason)
+    return candidate
 
 
 def _refuse_many_weights(case: Case) -> None:
