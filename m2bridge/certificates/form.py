@@ -165,15 +165,8 @@ class Certificate:
         """
         if not isinstance(data, dict):
             raise CertificateError("not a JSON object")
-        schema = data.get("schema")
-        if schema != SCHEMA:
-            message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
-            # schema 1 has ``versions`` as a field of the certificate
-            release = _release(data.get("reported")) or _release(data)
-            # without a release, or a number as schema, no release wrote it
-            if release != "" and type(schema) is int:
-                raise OtherReleaseError(f"{message}; {other_release_message(release)}")
-            raise CertificateError(message)
+        if data.get("schema") != SCHEMA:
+            raise _error_of_another_schema(data)
         missing_or_unknown = sorted(_FORM.keys() ^ data.keys())
         if missing_or_unknown:
             field_list = ", ".join(missing_or_unknown)
@@ -189,6 +182,21 @@ class Certificate:
         return _canonical(self._fields(), indent=1) + "\n"
 
     __str__ = to_text
+
+
+def _error_of_another_schema(data: dict[str, Any]) -> CertificateError | OtherReleaseError:
+    """Return the error for the fields of a file whose schema is not :data:`SCHEMA`.
+
+    It is an OtherReleaseError, with advice, if a release wrote the file; else a CertificateError.
+    """
+    schema = data.get("schema")
+    message = f"schema {schema!r:.40}; this m2bridge reads schema {SCHEMA}"
+    # schema 1 has ``versions`` as a field of the certificate
+    release = _release(data.get("reported")) or _release(data)
+    # without a release, or with something else than a number as schema, no release wrote it
+    if release != "" and type(schema) is int:
+        return OtherReleaseError(f"{message}; {other_release_message(release)}")
+    return CertificateError(message)
 
 
 def file_name(name: str, question: str) -> str:

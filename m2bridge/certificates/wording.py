@@ -186,28 +186,45 @@ def _has_verdict_on(answer: Mapping[str, Any], words: Words) -> bool:
 def wording(path: Path) -> Wording:
     """Return the wording of all statements about a family, from its file ``words.toml``."""
     data = _read(path)
-    # a computation for several observables is defined once, by name
-    computations = data.get("computations", {})
-    lemmas = data["lemmas"]
-    computed = {}
-    trusted = {}
-    for observable, entry in data["observables"].items():
-        # each is the name of a computation, or says in words what is computed
-        names_or_words = entry.get("computed", ())
-        computed[observable] = tuple(computations.get(text, text) for text in names_or_words)
-        trusted[observable] = tuple(lemmas[name] for name in entry["trusted"])
     return Wording(
         statements=tuple(Words(**words) for words in data.get("statements", ())),
         former=tuple(Words(**words) for words in data.get("former", ())),
         reworded=_present_by_former_words(data),
-        computed=computed,
-        trusted=trusted,
+        computed=_computed_by_observable(data),
+        trusted=_trusted_by_observable(data),
         hypotheses=data.get("hypotheses", {}),
-        lemmas=lemmas,
+        lemmas=data["lemmas"],
         closure=data.get("closure", {}),
         phrases=data.get("phrases", {}),
         remarks=data.get("remarks", {}),
     )
+
+
+def _computed_by_observable(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return for each observable what is computed for a verdict on it, in words.
+
+    ``data`` is the content of a file ``words.toml``. In it an observable has a list: each entry is
+    the name of a computation, whose words are under ``computations`` once for several observables,
+    or the words themselves.
+    """
+    words_by_name = data.get("computations", {})
+    computed = {}
+    for observable, entry in data["observables"].items():
+        names_or_words = entry.get("computed", ())
+        computed[observable] = tuple(words_by_name.get(text, text) for text in names_or_words)
+    return computed
+
+
+def _trusted_by_observable(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Return for each observable the lemmas on which a verdict on it rests, in words.
+
+    ``data`` is the content of a file ``words.toml``, where an observable has their names.
+    """
+    lemmas = data["lemmas"]
+    trusted = {}
+    for observable, entry in data["observables"].items():
+        trusted[observable] = tuple(lemmas[name] for name in entry["trusted"])
+    return trusted
 
 
 def _read(path: Path) -> dict[str, Any]:

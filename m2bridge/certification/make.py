@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import metadata
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
 from m2bridge._version import __version__
 from m2bridge.algebra.field import QQ
@@ -30,7 +30,7 @@ from m2bridge.certificates.form import (
     digest,
 )
 from m2bridge.crosscheck.scope import numbers_text, plain_text, weights_text
-from m2bridge.crosscheck.verdict import from_certificate, verdicts_on
+from m2bridge.crosscheck.verdict import Verdict, from_certificate, verdicts_on
 from m2bridge.engine import Engine, RunOptions, Session, computation, current
 from m2bridge.engine.script import Script
 from m2bridge.errors import InvalidCaseError
@@ -68,7 +68,7 @@ def program_difference(certificate: Certificate) -> Difference | None:
         If the case is too large for this release to write a program.
     """
     model = family(certificate.family).from_json(certificate.case)
-    # the program of this release, and the digests of the scripts that it uses
+    # the program of this release
     text, digests = _program(_script(certificate.family, certificate.question, model))
     stored_digests = certificate.libraries
     # a former text that computes the same counts as the present one
@@ -100,14 +100,19 @@ def rests_on_program(certificate: Certificate) -> bool:
     return question_of(certificate.family, certificate.question).trusts_program(model)
 
 
-def _program(script: Script | None) -> tuple[str, dict[str, str]]:
-    """Return the text of a program and, by name, the SHA-256 of the shared scripts that it uses.
+class ProgramText(NamedTuple):
+    """The text of a program, and by name the SHA-256 of the shared scripts that it uses."""
 
-    Both are empty without a program.
-    """
+    text: str
+    digests: dict[str, str]
+
+
+def _program(script: Script | None) -> ProgramText:
+    """Return the text and the digests of a program; both are empty without a program."""
     if script is None:
-        return "", {}
-    return script.body, {name: _script_digest(name) for name in script.libraries}
+        return ProgramText(text="", digests={})
+    digests = {name: _script_digest(name) for name in script.libraries}
+    return ProgramText(script.body, digests)
 
 
 @cache
@@ -217,19 +222,9 @@ class StatedQuestion(Question[Any, Any]):
 
         Statements appear in the words of the certificate, which may be those of another release.
         """
-        orbits = certificate.evidence.get("orbits")
-        # families without orbits have no such evidence
-        orbit_count = len(orbits) if isinstance(orbits, list) else 0
-        model = self.family.from_json(certificate.case)
         rows = []
         for statement, data in zip(self.statements, certificate.answer["verdicts"], strict=True):
-            verdict = from_certificate(
-                statement,
-                data,
-                orbits=orbit_count,
-                was_observed=bool(certificate.evidence),
-                numbers=model.numbers(statement.observable),
-            )
+            verdict = self._verdict(statement, data, certificate)
             row = AnswerRow(
                 name=name_with_part(statement.key, data["part"]),
                 text=data["text"],
@@ -240,6 +235,22 @@ class StatedQuestion(Question[Any, Any]):
             )
             rows.append(row)
         return rows
+
+    def _verdict(
+        self, statement: Statement, data: dict[str, Any], certificate: Certificate
+    ) -> Verdict:
+        """Return the verdict on a statement that a certificate has as ``data``."""
+        orbits = certificate.evidence.get("orbits")
+        # families without orbits have no such evidence
+        orbit_count = len(orbits) if isinstance(orbits, list) else 0
+        model = self.family.from_json(certificate.case)
+        return from_certificate(
+            statement,
+            data,
+            orbits=orbit_count,
+            was_observed=bool(certificate.evidence),
+            numbers=model.numbers(statement.observable),
+        )
 
     def names(self) -> tuple[str, ...]:
         """Return the names of the statements: the key with each part."""
@@ -350,6 +361,16 @@ def _check_numbers(case: dict[str, Any]) -> None:
                 raise InvalidCaseError(name, f"must be at most {MAX_CASE_NUMBER} in a certificate")
 
 
+class MadeObservation(NamedTuple):
+    """An observation of a model, and the field ``reported`` of certificates that rest on it.
+
+    ``observed`` is None if nothing was observed. ``reported`` has versions, seconds and memory.
+    """
+
+    observed: Any
+    reported: dict[str, Any]
+
+
 def _certificates(
     model: Any, questions: Sequence[Question[Any, Any]], engine: Engine | None
 ) -> list[Certificate]:
@@ -358,20 +379,17 @@ def _certificates(
     ``engine`` is None if no question needs Macaulay2.
     """
     certificates = []
-    # observations and reported data, by the names of observations
-    observation_by_name: dict[str, tuple[Any, dict[str, Any]]] = {}
+    # by the names of observations
+    made: dict[str, MadeObservation] = {}
     for question in questions:
-        if question.observation not in observation_by_name:
-            observation_by_name[question.observation] = _observe(model, question, engine)
-        observation, reported = observation_by_name[question.observation]
-        certificates.append(_certificate(model, question, observation, reported))
+        if question.observation not in made:
+            made[question.observation] = _observe(model, question, engine)
+        certificates.append(_certificate(model, question, made[question.observation]))
     return certificates
 
 
-def _observe(
-    model: Any, question: Question[Any, Any], engine: Engine | None
-) -> tuple[Any, dict[str, Any]]:
-    """Return the observation of a model for a question, and the field ``reported`` about the run.
+def _observe(model: Any, question: Question[Any, Any], engine: Engine | None) -> MadeObservation:
+    """Return the observation of a model for a question, with what is reported about the run.
 
     ``engine`` is ``None`` if no question needs Macaulay2. An engine other than a session does not
     report its memory.
@@ -387,19 +405,14 @@ def _observe(
             "seconds": round(timer.seconds, 3),
             "peak_memory": engine.peak_memory if isinstance(engine, Session) else None,
         }
-    return observation, reported
+    return MadeObservation(observation, reported)
 
 
-def _certificate(
-    model: Any, question: Question[Any, Any], observation: Any, reported: dict[str, Any]
-) -> Certificate:
-    """Return the certificate that answers a question from an observation, with its digest.
-
-    ``reported`` is the field of this name: versions, seconds, memory.
-    """
-    content = question.content(model, observation)
+def _certificate(model: Any, question: Question[Any, Any], made: MadeObservation) -> Certificate:
+    """Return the certificate that answers a question from an observation, with its digest."""
+    content = question.content(model, made.observed)
     # the program is part of the certificate: whoever distrusts both checkers can run it
-    text, libraries = _program(question.script(model))
+    program = _program(question.script(model))
     return Certificate(
         schema=SCHEMA,
         family=model.family,
@@ -410,9 +423,9 @@ def _certificate(
         evidence=content.evidence,
         trusted=list(content.trusted),
         field=str(QQ),
-        script={"text": text, "digest": digest(text)},
-        libraries=libraries,
-        reported=reported,
+        script={"text": program.text, "digest": digest(program.text)},
+        libraries=program.digests,
+        reported=made.reported,
     ).sealed()
 
 

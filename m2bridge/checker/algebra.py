@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations_with_replacement
 from math import comb, lcm
-from operator import add, le
+from operator import add, le, mul
 from random import Random
 from typing import Any, NamedTuple
 
@@ -80,10 +80,6 @@ def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
     A row maps columns to entries. Two columns are linked if some row has nonzero entries in both,
     or a chain of such rows leads from one to the other. All columns of a row are linked, and the
     rows with linked columns are a block.
-
-    Linked columns are found by union-find: each column has a pointer to a linked column or to
-    itself. From all columns that are linked, the pointers lead to the same column, which points to
-    itself, their *representative*.
     """
     # as pairs of a column and its nonzero entry; equal rows add nothing to a rank, and are frequent
     different_rows = set[frozenset[tuple[Any, int]]]()
@@ -91,30 +87,44 @@ def _blocks(rows: Iterable[Mapping[Any, int]]) -> list[list[dict[Any, int]]]:
         different_rows.add(frozenset((column, x) for column, x in entries.items() if x))
     # a zero row is empty, and is left out
     nonzero_rows = [tuple(row) for row in different_rows if row]
-    # at first each column is linked to itself only
-    pointer: dict[Hashable, Hashable] = {}
+    linked_columns = LinkedColumns()
     for row in nonzero_rows:
-        pointer.update((column, column) for column, _ in row)
+        linked_columns.link([column for column, _ in row])
+    # the rows by the representative of their columns
+    blocks: dict[Hashable, list[dict[Any, int]]] = {}
+    for row in nonzero_rows:
+        first, _ = row[0]
+        block = blocks.setdefault(linked_columns.representative(first), [])
+        block.append(dict(row))
+    return list(blocks.values())
 
-    def representative(column: Hashable) -> Hashable:
-        """The linked column that points to itself, at which the pointers from ``column`` arrive."""
+
+class LinkedColumns:
+    """Classes of columns of a matrix, found by union-find: those of one class are linked.
+
+    Each column has a pointer to a linked column or to itself. From all columns of a class the
+    pointers lead to the same column, which points to itself, the *representative* of the class.
+    """
+
+    def __init__(self) -> None:
+        """Begin without any columns."""
+        self.pointer: dict[Hashable, Hashable] = {}
+
+    def link(self, columns: Sequence[Hashable]) -> None:
+        """Join the classes of these columns, at least one; a new column is a class at first."""
+        for column in columns:
+            self.pointer.setdefault(column, column)
+        for column in columns:
+            self.pointer[self.representative(column)] = self.representative(columns[0])
+
+    def representative(self, column: Hashable) -> Hashable:
+        """The representative of the class of a column, at which its pointers arrive."""
+        pointer = self.pointer
         while pointer[column] != column:
             # skip one column, so that the next search takes half as many steps
             pointer[column] = pointer[pointer[column]]
             column = pointer[column]
         return column
-
-    # link all columns of each row to its first one
-    for row in nonzero_rows:
-        first, _ = row[0]
-        for column, _ in row:
-            pointer[representative(column)] = representative(first)
-    # the rows by the representative of their columns
-    blocks: dict[Hashable, list[dict[Any, int]]] = {}
-    for row in nonzero_rows:
-        first, _ = row[0]
-        blocks.setdefault(representative(first), []).append(dict(row))
-    return list(blocks.values())
 
 
 def rank_modulo(rows: Sequence[Sequence[int]]) -> int:
@@ -141,17 +151,14 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
     """The polynomials with these texts, with coefficients in QQ and variables of these names.
 
     Each is multiplied by the common denominator of its coefficients, and given as the map of its
-    monomials to integers. CertificateError if a text is not a nonzero polynomial.
+    monomials to integers. CertificateError if a text is not a nonzero polynomial, TooExpensiveError
+    if the texts have too many terms.
     A text is taken only if FLINT writes the polynomial in just this way, terms graded reverse
     lexicographic: so a polynomial has one text, and no text two meanings.
     """
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise CertificateError("not a list of texts of polynomials")
-    # a text with k terms has k − 1 signs between them, with a space on both sides
-    terms = sum(text.count(" ") // 2 + 1 for text in texts)
-    if terms * len(names) > MAX_EXPONENT_ENTRIES:
-        size = f"{terms} terms in {len(names)} coordinates"
-        raise TooExpensiveError("length of the generators", size)
+    _refuse_many_terms(texts, len(names))
     context = flint.fmpq_mpoly_ctx.get(tuple(names), flint.Ordering.degrevlex)
     polynomials = []
     for text in texts:
@@ -162,6 +169,18 @@ def read(texts: Any, names: Sequence[str]) -> list[dict[Exponents, int]]:
         common = lcm(*denominators)
         polynomials.append({monomial: int(c * common) for monomial, c in polynomial.terms()})
     return polynomials
+
+
+def _refuse_many_terms(texts: Sequence[str], variables: int) -> None:
+    """Raise TooExpensiveError if polynomials with these texts may have too many exponents.
+
+    They are polynomials in a number of ``variables``. Each term has an exponent for each of these.
+    """
+    # a text with k terms has k − 1 signs between them, with a space on both sides
+    terms = sum(text.count(" ") // 2 + 1 for text in texts)
+    if terms * variables > MAX_EXPONENT_ENTRIES:
+        size = f"{terms} terms in {variables} coordinates"
+        raise TooExpensiveError("length of the generators", size)
 
 
 # The texts that FLINT may read. It would expand brackets, however high their powers, and a division
@@ -358,14 +377,25 @@ def is_cohen_macaulay(
         return False
     # if R is zero in the degree after the numerator, it is so in all later degrees
     for degree, expected_dimension in enumerate((*numerator, 0)):
-        monomial_count = comb(codimension + degree - 1, degree)
-        # the multiples of the generators, whose span is the ideal of R in this degree
-        ideal_rows = list(multiples(restricted, degree, codimension))
-        if len(ideal_rows) * monomial_count > MAX_MATRIX_ENTRIES:
-            return False
-        if monomial_count - _rank_of_sparse_rows(ideal_rows) != expected_dimension:
+        if _dimension_modulo(restricted, degree, codimension) != expected_dimension:
             return False
     return True
+
+
+def _dimension_modulo(
+    generators: Sequence[flint.fmpz_mpoly], degree: int, variables: int
+) -> int | None:
+    """The dimension of a ring modulo homogeneous generators in one degree, modulo :data:`PRIME`.
+
+    The ring is that of polynomials in a number of ``variables``. Over QQ the dimension is at most
+    this number. None if the multiples of the generators would be too large a matrix.
+    """
+    monomial_count = comb(variables + degree - 1, degree)
+    # the multiples of the generators, which span their ideal in this degree
+    ideal_rows = list(multiples(generators, degree, variables))
+    if len(ideal_rows) * monomial_count > MAX_MATRIX_ENTRIES:
+        return None
+    return monomial_count - _rank_of_sparse_rows(ideal_rows)
 
 
 def _restricted(
@@ -377,24 +407,23 @@ def _restricted(
     linear forms in these replace the others. Polynomials that become zero are left out. None if
     there would be too many terms.
     """
-    # a term of degree k becomes a form of degree k, with at most so many terms as there are
+    # a term of degree k becomes a form of degree k, with at most as many terms as there are
     # monomials of degree k in the remaining variables
     terms = 0
     for g in generators:
         terms += len(g) * comb(remaining + g.total_degree() - 1, remaining - 1)
     if terms > MAX_MATRIX_ENTRIES:
         return None
-    # the seed is fixed, so that a certificate is accepted always or never
-    random = Random(0)
     small_ring = ring(remaining)
     remaining_variables = list(small_ring.gens())
+    # the seed is fixed, so that a certificate is accepted always or never
+    random = Random(0)
     # what stands for each of the variables
     substitutes = list(remaining_variables)
     for _ in range(variables - remaining):
-        form = small_ring.constant(0)
-        for variable in remaining_variables:
-            form += random.randrange(1, 1000) * variable
-        substitutes.append(form)
+        coefficients = [random.randrange(1, 1000) for _ in remaining_variables]
+        zero = small_ring.constant(0)
+        substitutes.append(sum(map(mul, coefficients, remaining_variables), zero))
     images = [g.compose(*substitutes, ctx=small_ring) for g in generators]
     return [image for image in images if image]
 

@@ -129,11 +129,20 @@ def _result_of_checks(certificate: Certificate, family: FamilyChecker, name: str
     if wrong_value is not None:
         return _result_of_wrong_value("rejected", certificate, name, wrong_value)
     outcome: VerifyOutcome = "accepted-on-trust" if computed.on_trust else "accepted"
+    return VerifyResult(outcome, name, remarks=_remarks(certificate, computed, family))
+
+
+def _remarks(certificate: Certificate, computed: Content, family: FamilyChecker) -> tuple[str, ...]:
+    """Return the remarks on an accepted certificate, whose content is ``computed``.
+
+    They say what is on trust, which statements are in former words, and whether another release
+    wrote the certificate.
+    """
     remarks = [f"on trust: {words}" for words in computed.on_trust]
     remarks += _former_words(certificate, family)
     if certificate.release != __version__:
         remarks.append(f"made by m2bridge {certificate.release}; this is {__version__}")
-    return VerifyResult(outcome, name, remarks=tuple(remarks))
+    return tuple(remarks)
 
 
 def _former_words(certificate: Certificate, family: FamilyChecker) -> list[str]:

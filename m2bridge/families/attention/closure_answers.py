@@ -12,6 +12,7 @@ from m2bridge.algebra.differential import tangent_dimension
 from m2bridge.algebra.field import QQ, CoefficientField
 from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.ring import GeneratingSet, is_homogeneous, total_degree
+from m2bridge.algebra.schur import Representation
 from m2bridge.certificates.form import Content
 from m2bridge.convert.answers import answer_to
 from m2bridge.convert.printing import polynomial_text
@@ -52,6 +53,7 @@ from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.degrees.polar_result import PolarDegrees
 from m2bridge.maps.degrees.slices import slices_program
 from m2bridge.maps.equations import check_representations, default_max_degree
+from m2bridge.maps.model import Model
 from m2bridge.maps.polynomial_map_model import as_model
 from m2bridge.maps.singular_locus import jacobian_script
 
@@ -110,18 +112,31 @@ def standalone(
         return slices_program(chosen).standalone()
     if computation in ("closure", "dimension"):
         return closure_script(chosen, field=field).standalone()
-    # the singular locus is left, which has two methods
+    # "singular-locus" is left
+    return _singular_locus_script(chosen, field, method).standalone()
+
+
+def _singular_locus_script(model: Model, field: CoefficientField, method: str) -> Script:
+    """Return the program for the singular locus by the method ``orbits`` or ``jacobian``.
+
+    Raises
+    ------
+    InvalidCaseError
+        For another method.
+    MethodUnavailableError
+        For orbits of functions of one token.
+    """
     if method == "jacobian":
-        return jacobian_script(chosen, field=field).standalone()
+        return jacobian_script(model, field=field)
     if method != "orbits":
         raise InvalidCaseError(
             "method", f"no script for the method '{method}': use orbits or jacobian"
         )
-    if model.t == 1:
+    if model.no_orbits():
         raise MethodUnavailableError(
             "orbits classify functions of attention with t ≥ 2 only; use --method jacobian"
         )
-    return orbit_script(chosen, field=field).standalone()
+    return orbit_script(model, field=field)
 
 
 def observe_closure(model: SingleLayerAttention) -> Closure:
@@ -172,15 +187,18 @@ def closure_content(model: SingleLayerAttention, observed: Closure) -> Content:
 
 
 def _trusted_sentences(model: SingleLayerAttention, ideal: GeneratingSet) -> tuple[str, ...]:
-    """Return what a certificate of the closure relies on, in sentences.
+    """Return the sentences of a certificate that say what the closure relies on.
 
-    For several tokens the sentences are lemmas. For one token there is one sentence: that a checker
-    computes the ideal again only up to a degree, and relies on the elimination beyond.
+    ``ideal`` is the ideal of the closure of ``model``. For several tokens the sentences are lemmas.
+    For one token there is one sentence. It has the last degree in which a checker recomputes the
+    ideal, and says that there are no generators of higher degree: for that the certificate relies
+    on the elimination.
     """
     if model.t > 1:
         return tuple(WORDS.lemmas[name] for name in WORDS.closure["trusted"])
     # 0 for the zero ideal, which has no generators
     largest_degree = max(map(total_degree, ideal.generators), default=0)
+    # a checker compares Hilbert functions up to the last degree with few monomials, in any case
     last_checked = max(largest_degree, default_max_degree(len(ideal.ring.variables)))
     return (WORDS.closure["one-token"].format(degree=last_checked),)
 
@@ -314,24 +332,17 @@ def equations_content(model: SingleLayerAttention, observed: CertifiedEquations)
     # The series of sections has the same Hilbert polynomial, so the same dimension and degree.
     sections = sections_series(model, dimension_formula(model))
     equations, series = observed.equations, observed.series
-    # The numbers of generators by degree and multidegree. Those of one multidegree stand for all
-    # that permutations of the indices make of it, its orbit.
-    counts = {}
-    for orbit in equations.orbits:
-        counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
-    generators = representations.from_multidegrees(model, counts)
+    generator_counts = {str(n): count for n, count in equations.generator_counts.items()}
     answer = {
         "dimension": sections.dimension,
         "degree": sections.degree,
         "max_degree": equations.max_degree,
         "hilbert_function": list(equations.hilbert_function),
-        "generators_up_to_degree": {
-            str(n): count for n, count in equations.generator_counts.items()
-        },
+        "generators_up_to_degree": generator_counts,
         "hilbert_coefficients": list(sections.hilbert_coefficients),
         "hilbert_series": None,
         "all_generators": observed.all_generators,
-        "representations": [part.type_json() for part in generators],
+        "representations": [part.type_json() for part in _representations(model, equations)],
     }
     lemma_names = WORDS.closure["up-to-a-degree"]
     if series is not None:
@@ -339,6 +350,18 @@ def equations_content(model: SingleLayerAttention, observed: CertifiedEquations)
         lemma_names = WORDS.closure["for-all-degrees"]
     # a checker computes the equations again, so there is no evidence
     return Content(answer, {}, tuple(WORDS.lemmas[name] for name in lemma_names))
+
+
+def _representations(
+    model: SingleLayerAttention, equations: Implicitization
+) -> tuple[Representation, ...]:
+    """Return the representations that the minimal generators among the equations form."""
+    # The numbers of generators by degree and multidegree. Those of one multidegree stand for all
+    # that permutations of the indices make of it, its orbit.
+    counts = {}
+    for orbit in equations.orbits:
+        counts[orbit.degree, orbit.multidegree] = len(orbit.polynomials)
+    return representations.from_multidegrees(model, counts)
 
 
 def are_polar_degrees_within_reach(model: SingleLayerAttention) -> bool:

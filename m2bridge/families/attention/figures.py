@@ -12,30 +12,32 @@ row space of V. A case has finitely many orbits, and their closures are ordered 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from itertools import chain, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple, Unpack
 
-from sympy import Expr, symbols
+from sympy import symbols
 
-from m2bridge.algebra.field import QQ
-from m2bridge.algebra.ring import PolynomialRing
-from m2bridge.convert.bounded_io import read_rational
-from m2bridge.convert.polynomial_text import read_polynomial
 from m2bridge.engine import RunOptions, computation
-from m2bridge.errors import ConversionError, MethodUnavailableError, TooLargeError, check_kind
+from m2bridge.errors import MethodUnavailableError, TooLargeError, check_kind
+from m2bridge.families.attention.figure_options import (
+    AZIMUTH,
+    ELEVATION,
+    VIEW_OPTIONS,
+    read_assignments,
+    read_interval,
+)
 from m2bridge.families.attention.model import SingleLayerAttention
+from m2bridge.families.attention.observations.at_orbits import Observations
 from m2bridge.families.attention.observations.observe import observe
 from m2bridge.families.attention.orbits.orbits import Orbit, orbit_count
 from m2bridge.families.base import CaseOption, Figure, integer
 from m2bridge.maps.degrees.polar_degrees import polar_degrees
 from m2bridge.maps.hilbert_function import hilbert_function
 from m2bridge.maps.slice_surface import SliceSurface, slice_surface
-from m2bridge.pictures.graph_layout import lay_out, smooth_curve, straighten_route
+from m2bridge.pictures.graph_layout import NodePosition, lay_out, smooth_curve, straighten_route
 from m2bridge.results import picture
 from m2bridge.results.base import result_json
 from m2bridge.results.markup import csv_text
@@ -50,8 +52,6 @@ NODE_LEFT, NODE_RIGHT = 0.2, 0.62
 
 The unit is the step from one orbit to the next in a layer.
 """
-ELEVATION, AZIMUTH = 22.0, -62.0
-"""The viewing angles of Figure 1 in the paper, in degrees."""
 
 
 class OrbitRow(NamedTuple):
@@ -115,6 +115,11 @@ class OrbitNode:
     def name(self) -> str:
         """The numbers of the orbit, such as ``(1, 1, 0)``; ``0`` for the zero function."""
         return "0" if self.orbit is None else str(self.orbit)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers (rk A, rk V, dim L∩U) of the orbit; zeros for the zero function."""
+        return (0, 0, 0) if self.orbit is None else self.orbit.cells
 
     @property
     def state(self) -> str:
@@ -214,13 +219,10 @@ class OrbitDiagram(picture.PictureResult):
         An orbit is {rk A, rk V, dim L∩U}, and the zero function {0, 0, 0}. In a pair the second
         orbit covers the first; positions begin with 0.
         """
-        orbits = []
-        for node in self.nodes:
-            numbers = (0, 0, 0) if node.orbit is None else node.orbit.cells
-            orbits.append(f"{{{', '.join(map(str, numbers))}}}")
+        orbits = [_m2_list(node.numbers) for node in self.nodes]
         position = {node: number for number, node in enumerate(self.nodes)}
-        pairs = [f"{{{position[low]}, {position[high]}}}" for low, high in self.covers]
-        return f"orbits = {{{', '.join(orbits)}}}\ncovers = {{{', '.join(pairs)}}}"
+        pairs = [_m2_list((position[low], position[high])) for low, high in self.covers]
+        return f"orbits = {_m2_list(orbits)}\ncovers = {_m2_list(pairs)}"
 
     def to_csv(self) -> str:
         """Return the orbits as a table of CSV, each with the orbits that it covers."""
@@ -231,52 +233,35 @@ class OrbitDiagram(picture.PictureResult):
 
         Marks are joined by a line where one orbit covers the other.
         """
-        # the orbits by dimension, the smallest dimension first
-        levels: dict[int, list[OrbitNode]] = {}
-        for node in sorted(self.nodes, key=attrgetter("dimension")):
-            levels.setdefault(node.dimension, []).append(node)
+        layers = self.layers()
         # the place (x, number of the layer) of each orbit, and for each line from orbit to orbit
         # the places that it passes in the layers
-        places, routes_by_layer = lay_out(list(levels.values()), self.covers)
+        places, routes = lay_out(list(layers.values()), self.covers)
         positions = list(places.values())
-        # the lines as curves, which keep away from the marks and names that they pass
-        routes = [
-            smooth_curve(straighten_route(route, positions, left=NODE_LEFT, right=NODE_RIGHT))
-            for route in routes_by_layer
-        ]
+        curves = [_curve(route, positions) for route in routes]
         # how far the picture reaches to both sides of its middle, in steps from orbit to orbit
-        half_width = max(abs(x) for x, _ in chain(positions, *routes))
+        half_width = max(abs(x) for x, _ in chain(positions, *curves))
         with picture.styled():
             # In inches: each layer has 0.78, and margins hold numbers on the left, the title
             # above, the legend below. Places in the figure are given as parts of its sides.
             width = max(5.8, 2 * half_width * ORBIT_STEP_INCHES + 3)
-            height = 0.78 * len(levels) + 1.9
+            height = 0.78 * len(layers) + 1.9
             figure = picture.new_figure(width, height, f"Orbits of the {self.model.title}")
             axes = figure.add_axes((0.9 / width, 0.85 / height, 1 - 1.1 / width, 1 - 1.45 / height))
-            _draw_axes(axes, list(levels), half_width)
-            for route in routes:
-                axes.plot(
-                    *zip(*route, strict=True),
-                    color=picture.SOFT,
-                    linewidth=1.1,
-                    zorder=1,
-                    gid="cover",
-                )
+            _draw_axes(axes, list(layers), half_width)
+            for curve in curves:
+                _draw_cover(axes, curve)
             for node, place in places.items():
                 _draw_node(axes, node, place)
-            title = f"Orbits of (d, d′, a) = ({self.model.d}, {self.model.d_out}, {self.model.a})"
-            figure.text(0.5, 1 - 0.32 / height, title, ha="center", fontsize=13)
-            figure.legend(
-                handles=_legend(self),
-                loc="lower center",
-                ncols=4,
-                bbox_to_anchor=(0.5, 0.2 / height),
-            )
-            note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
-            if not _is_to_scale(list(levels)):
-                note += "; heights in the order of dimensions, not to scale"
-            figure.text(0.5, 0.12 / height, note, ha="center", fontsize=9.5, color=picture.SOFT)
+            _add_texts(figure, self, height)
             return figure
+
+    def layers(self) -> dict[int, list[OrbitNode]]:
+        """Return the orbits by their dimension, the smallest dimension first."""
+        layers: dict[int, list[OrbitNode]] = {}
+        for node in sorted(self.nodes, key=attrgetter("dimension")):
+            layers.setdefault(node.dimension, []).append(node)
+        return layers
 
 
 @computation
@@ -309,6 +294,19 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
         )
     # the picture does not show the degree of the closure
     observations = observe(model, degree=False)
+    nodes = _observed_nodes(model, observations)
+    return OrbitDiagram(
+        model=model,
+        nodes=tuple(nodes),
+        covers=covers(nodes),
+        engine_version=observations.engine_version,
+        seconds=observations.seconds,
+        unfinished=observations.unfinished,
+    )
+
+
+def _observed_nodes(model: SingleLayerAttention, observations: Observations) -> list[OrbitNode]:
+    """Return the zero function and all orbits as nodes, those of the smallest dimension first."""
     apex = OrbitNode(
         orbit=None,
         dimension=0,
@@ -319,10 +317,8 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     )
     # for each orbit whether it consists of boundary points
     boundary: Mapping[Orbit, Any] = observations.at_orbits("boundary")
-    # the observations at each orbit, those of the smallest dimension first
-    facts = sorted(observations.orbits, key=attrgetter("dimension", "orbit"))
     nodes = [apex]
-    for fact in facts:
+    for fact in sorted(observations.orbits, key=attrgetter("dimension", "orbit")):
         node = OrbitNode(
             orbit=fact.orbit,
             dimension=fact.dimension,
@@ -330,14 +326,12 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
             boundary=boundary[fact.orbit],
         )
         nodes.append(node)
-    return OrbitDiagram(
-        model=model,
-        nodes=tuple(nodes),
-        covers=covers(nodes),
-        engine_version=observations.engine_version,
-        seconds=observations.seconds,
-        unfinished=observations.unfinished,
-    )
+    return nodes
+
+
+def _m2_list(items: Iterable[object]) -> str:
+    """Return a list in Macaulay2 of the texts of the items, such as ``{1, 2}``."""
+    return "{" + ", ".join(map(str, items)) + "}"
 
 
 def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...]:
@@ -376,6 +370,24 @@ def _draw_axes(axes: Any, levels: list[int], half_width: float) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
+def _curve(
+    route: Sequence[NodePosition], positions: Sequence[NodePosition]
+) -> list[tuple[float, float]]:
+    """Return the points of a smooth curve along a route, which keeps away from marks and names.
+
+    The route has the places that a line from orbit to orbit passes in the layers, and ``positions``
+    are the places of all orbits.
+    """
+    straight = straighten_route(route, positions, left=NODE_LEFT, right=NODE_RIGHT)
+    return smooth_curve(straight)
+
+
+def _draw_cover(axes: Any, curve: Sequence[tuple[float, float]]) -> None:
+    """Draw the line from an orbit to one that covers it, below marks and names."""
+    x, y = zip(*curve, strict=True)
+    axes.plot(x, y, color=picture.SOFT, linewidth=1.1, zorder=1, gid="cover")
+
+
 def _draw_node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
     """Draw the mark of an orbit at its place (x, number of its layer), and its name at the right.
 
@@ -392,6 +404,23 @@ def _draw_node(axes: Any, node: OrbitNode, place: tuple[float, int]) -> None:
     }
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.4, "alpha": 0.9}
     axes.annotate(node.name, place, **style, bbox=ground, zorder=2)
+
+
+def _add_texts(figure: Any, diagram: OrbitDiagram, height: float) -> None:
+    """Write the title of a diagram above its axes, and the legend and a note below them.
+
+    ``figure`` is one of matplotlib, ``height`` inches high.
+    """
+    model = diagram.model
+    title = f"Orbits of (d, d′, a) = ({model.d}, {model.d_out}, {model.a})"
+    figure.text(0.5, 1 - 0.32 / height, title, ha="center", fontsize=13)
+    figure.legend(
+        handles=_legend(diagram), loc="lower center", ncols=4, bbox_to_anchor=(0.5, 0.2 / height)
+    )
+    note = "(rk A, rk V, dim L∩U); lines: inclusions of closures"
+    if not _is_to_scale(list(diagram.layers())):
+        note += "; heights in the order of dimensions, not to scale"
+    figure.text(0.5, 0.12 / height, note, ha="center", fontsize=9.5, color=picture.SOFT)
 
 
 def _legend(diagram: OrbitDiagram) -> list[Any]:
@@ -447,74 +476,6 @@ def figure_1(
     )
 
 
-def _read_angle(text: str) -> float:
-    """Return the angle in degrees that a text such as ``22.5`` names.
-
-    Raises ValueError, with a message for the user, if it is not a number from −360 to 360.
-    """
-    try:
-        angle = read_rational(text)
-    except ConversionError:
-        raise ValueError(f"'{text:.60}' is not an angle in degrees") from None
-    if abs(angle) > 360:
-        raise ValueError(f"{text:.60} degrees are more than 360")
-    return float(angle)
-
-
-def _read_interval(text: str) -> tuple[Fraction, Fraction]:
-    """Return the ends (low, high) of an interval such as ``-1..1``.
-
-    Raises ValueError, with a message for the user, if the text is not of this form.
-    """
-    first, _, last = text.partition("..")
-    try:
-        return read_rational(first), read_rational(last)
-    except ConversionError:
-        raise ValueError(f"'{text:.60}' is not an interval such as -1..1") from None
-
-
-def _read_assignments(text: str) -> dict[str, Expr]:
-    """Return the values of coordinates by name, from a text: ``c_1_1_1_1=1, c_1_1_2_2=-w``.
-
-    A value is a number, or a polynomial in variables of any names, over QQ. Raises ValueError, with
-    a message for the user, if the text is not of this form or a coordinate has two values.
-    """
-    assignments: dict[str, Expr] = {}
-    for part in filter(str.strip, text.split(",")):
-        name, equals, value = part.partition("=")
-        name = name.strip()
-        if not equals or name in assignments:
-            raise ValueError(
-                f"'{part.strip():.60}' is not one value for a coordinate, such as c_1_1_1_1=1"
-            )
-        # a name begins with a letter or underscore, and goes on with letters, digits, underscores
-        name_pattern = r"[^\W\d]\w*"
-        variables = tuple(dict.fromkeys(re.findall(name_pattern, value)))
-        # a ring has at least one variable: where the value is a number, one that does not occur
-        ring = PolynomialRing(QQ, variables or ("x",))
-        try:
-            assignments[name] = read_polynomial(value, ring).as_expr()
-        except ConversionError as reason:
-            raise ValueError(f"{name:.60}: {reason}") from None
-    return assignments
-
-
-_VIEW_OPTIONS = (
-    CaseOption(
-        "elevation",
-        _read_angle,
-        "angle above the horizontal plane, in degrees",
-        default=f"{ELEVATION:g}",
-    ),
-    CaseOption(
-        "azimuth", _read_angle, "angle around the vertical axis, in degrees", default=f"{AZIMUTH:g}"
-    ),
-    CaseOption(
-        "fineness", integer, "about how many points are computed along a side", default="32"
-    ),
-)
-
-
 def _slice_seen_from(
     model: SingleLayerAttention, *args: Any, elevation: float, azimuth: float, **options: Any
 ) -> SliceSurface:
@@ -550,19 +511,19 @@ def figures(case: tuple[CaseOption, ...]) -> tuple[Figure, ...]:
     )
     assigned = CaseOption(
         "coordinates",
-        _read_assignments,
+        read_assignments,
         "values of coordinates, such as c_1_1_1_1=1,c_1_1_2_2=-w",
         default="",
     )
-    box = CaseOption("box", _read_interval, "the interval of all three variables", default="-1..1")
+    box = CaseOption("box", read_interval, "the interval of all three variables", default="-1..1")
     last = CaseOption("degree", integer, "the last degree that is shown", default="8")
     space = "A surface in the closure, in a space of dimension 3"
     return (
-        Figure("1", umbrella, _VIEW_OPTIONS, figure_1, needs_engine=True),
+        Figure("1", umbrella, VIEW_OPTIONS, figure_1, needs_engine=True),
         Figure(
             "slice",
             space,
-            (*case, assigned, box, *_VIEW_OPTIONS),
+            (*case, assigned, box, *VIEW_OPTIONS),
             _taking_case_numbers(_slice_seen_from),
             needs_engine=True,
         ),

@@ -330,7 +330,8 @@ class SingleLayerAttention(LayerSizes, Model):
         """
         if self.t == 1:
             return None
-        from m2bridge.algebra.polynomial_map import same_span
+        if self.coordinates == "full" and not self._full_is_linear_in_reduced():
+            return None
         from m2bridge.families.attention.ideal import highest_weights, representations
         from m2bridge.families.attention.ideal.sections import CoreSize
 
@@ -338,11 +339,6 @@ class SingleLayerAttention(LayerSizes, Model):
         polynomials = None
         if self.coordinates == "reduced":
             polynomials = partial(highest_weights.generators_as_terms, self)
-        else:
-            reduced = self.parametrization("reduced", "attention")
-            full = self.parametrization("full", "attention")
-            if not same_span(reduced, full):
-                return None
         # functions that compute on demand, each with the case as its first argument
         return Core(
             name=str(CoreSize.of(self)),
@@ -351,6 +347,17 @@ class SingleLayerAttention(LayerSizes, Model):
             up_to=partial(representations.values_and_generators, self),
             polynomials=polynomials,
         )
+
+    def _full_is_linear_in_reduced(self) -> bool:
+        """Return whether full and reduced coordinates span the same functions of the weights.
+
+        It is computed from both parametrizations, for t ≥ 2.
+        """
+        from m2bridge.algebra.polynomial_map import same_span
+
+        reduced = self.parametrization("reduced", "attention")
+        full = self.parametrization("full", "attention")
+        return same_span(reduced, full)
 
     def fewer_outputs(self, count: int) -> SingleLayerAttention | None:
         """Return the layer with the first ``count`` outputs only; ``None`` if it has no more.
@@ -427,6 +434,14 @@ class SingleLayerAttention(LayerSizes, Model):
             return observe_by_degree(self, observables)
         if self.t == 1:
             return None
+        return self._observe_orbits(observables, certified=certified)
+
+    def _observe_orbits(self, observables: Collection[str], *, certified: bool) -> Observed:
+        """Return the observations at all orbits, for t ≥ 2, with polar degrees if asked for.
+
+        ``observables`` are the names of what is observed. With ``certified``, for a certificate,
+        incomplete observations are an error, and the result has only what a checker can recompute.
+        """
         with importing():  # with SymPy, while Macaulay2 starts
             from m2bridge.families.attention.observations.observe import observe
 
@@ -527,9 +542,14 @@ class SingleLayerAttention(LayerSizes, Model):
         return orbit_closure_map(orbit, self, self.coordinates)
 
     def identify(self, prime: GeneratingSet, dimension: int) -> Orbit | None:
-        """Return the orbit whose closure is the variety of a prime ideal.
+        """Return the orbit whose closure is the variety of a prime ideal; ``None`` if none is.
 
-        ``dimension`` is the affine dimension of this variety. ``None`` if there is no such orbit.
+        Parameters
+        ----------
+        prime : GeneratingSet
+            Generators of the prime ideal, in the coordinates of this model.
+        dimension : int
+            The affine dimension of its variety, which is a cone.
         """
         from m2bridge.algebra.polynomial_map import vanishes_on_image
         from m2bridge.families.attention.orbits.orbits import orbits

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from m2bridge.families.convolutional_network.shape import FilterSizes
 from m2bridge.families.convolutional_network.statements import STATEMENTS, stated_dimension
@@ -23,7 +23,7 @@ from m2bridge.statements.statement import Statement
 if TYPE_CHECKING:
     from m2bridge.algebra.polynomial_map import PolynomialMap
     from m2bridge.families.convolutional_network.observation import ObservedConvolution
-    from m2bridge.maps.chain import Chain, Row
+    from m2bridge.maps.chain import Chain, Layer, Row
 
 
 class ConvolutionalNetwork(FilterSizes):
@@ -126,8 +126,7 @@ class ConvolutionalNetwork(FilterSizes):
         that by the entry j of y_{i−1} is Σ_a w_a g_{j−a+1}.
         """
         gradient: list[int] = []
-        # w = w_i, y = y_{i−1}, and slopes[j] is the derivative of the entry j of y_{i−1} by that of
-        # z_{i−1}; the last layer comes first
+        # the last layer comes first
         for w, y, slopes in reversed(self._layers_at(filters, x, prime)):
             # At the beginning of this step g is the derivative by z_i, at the end that by z_{i−1}.
             # In the first layer y_0 = x is no power, all slopes are 0, and g is not used any more.
@@ -141,20 +140,14 @@ class ConvolutionalNetwork(FilterSizes):
             g = [slope * by_y_j % prime for slope, by_y_j in zip(slopes, by_y, strict=True)]
         return gradient
 
-    def _layers_at(
-        self, filters: Sequence[Row], x: Row, prime: int
-    ) -> list[tuple[Row, list[int], list[int]]]:
-        """Return (w_i, y_{i−1}, slopes) for each layer i, the first one first, for the input x.
-
-        w_i is its filter, one of ``filters``, y_{i−1} its input, and ``slopes`` are the derivatives
-        r z_{i−1}^(r−1) of this input y_{i−1} = z_{i−1}^r, modulo the prime.
-        """
+    def _layers_at(self, filters: Sequence[Row], x: Row, prime: int) -> list[LayerAtInput]:
+        """Return all layers at the input x, the first one first, modulo the prime."""
         layers = []
         y = list(x)
         # the input of the first layer is no power: its slopes are not used
         slopes = [0] * len(y)
         for w in filters:
-            layers.append((w, y, slopes))
+            layers.append(LayerAtInput(w, y, slopes))
             count = len(y) - len(w) + 1
             z = [sum(map(mul, w, y[j : j + len(w)])) % prime for j in range(count)]
             powers = [pow(entry, self.degree - 1, prime) for entry in z]
@@ -188,32 +181,65 @@ class ConvolutionalNetwork(FilterSizes):
         return observe(self, observables, certified=certified)
 
 
+class LayerAtInput(NamedTuple):
+    """Layer i of a network at one input of the network, modulo a prime.
+
+    Parameters
+    ----------
+    w : sequence of int
+        The filter w_i.
+    y : list of int
+        The input y_{i−1} of the layer.
+    slopes : list of int
+        For each entry of y_{i−1} = z_{i−1}^r the derivative r z_{i−1}^(r−1) by that of z_{i−1}; 0
+        for the first layer, whose input y_0 = x is no power.
+    """
+
+    w: Row
+    y: list[int]
+    slopes: list[int]
+
+
 def layer_chain(network: FilterSizes) -> Chain:
     """Return the network as a chain of polynomial maps, one for each layer.
 
     The variables are the inputs x_j, the sums z_i_j of layer i before activation, and the output f;
     the parameters of layer i are the entries w_i_a of its filter.
     """
-    from m2bridge.algebra.field import QQ
-    from m2bridge.algebra.polynomial_map import PolynomialMap
-    from m2bridge.algebra.ring import PolynomialRing
-    from m2bridge.maps.chain import Chain, Layer  # imports SymPy
+    from m2bridge.maps.chain import Chain  # imports SymPy
 
     layers = []
     inputs = tuple(f"x_{j}" for j in range(1, network.input_count + 1))
-    last = len(network.filters)
-    for i, size in enumerate(network.filters, 1):
-        count = len(inputs) - size + 1
-        outputs = ("f",) if i == last else tuple(f"z_{i}_{j}" for j in range(1, count + 1))
-        weights = tuple(f"w_{i}_{a}" for a in range(1, size + 1))
-        source = PolynomialRing(QQ, (*inputs, *weights))
-        generators = source.sympy_ring.gens
-        x, w = generators[: len(inputs)], generators[len(inputs) :]
-        # the activation belongs to the layer behind it, so that layers compose to the network
-        y = x if i == 1 else [entry**network.degree for entry in x]
-        zero = source.sympy_ring.zero
-        # the entries of the convolution w * y, with indices from 0
-        images = tuple(sum(map(mul, w, y[j : j + size]), zero) for j in range(count))
-        layers.append(Layer(PolynomialMap(source, outputs, images), inputs))
-        inputs = outputs
+    for i in range(1, len(network.filters) + 1):
+        layer = _map_layer(network, i, inputs)
+        layers.append(layer)
+        inputs = layer.outputs
     return Chain(tuple(layers), network.title, network.key)
+
+
+def _map_layer(network: FilterSizes, i: int, inputs: tuple[str, ...]) -> Layer:
+    """Return layer i of a network, counted from 1, as a polynomial map of variables with names.
+
+    ``inputs`` are the names of the outputs of the layer before it, or of the inputs of the network
+    for i = 1. The outputs are the sums z_i_j, or f for the last layer. The activation belongs to
+    the layer behind it, so that layers compose to the network.
+    """
+    from m2bridge.algebra.field import QQ
+    from m2bridge.algebra.polynomial_map import PolynomialMap
+    from m2bridge.algebra.ring import PolynomialRing
+    from m2bridge.maps.chain import Layer  # imports SymPy
+
+    size = network.filters[i - 1]
+    count = len(inputs) - size + 1
+    outputs = tuple(f"z_{i}_{j}" for j in range(1, count + 1))
+    if i == len(network.filters):
+        outputs = ("f",)
+    weights = tuple(f"w_{i}_{a}" for a in range(1, size + 1))
+    source = PolynomialRing(QQ, (*inputs, *weights))
+    generators = source.sympy_ring.gens
+    x, w = generators[: len(inputs)], generators[len(inputs) :]
+    y = x if i == 1 else [entry**network.degree for entry in x]
+    zero = source.sympy_ring.zero
+    # the entries of the convolution w * y, with indices from 0
+    images = tuple(sum(map(mul, w, y[j : j + size]), zero) for j in range(count))
+    return Layer(PolynomialMap(source, outputs, images), inputs)

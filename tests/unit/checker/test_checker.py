@@ -25,6 +25,7 @@ from m2bridge.certification.verify import verify_path as verify_with_program
 from m2bridge.checker import algebra, global_verdict
 from m2bridge.errors import ContradictionError
 from m2bridge.families.attention.checker import (
+    candidate as candidates,
     closure,
     degree as degrees,
     evidence as observations,
@@ -243,8 +244,8 @@ def test_an_ideal_that_is_too_small_only_on_a_slice_is_refused() -> None:
 @pytest.mark.parametrize(("a", "is_whole"), [(1, False), (2, True)])
 def test_the_slice_knows_the_rank_of_a(a: int, is_whole: bool) -> None:
     """The equation for all matrices is not the only one for those of rank one."""
-    candidate = closure.candidate_of(Case(2, 1, a, 2), [QUARTIC])
-    assert isinstance(candidate, closure.Candidate)
+    candidate = candidates.candidate_of(Case(2, 1, a, 2), [QUARTIC])
+    assert isinstance(candidate, candidates.Candidate)
     assert (closure.check_complete_on_slice(candidate) is None) == is_whole
 
 
@@ -257,8 +258,8 @@ def test_the_slice_knows_the_rank_of_a(a: int, is_whole: bool) -> None:
 )
 def test_each_condition_on_an_ideal_is_looked_at(text: str, condition: str) -> None:
     """For ideals that fail nothing but this condition before the slice."""
-    candidate = closure.candidate_of(Case(2, 1, 2, 2), [text])
-    assert isinstance(candidate, closure.Candidate)
+    candidate = candidates.candidate_of(Case(2, 1, 2, 2), [text])
+    assert isinstance(candidate, candidates.Candidate)
     basis = algebra.groebner_basis(candidate.generators, candidate.ring)
     leading = [g.monoms()[0] for g in basis]
     failures = [closure.check_zero_divisor(leading), closure.check_stable(candidate, basis)]

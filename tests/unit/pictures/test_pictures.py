@@ -34,7 +34,8 @@ from m2bridge.errors import (
     MethodUnavailableError,
     TimeLimitError,
 )
-from m2bridge.families.attention.figures import OrbitNode, _read_assignments, covers
+from m2bridge.families.attention.figure_options import read_assignments
+from m2bridge.families.attention.figures import OrbitNode, covers
 from m2bridge.families.attention.orbits.membership import orbit_of
 from m2bridge.families.attention.orbits.orbits import Orbit, orbits, representative
 from m2bridge.families.deep_attention import bounds
@@ -353,7 +354,7 @@ def test_real_points_are_those_of_a_closure_over_the_rationals() -> None:
 
 
 def test_coordinates_on_the_command_line() -> None:
-    assert {name: str(value) for name, value in _read_assignments("a=1, b = -w/2,c=v").items()} == {
+    assert {name: str(value) for name, value in read_assignments("a=1, b = -w/2,c=v").items()} == {
         "a": "1",
         "b": "-w/2",
         "c": "v",

@@ -129,6 +129,73 @@ def drop_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
     return {index: x for index, x in entries.items() if x}
 
 
+# Sparse matrices.
+
+
+def multiply(left: Sparse, right: Sparse) -> Sparse:
+    """The product of two sparse matrices."""
+    # {row: [(column, entry), …]}
+    rows_of_right: dict[int, list[tuple[int, Any]]] = {}
+    for (j, column), y in right.items():
+        rows_of_right.setdefault(j, []).append((column, y))
+    found: dict[tuple[int, int], Any] = {}
+    for (i, j), x in left.items():
+        for column, y in rows_of_right.get(j, ()):
+            found[i, column] = found.get((i, column), 0) + x * y
+    return drop_zeros(found)
+
+
+def add(first: Sparse, second: Sparse) -> Sparse:
+    """The sum of two matrices."""
+    found = dict(first)
+    for place, x in second.items():
+        found[place] = found.get(place, 0) + x
+    return drop_zeros(found)
+
+
+def transpose(matrix: Sparse) -> Sparse:
+    """The transpose of a matrix."""
+    return {(j, i): x for (i, j), x in matrix.items()}
+
+
+def moves_of_product(factors: tuple[Sparse, Sparse], moved: tuple[Sparse, Sparse]) -> Sparse:
+    """The derivative ẊᵀY + XᵀẎ of XᵀY, from ``factors`` (X, Y) and their derivatives ``moved``."""
+    X, Y = factors
+    X_moves, Y_moves = moved
+    return add(multiply(transpose(X_moves), Y), multiply(transpose(X), Y_moves))
+
+
+def first_columns(matrix: Sparse, count: int) -> Sparse:
+    """The first ``count`` columns of a matrix."""
+    return {(i, j): x for (i, j), x in matrix.items() if j < count}
+
+
+def first_rows(matrix: Sparse, count: int) -> Sparse:
+    """The first ``count`` rows of a matrix."""
+    return {(i, j): x for (i, j), x in matrix.items() if i < count}
+
+
+def identity(size: int) -> Sparse:
+    """The matrix with ones at (i, i) for i < size, of any numbers of rows and columns from size on.
+
+    Its columns, and its rows, are the first unit vectors.
+    """
+    return {(i, i): 1 for i in range(size)}
+
+
+def unit_factors(rank_m: int, rank_n: int, common: int) -> tuple[Sparse, Sparse]:
+    """Matrices M and N with different unit vectors as columns, of which the first are the same.
+
+    M = (e_1 | … | e_rank_m), and N begins with the first ``common`` columns of M and goes on with
+    the unit vectors that follow those of M. So rk MᵀN is ``common``.
+    """
+    N: dict[tuple[int, int], int] = {}
+    for j in range(rank_n):
+        row = j if j < common else rank_m + j - common
+        N[row, j] = 1
+    return identity(rank_m), N
+
+
 # Orbits.
 
 

@@ -31,20 +31,22 @@ c_{k,i,p,q}; for t = 1 the coordinates are f_{k,p,q,r}, the coefficients of cubi
   sentences of certificates, of words.toml, by keys.
 """
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 from itertools import combinations, combinations_with_replacement, product
 from math import comb, prod
-from random import Random
 from typing import Any
 
 from m2bridge.certificates.form import Certificate, Content, Difference, difference
 from m2bridge.checker import algebra
-from m2bridge.errors import CertificateError, TooExpensiveError
-from m2bridge.families.attention.checker import case as cases, one_token
-from m2bridge.families.attention.checker.case import Case, function, orbits, representative
+from m2bridge.errors import TooExpensiveError
+from m2bridge.families.attention.checker import one_token
+from m2bridge.families.attention.checker.candidate import (
+    Candidate,
+    Index,
+    candidate_of,
+    names_of_coordinates,
+)
+from m2bridge.families.attention.checker.case import Case, Pair, function, orbits, representative
 from m2bridge.families.attention.checker.evidence import observe
 from m2bridge.families.attention.checker.statements import WORDS
 
@@ -56,37 +58,6 @@ MAX_MONOMIALS_PER_DEGREE = 100_000
 are generators, in those with up to ten times as many.
 """
 
-Index = tuple[int, ...]  # (k, i, p, q), p ≤ q; for t = 1 (k, p, q, r), p ≤ q ≤ r
-
-
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """An ideal J that is claimed to be the ideal I of the closure of a case.
-
-    Parameters
-    ----------
-    case : Case
-    ring : fmpz_mpoly_ctx
-        QQ[c], graded reverse lexicographic, with c_{1,1,1,1} as its last variable.
-    indices : list of Index
-        The indices (k, i, p, q) of the coordinates, in the order of the variables of the ring.
-    images : list of fmpz_mpoly
-        The coordinates as functions of generic weights, in the order of the variables.
-    generators : list of fmpz_mpoly
-        Generators of J: homogeneous, with integer coefficients.
-    """
-
-    case: Case
-    ring: Any
-    indices: list[Index]
-    images: list[Any]
-    generators: list[Any]
-
-    @property
-    def degrees(self) -> Counter[int]:
-        """The number of generators of each degree."""
-        return Counter(g.total_degree() for g in self.generators)
-
 
 def closure(certificate: Certificate) -> Content | Difference:
     """The content of a certificate that follows from its generators, or the first failing check.
@@ -96,109 +67,88 @@ def closure(certificate: Certificate) -> Content | Difference:
     a case, or a generator of a degree above MAX_GENERATOR_DEGREE.
     """
     case = Case(**certificate.case).with_fewest_weights()
-    coordinate_count = case.coordinate_count
-    stored = certificate.evidence.get("coordinates")  # compared with the names below by the caller
-    texts = certificate.evidence.get("generators")
-    if not isinstance(stored, list) or len(stored) != coordinate_count:
-        return Difference(
-            "evidence.coordinates", f"{stored!r:.200}", f"{coordinate_count} coordinates"
-        )
-    # Each coordinate is a polynomial, and each of its terms has an exponent for every weight. Where
-    # these would be too many they are refused before the coordinates are expanded.
-    exponents = coordinate_count * case.d * (case.d + case.d_out)
-    if exponents > algebra.MAX_EXPONENT_ENTRIES:
-        raise TooExpensiveError(
-            "case", f"{coordinate_count} coordinates of weights have {exponents} exponents"
-        )
-    candidate = candidate_of(case, texts)
+    candidate = _candidate_in(certificate.evidence, case)
     if isinstance(candidate, Difference):
         return candidate
-    degrees = candidate.degrees
-    highest = max(degrees, default=0)
-    on_trust: tuple[str, ...] = ()
-    if highest > MAX_GENERATOR_DEGREE:
-        raise TooExpensiveError(
-            "degree of a generator", f"{highest}; at most {MAX_GENERATOR_DEGREE}"
-        )
     series = _series_of_closure(candidate)
     if isinstance(series, Difference):
         return series
+    evidence = {
+        "coordinates": names_of_coordinates(case),
+        "generators": certificate.evidence["generators"],
+        "tangent_dimensions": _tangent_dimensions(candidate),
+    }
+    trusted = _trusted_sentences(candidate)
+    on_trust: tuple[str, ...] = ()
+    if case.t == 1:
+        # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else the
+        # closure itself is accepted on trust
+        is_proved = algebra.is_cohen_macaulay(candidate.generators, series, case.coordinate_count)
+        on_trust = () if is_proved else trusted
+    return Content(_invariants(candidate, series), evidence, trusted, on_trust)
+
+
+def _candidate_in(evidence: Mapping[str, Any], case: Case) -> Candidate | Difference:
+    """The ideal J that the generators in the evidence of a certificate generate, or a difference.
+
+    A difference if the evidence has no list of as many coordinates as the case, whose names are
+    compared by the caller, or no generators. TooExpensiveError if there may be too many exponents,
+    or a generator has a degree above MAX_GENERATOR_DEGREE.
+    """
+    stored = evidence.get("coordinates")
+    if not isinstance(stored, list) or len(stored) != case.coordinate_count:
+        found = f"{case.coordinate_count} coordinates"
+        return Difference("evidence.coordinates", f"{stored!r:.200}", found)
+    _refuse_many_weights(case)
+    candidate = candidate_of(case, evidence.get("generators"))
+    if isinstance(candidate, Difference):
+        return candidate
+    highest = max(candidate.degrees, default=0)
+    if highest > MAX_GENERATOR_DEGREE:
+        reason = f"{highest}; at most {MAX_GENERATOR_DEGREE}"
+        raise TooExpensiveError("degree of a generator", reason)
+    return candidate
+
+
+def _refuse_many_weights(case: Case) -> None:
+    """Raise TooExpensiveError for a case whose coordinates, expanded, may have too many exponents.
+
+    Each coordinate is a polynomial in all weights, at most as many as A and V have entries, and
+    each of its terms has an exponent for every weight: so this is checked before any is expanded.
+    """
+    exponents = case.coordinate_count * case.d * (case.d + case.d_out)
+    if exponents > algebra.MAX_EXPONENT_ENTRIES:
+        raise TooExpensiveError(
+            "case", f"{case.coordinate_count} coordinates of weights have {exponents} exponents"
+        )
+
+
+def _invariants(candidate: Candidate, series: algebra.Series) -> dict[str, Any]:
+    """The answer of a certificate: the invariants of J, which stands for I.
+
+    ``series`` is the Hilbert series of QQ[c]/J. The degrees of generators are texts, as keys of
+    JSON are.
+    """
     numerator, dimension = series
-    answer = {
+    degrees = candidate.degrees
+    return {
         "hilbert_series": {"numerator": numerator, "denominator_exponent": dimension},
         "generator_degrees": {str(n): degrees[n] for n in sorted(degrees)},
         "dimension": dimension,
         "degree": sum(numerator),  # the value of the numerator at T = 1
-        "homogeneous": True,
+        "homogeneous": True,  # else there would be no candidate
     }
-    evidence = {
-        "coordinates": names_of_coordinates(case),
-        "generators": texts,
-        "tangent_dimensions": _tangent_dimensions(candidate),
-    }
-    if case.t > 1:
-        trusted = tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"])
-    else:
-        trusted = (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
-        # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else the
-        # closure itself is accepted on trust
-        if not algebra.is_cohen_macaulay(candidate.generators, series, coordinate_count):
-            on_trust = trusted
-    return Content(answer, evidence, trusted, on_trust)
 
 
-def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
-    """The ideal J with generators of these texts, or a difference.
+def _trusted_sentences(candidate: Candidate) -> tuple[str, ...]:
+    """What a certificate of this closure relies on, in sentences of words.toml.
 
-    ``texts`` is what a certificate has as generators, perhaps no list. A difference if a text is no
-    polynomial in the names of the coordinates, or not homogeneous.
+    For t ≥ 2 they are lemmas. For t = 1 there is one sentence, with the degree up to which Hilbert
+    functions are compared.
     """
-    try:
-        polynomials = algebra.read(texts, names_of_coordinates(case))
-    except CertificateError as reason:
-        return Difference("form of the closure", str(reason), "text of polynomials")
-    ring = algebra.ring(case.coordinate_count)
-    generators = []
-    for terms in polynomials:  # {exponents of a monomial: coefficient}
-        # in certificates c_{1,1,1,1} is the first variable
-        with_first_last = {(*others, first): c for (first, *others), c in terms.items()}
-        generators.append(ring.from_dict(with_first_last))
-    if not all(_is_homogeneous(g) for g in generators):
-        return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
-    images = _images(case)
-    first, *others = images
-    indices = [*others, first]
-    return Candidate(
-        case=case,
-        ring=ring,
-        indices=indices,
-        images=[images[index] for index in indices],
-        generators=generators,
-    )
-
-
-@lru_cache(maxsize=1)
-def _images(case: Case) -> dict[Index, Any]:
-    """The coordinates as polynomials in generic weights, by index, in the order of certificates."""
-    return cases.images(case.d_out, case.d, case.d, case.alpha, case.t)
-
-
-def names_of_coordinates(case: Case) -> list[str]:
-    """The names of the coordinates in certificates, where indices begin with 1."""
-    form = "c_{}_{}_{}_{}"
-    if case.t == 1:
-        # output k of token 1, and the entries of index p, q and r of token 1
-        form = "f_{}_1_{}_1_{}_1_{}_1"
-    names = []
-    for index in _images(case):
-        from_one = [j + 1 for j in index]
-        names.append(form.format(*from_one))
-    return names
-
-
-def _is_homogeneous(polynomial: Any) -> bool:
-    """Whether all terms of a polynomial have one degree; False for the polynomial zero."""
-    return len({sum(exponents) for exponents in polynomial.monoms()}) == 1
+    if candidate.case.t > 1:
+        return tuple(WORDS.lemmas[lemma] for lemma in WORDS.closure["trusted"])
+    return (WORDS.closure["one-token"].format(degree=_last_degree(candidate)),)
 
 
 def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
@@ -226,53 +176,50 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
 def _series_of_closure(candidate: Candidate) -> algebra.Series | Difference:
     """The Hilbert series of QQ[c]/I, numerator and dimension, or the first check of J = I to fail.
 
-    What costs least comes first: values of the generators at one point of the closure; then a
-    Gröbner basis of J, whose leading monomials give its Hilbert series, so its dimension and
-    degree, which have to be those of the closure; then, for t ≥ 2, the three conditions under which
-    J is I, and for t = 1 Hilbert functions in low degrees. That J ⊆ I, by expansion of the
-    generators at generic weights, comes last.
+    A Gröbner basis of J has leading monomials that give the Hilbert series of QQ[c]/J, which is
+    that of QQ[c]/I if all checks succeed. The checks that cost least come first.
     """
-    case, generators = candidate.case, candidate.generators
-    point = _values_at_random_weights(candidate, seed=0)
-    not_on_closure = Difference(
-        "generator on the parametrization", "a generator", "not identically zero"
-    )
-    if any(g(*point) for g in generators):
+    not_on_closure = _check_at_a_point(candidate)
+    if not_on_closure:
         return not_on_closure
-    basis = algebra.groebner_basis(generators, candidate.ring)
+    basis = algebra.groebner_basis(candidate.generators, candidate.ring)
     leading = algebra.minimal(g.monoms()[0] for g in basis)
     series = algebra.hilbert_series(leading, len(candidate.indices))
     # each check returns None if it succeeds; after the first difference no other check is made
     failure = _check_invariants(candidate, series)
-    if case.t == 1:
+    if candidate.case.t == 1:
         failure = failure or _check_low_degrees(candidate, series)
     else:
-        failure = (
-            failure
-            or check_zero_divisor(leading)
-            or check_stable(candidate, basis)
-            or check_complete_on_slice(candidate)
-        )
-    failure = failure or _check_minimal(candidate, series)
-    if failure:
-        return failure
+        failure = failure or _check_three_conditions(candidate, basis, leading)
+    failure = failure or _check_minimal(candidate, series) or _check_identically(candidate)
+    return failure or series
+
+
+NOT_ON_CLOSURE = Difference(
+    "generator on the parametrization", "a generator", "not identically zero"
+)
+"""The difference for a generator of J that is not in I."""
+
+
+def _check_at_a_point(candidate: Candidate) -> Difference | None:
+    """A difference if a generator is not zero at one point of the closure, so that J is not in I.
+
+    None says nothing about other points: see ``_check_identically``.
+    """
+    point = candidate.values_at_random_weights(seed=0)
+    if any(g(*point) for g in candidate.generators):
+        return NOT_ON_CLOSURE
+    return None
+
+
+def _check_identically(candidate: Candidate) -> Difference | None:
+    """A difference unless J ⊆ I: each generator, expanded at generic weights, has to be zero."""
     ring_of_weights = candidate.images[0].context()
-    for g in generators:
+    for g in candidate.generators:
         at_generic_weights = g.compose(*candidate.images, ctx=ring_of_weights)
         if at_generic_weights != 0:
-            return not_on_closure
-    return series
-
-
-def _values_at_random_weights(candidate: Candidate, seed: int) -> list[int]:
-    """The coordinates of a point of the closure: those of weights that are random integers.
-
-    The weights, and so the point, are determined by ``seed``.
-    """
-    random = Random(seed)
-    number_of_weights = candidate.images[0].context().nvars()
-    weights = [random.randrange(1, 10**6) for _ in range(number_of_weights)]
-    return [int(image(*weights)) for image in candidate.images]
+            return NOT_ON_CLOSURE
+    return None
 
 
 def _check_minimal(candidate: Candidate, series: algebra.Series) -> Difference | None:
@@ -286,22 +233,32 @@ def _check_minimal(candidate: Candidate, series: algebra.Series) -> Difference |
     coordinate_count = len(candidate.indices)
     for n, number_of_generators in sorted(candidate.degrees.items()):
         lower = [g for g in candidate.generators if g.total_degree() < n]
-        exponents = 0  # of all terms of the multiples of degree n
-        for g in lower:
-            monomial_factors = comb(
-                coordinate_count + n - g.total_degree() - 1, coordinate_count - 1
-            )
-            exponents += coordinate_count * len(g) * monomial_factors
+        exponents = _exponents_of_multiples(lower, n, coordinate_count)
         if exponents > algebra.MAX_EXPONENT_ENTRIES:
             raise TooExpensiveError(
                 "monomials", f"multiples of generators in degree {n} have {exponents} exponents"
             )
-        dimension = comb(coordinate_count + n - 1, n) - algebra.hilbert_function(series, n)
-        needed = dimension - algebra.rank(algebra.multiples(lower, n, coordinate_count))
-        failure = difference(number_of_generators, needed, f"minimal generators.{n}")
+        monomials = comb(coordinate_count + n - 1, n)
+        dimension = monomials - algebra.hilbert_function(series, n)  # dim J_n
+        generated = algebra.rank(algebra.multiples(lower, n, coordinate_count))
+        failure = difference(number_of_generators, dimension - generated, f"minimal generators.{n}")
         if failure:
             return failure
     return None
+
+
+def _exponents_of_multiples(polynomials: list[Any], n: int, variables: int) -> int:
+    """The number of exponents of all terms of all multiples of degree n of polynomials.
+
+    The polynomials are homogeneous, of degree at most n, in a number of ``variables``; each is
+    multiplied by all monomials of the degree that is missing to n.
+    """
+    exponents = 0
+    for polynomial in polynomials:
+        missing_degree = n - polynomial.total_degree()
+        multiples = comb(variables + missing_degree - 1, variables - 1)
+        exponents += multiples * len(polynomial) * variables
+    return exponents
 
 
 def _check_invariants(candidate: Candidate, series: algebra.Series) -> Difference | None:
@@ -315,8 +272,8 @@ def _check_invariants(candidate: Candidate, series: algebra.Series) -> Differenc
     if case.t == 1:
         expected = one_token.dimension(case), one_token.degree(case)
     else:
-        closure, _ = observe(case.d, case.d_out, case.alpha)
-        expected = closure["dimension"], closure["degree"]
+        evidence = observe(case.d, case.d_out, case.alpha).evidence
+        expected = evidence["dimension"], evidence["degree"]
     found = dimension, sum(numerator)
     if found == expected:
         return None
@@ -324,6 +281,21 @@ def _check_invariants(candidate: Candidate, series: algebra.Series) -> Differenc
 
 
 # For t ≥ 2: the three conditions under which J is I.
+
+
+def _check_three_conditions(
+    candidate: Candidate, basis: Any, leading: list[tuple[int, ...]]
+) -> Difference | None:
+    """A difference if one of the three conditions fails under which J, contained in I, is I.
+
+    ``basis`` is a Gröbner basis of J, and ``leading`` has the exponents of its minimal leading
+    monomials. The conditions are those of docs/computing-closures.md#proposition-chart.
+    """
+    return (
+        check_zero_divisor(leading)
+        or check_stable(candidate, basis)
+        or check_complete_on_slice(candidate)
+    )
 
 
 def check_zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
@@ -397,73 +369,113 @@ def _lie_algebra(candidate: Candidate) -> Iterator[dict[int, Any]]:
 def check_complete_on_slice(candidate: Candidate) -> Difference | None:
     """A difference if I, restricted to the slice Σ, has more elements than J; None if it has not.
 
-    Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0. There I is
-    the ideal of the image of A = (1 0; −v A″), V = (1 vᵀ; 0 V″) with rk A″ < α
-    (docs/computing-closures.md#proposition-chart).
-
-    This ideal is found by elimination. The unknowns are v and the coordinates of Σ, some of which
-    are the entries of A″ and V″. The graph of the map to Σ has as equations c = f(A, V) and the
-    minors of A″ of size α, which generate a prime ideal. Take a lexicographic Gröbner basis of the
-    equations, with v first. Its elements without v generate the ideal of the image; each of them
-    has to be in the restriction of J.
+    The restriction of I is found by elimination, without J; each of its generators has to be in the
+    restriction of J.
     """
-    case = candidate.case
-    from_two = range(1, case.d)
-    outputs_from_two = range(1, case.d_out)
-    fixed: dict[Index, int] = {(0, 0, 0, 0): 1}
-    fixed |= {(0, i, 0, 0): 0 for i in from_two}
-    fixed |= {(0, 0, 0, q): 0 for q in from_two}
-    fixed |= {(k, 0, 0, 0): 0 for k in outputs_from_two}
+    fixed = _fixed_on_slice(candidate.case)
     free = [index for index in candidate.indices if index not in fixed]
-
-    # the restriction of J to Σ, whose coordinates are the free ones
-    slice_ring = algebra.ring(len(free))
-    values = {index: slice_ring.constant(value) for index, value in fixed.items()}
-    values |= dict(zip(free, slice_ring.gens(), strict=True))
-    point = [values[index] for index in candidate.indices]
-    restricted = [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
+    slice_ring = algebra.ring(len(free))  # the coordinates of Σ, in the order of ``free``
+    restricted = _restricted_to_slice(candidate, slice_ring)
     restricted_basis = algebra.groebner_basis(restricted, slice_ring)
-
-    # the restriction of I to Σ: the elements without v of the ideal of the graph
-    graph_ring = algebra.ring(len(from_two) + len(free), "lex")  # with v first
-    for element in algebra.groebner_basis(_graph_over_slice(case, free, graph_ring), graph_ring):
-        terms = element.to_dict()
-        has_v = any(any(exponents[: len(from_two)]) for exponents in terms)
-        if has_v:
-            continue
-        on_slice = {exponents[len(from_two) :]: x for exponents, x in terms.items()}
-        if not algebra.is_in(slice_ring.from_dict(on_slice), restricted_basis):
+    for polynomial in _closure_on_slice(candidate.case, free, slice_ring):
+        if not algebra.is_in(polynomial, restricted_basis):
             return Difference(
                 "generators", "not all where c_1_1_1_1 ≠ 0", "all functions that vanish on a slice"
             )
     return None
 
 
+def _fixed_on_slice(case: Case) -> dict[Index, int]:
+    """The coordinates that are constant on the slice Σ, by their indices, with their values.
+
+    Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0, for i, k and
+    q ≥ 2.
+    """
+    fixed: dict[Index, int] = {(0, 0, 0, 0): 1}
+    for j in range(1, case.d):
+        fixed[0, j, 0, 0] = 0  # c_{1,i,1,1}
+        fixed[0, 0, 0, j] = 0  # c_{1,1,1,q}
+    for k in range(1, case.d_out):
+        fixed[k, 0, 0, 0] = 0
+    return fixed
+
+
+def _restricted_to_slice(candidate: Candidate, slice_ring: Any) -> list[Any]:
+    """The generators of J as functions on the slice Σ: polynomials of ``slice_ring``.
+
+    Its variables are the coordinates that are not constant on Σ, in the order of the candidate.
+    """
+    fixed = _fixed_on_slice(candidate.case)
+    variables = iter(slice_ring.gens())
+    point = []
+    for index in candidate.indices:
+        if index in fixed:
+            point.append(slice_ring.constant(fixed[index]))
+        else:
+            point.append(next(variables))
+    return [g.compose(*point, ctx=slice_ring) for g in candidate.generators]
+
+
+def _closure_on_slice(case: Case, free: list[Index], slice_ring: Any) -> Iterator[Any]:
+    """Yield generators of I restricted to the slice Σ, as polynomials of ``slice_ring``.
+
+    ``free`` are the indices of the coordinates of Σ, the variables of this ring, in their order.
+
+    On Σ, I is the ideal of the image of A = (1 0; −v A″), V = (1 vᵀ; 0 V″) with rk A″ < α
+    (docs/computing-closures.md#proposition-chart). The unknowns are v and the coordinates of Σ,
+    some of which are the entries of A″ and V″. The graph of the map to Σ has as equations
+    c = f(A, V) and the minors of A″ of size α, which generate a prime ideal. Take a lexicographic
+    Gröbner basis of the equations, with v first: its elements without v generate the ideal of the
+    image.
+    """
+    number_of_v = case.d - 1
+    graph_ring = algebra.ring(number_of_v + len(free), "lex")  # with v first
+    for element in algebra.groebner_basis(_graph_over_slice(case, free, graph_ring), graph_ring):
+        on_slice = {}  # {exponents of the coordinates of Σ: coefficient}
+        has_v = False
+        for exponents, coefficient in element.to_dict().items():
+            has_v = has_v or any(exponents[:number_of_v])
+            on_slice[exponents[number_of_v:]] = coefficient
+        if not has_v:
+            yield slice_ring.from_dict(on_slice)
+
+
 def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[Any]:
     """The equations c = f(A, V) and rk A″ < α of the graph of the map from weights to the slice Σ.
 
-    The weights are A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) in blocks. ``free`` are the indices of the
-    coordinates of Σ. The variables of ``graph_ring`` are v_2, …, v_d, and then these coordinates;
-    the entries of A″ and V″ are among them.
+    The weights are those of ``_weights_over_slice``. ``free`` are the indices of the coordinates of
+    Σ. The variables of ``graph_ring`` are v_2, …, v_d, and then these coordinates.
     """
     from_two = range(1, case.d)
     unknowns = graph_ring.gens()
     v = dict(zip(from_two, unknowns[: len(from_two)], strict=True))
     c = dict(zip(free, unknowns[len(from_two) :], strict=True))
-    A = {(0, 0): graph_ring.constant(1)}
-    V = {(0, 0): graph_ring.constant(1)}
-    for q in from_two:
-        A[q, 0] = -v[q]
-        V[0, q] = v[q]
-        # A_1i = V_k1 = 0 for i, k ≥ 2, so c_{1,i,1,q} = A_qi V_11 = A_qi, and c_{k,1,1,q} = V_kq
-        A |= {(q, i): c[0, i, 0, q] for i in from_two}
-        V |= {(k, q): c[k, 0, 0, q] for k in range(1, case.d_out)}
+    A, V = _weights_over_slice(case, v, c)
     image = function((A, V))
     equations = [c[index] - image.get(index, 0) for index in free]
     for rows, columns in product(combinations(from_two, case.alpha), repeat=2):
         minor = _determinant([[A[p, i] for i in columns] for p in rows])
         equations.append(minor)
     return equations
+
+
+def _weights_over_slice(case: Case, v: Mapping[int, Any], c: Mapping[Index, Any]) -> Pair:
+    """The weights A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) over the slice Σ, in blocks.
+
+    ``v`` has v_q by q, from 0 on, for q ≥ 2, and ``c`` the coordinates of Σ by their indices. The
+    entries of A″ and V″ are among the latter: as A_1i = V_k1 = 0 for i, k ≥ 2, c_{1,i,1,q} is
+    A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq.
+    """
+    A: dict[tuple[int, int], Any] = {(0, 0): 1}
+    V: dict[tuple[int, int], Any] = {(0, 0): 1}
+    for q in range(1, case.d):
+        A[q, 0] = -v[q]
+        V[0, q] = v[q]
+        for i in range(1, case.d):
+            A[q, i] = c[0, i, 0, q]
+        for k in range(1, case.d_out):
+            V[k, q] = c[k, 0, 0, q]
+    return A, V
 
 
 def _determinant(rows: list[list[Any]]) -> Any:
@@ -521,18 +533,27 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
         for monomials in _parts(candidate, n):
             # as many points as monomials let the rank be the dimension of the part
             while len(points) < len(monomials):
-                point = _values_at_random_weights(candidate, seed=len(points))
+                point = candidate.values_at_random_weights(seed=len(points))
                 points.append(point)
-            values = []
-            for point in points[: len(monomials)]:
-                row = [prod(point[j] for j in monomial) for monomial in monomials]
-                values.append(row)
-            lower_bound += algebra.rank_modulo(values)
+            lower_bound += _rank_of_values(monomials, points[: len(monomials)])
         dimension = algebra.hilbert_function(series, n)
         failure = difference(dimension, lower_bound, f"ideal in degree {n}")
         if failure:
             return failure
     return None
+
+
+def _rank_of_values(monomials: list[tuple[int, ...]], points: list[list[int]]) -> int:
+    """The rank modulo a prime of the values of monomials (columns) at points (rows).
+
+    A monomial is the tuple of the numbers of its variables, each as often as it occurs, and a point
+    has a value for each variable.
+    """
+    values = []
+    for point in points:
+        row = [prod(point[j] for j in monomial) for monomial in monomials]
+        values.append(row)
+    return algebra.rank_modulo(values)
 
 
 def _parts(candidate: Candidate, n: int) -> list[list[tuple[int, ...]]]:

@@ -31,7 +31,7 @@ Notation. As in case.py: d, d', α, the weights (A, V), l_i, v_k and the coordin
 """
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.errors import TooExpensiveError
@@ -58,8 +58,7 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
     certificate. The content has
 
     * H and the numbers of minimal generators up to this degree;
-    * the dimension and the degree of the closure, which are those of h, as H and h agree for large
-      n, and h by its coefficients;
+    * the dimension and the degree of the closure;
     * only where the certificate has a series: a Hilbert series, and whether the generators up to
       this degree are all.
 
@@ -76,17 +75,37 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         raise TooExpensiveError(
             "number of coordinates", f"degree {last} in {case.coordinate_count} coordinates"
         )
+    answer = _answer_up_to(case, last)
+    scope = "up-to-a-degree"
+    if isinstance(certificate.answer.get("hilbert_series"), dict):
+        scope = "for-all-degrees"
+        proved = all_degrees(case, last)
+        if proved.start > last + 1:  # the values of H are computed up to ``last`` only
+            return Difference("answer.hilbert_series", "a series", "no proof of one")
+        answer["hilbert_series"] = _series_of_case(case, answer["hilbert_function"])
+        answer["all_generators"] = proved.all_generators
+    lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
+    return Content(answer, evidence={}, trusted=tuple(lemmas))
+
+
+def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
+    """The answer of a certificate up to the degree ``last``, which says nothing of other degrees.
+
+    The dimension and the degree of the closure, and the coefficients of its Hilbert polynomial, are
+    those of h, as H and h agree for large n; all else is known up to this degree.
+    """
     values, numbers_of_generators = low_degrees(case, last)
     generators = {}
+    kinds = []  # the representations that minimal generators form
     for n, by_weight in numbers_of_generators.items():
         # all permutations of a weight have as many
         counts = [permutation_count(weight) * count for weight, count in by_weight.items()]
         generators[str(n)] = sum(counts)
+        kinds.extend(representations(n, by_weight))
     # e_0, …, e_{D−1}: D is the dimension of the closure, and e_0 its degree
     coefficients = hilbert_coefficients(case)
-    dimension = len(coefficients)
-    answer: dict[str, Any] = {
-        "dimension": dimension,
+    return {
+        "dimension": len(coefficients),
         "degree": coefficients[0],
         "max_degree": last,
         "hilbert_function": values,
@@ -94,33 +113,37 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
         "hilbert_coefficients": coefficients,
         "hilbert_series": None,
         "all_generators": False,
+        "representations": sorted(kinds, key=by_degree),
     }
-    scope = "up-to-a-degree"
-    if isinstance(certificate.answer.get("hilbert_series"), dict):
-        scope = "for-all-degrees"
-        # from degree ``start`` on H = h is proved
-        start, answer["all_generators"] = all_degrees(case, last)
-        if start > last + 1:  # the values of H are computed up to ``last`` only
-            return Difference("answer.hilbert_series", "a series", "no proof of one")
-        # For all n > last H(n) = h(n), a polynomial of degree dimension − 1. So the series is
-        # determined by H(0), …, H(last) and as many values of h after these as the dimension.
-        beyond = range(last + 1, last + 1 + dimension)
-        values_beyond = [sections_of_case(case, n) for n in beyond]
-        answer["hilbert_series"] = series([*values, *values_beyond], dimension)
-    kinds = []
-    for n, by_weight in numbers_of_generators.items():
-        kinds.extend(representations(n, by_weight))
-    answer["representations"] = sorted(kinds, key=by_degree)
-    lemmas = [WORDS.lemmas[lemma] for lemma in WORDS.closure[scope]]
-    return Content(answer, evidence={}, trusted=tuple(lemmas))
+
+
+def _series_of_case(case: Case, values: list[int]) -> dict[str, Any]:
+    """The Hilbert series of a case, as certificates have it, from ``values`` H(0), …, H(last).
+
+    It is supposed that H(n) = h(n) for all n > last. There H is a polynomial of degree
+    dimension − 1, so the series is determined by these values and as many of h after them as the
+    dimension.
+    """
+    dimension = len(hilbert_coefficients(case))
+    beyond = range(len(values), len(values) + dimension)
+    values_beyond = [sections_of_case(case, n) for n in beyond]
+    return series([*values, *values_beyond], dimension)
+
+
+class LowDegrees(NamedTuple):
+    """The ideal of a case up to a degree: the values H(0), H(1), …, and its minimal generators.
+
+    ``numbers_of_generators`` are by degree and decreasing weight; degrees and weights without a
+    generator are left out.
+    """
+
+    values: list[int]
+    numbers_of_generators: dict[int, dict[Weight, int]]
 
 
 @lru_cache(maxsize=64)
-def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight, int]]]:
-    """H(0), …, H(last); and the numbers of minimal generators, by degree and decreasing weight.
-
-    Degrees and weights without a generator are left out.
-    """
+def low_degrees(case: Case, last: int) -> LowDegrees:
+    """H(n) for n = 0, …, ``last``, and the numbers of minimal generators in these degrees."""
     ideal = Products(rows=case.d_out, columns=case.d, variables=case.d, alpha=case.alpha)
     values = [ideal.hilbert_function(n) for n in range(last + 1)]
     numbers_of_generators = {}
@@ -128,22 +151,30 @@ def low_degrees(case: Case, last: int) -> tuple[list[int], dict[int, dict[Weight
         by_weight = ideal.generator_numbers(n)
         if by_weight:
             numbers_of_generators[n] = by_weight
-    return values, numbers_of_generators
+    return LowDegrees(values, numbers_of_generators)
+
+
+class AllDegrees(NamedTuple):
+    """What is proved about all degrees: that H(n) = h(n) for n ≥ ``start``, and about generators.
+
+    ``all_generators`` is True if it is proved that no minimal generator has a degree above the one
+    that was asked about; False may also mean that this is not known.
+    """
+
+    start: int
+    all_generators: bool
 
 
 @lru_cache(maxsize=64)
-def all_degrees(case: Case, last: int) -> tuple[int, bool]:
+def all_degrees(case: Case, last: int) -> AllDegrees:
     """A degree from which on H = h, and whether all generators have degree ≤ ``last``.
-
-    True is proved, and False may also mean that this is not known.
 
     Both are found from the core (m; e, f), e = α, f = min(d, d'), m = min(d, e + f): the case with
     m variables, e free forms l_i and f forms v_k.
 
     * Where H = h holds for the core it does for the case (docs/completeness.md, corollary-series).
     * If the core has no generators of degree above ``last``, then neither has the case but for
-      minors of its coordinates: of size e + 1 if e < d, of size d + 1 if f < d', of size e + f + 1
-      if m < d (proposition-core). So ``last`` has to be at least these sizes.
+      minors of its coordinates (``_sizes_of_minors``). So ``last`` has to be at least their sizes.
     * The core has no generators of degree above B = s + 1 (theorem-bound), and none of degree n if
       there are none in the balanced weight of this degree, where all indices of a kind occur
       equally often, or nearly: all representations of the degree contain it.
@@ -154,16 +185,27 @@ def all_degrees(case: Case, last: int) -> tuple[int, bool]:
     core = Products(rows=f, columns=e, variables=m, alpha=e)
     values, start = core.up_to_sections()
     bound = len(values)  # B = s + 1, as the values are H(0), …, H(s)
-    sizes_of_minors = []
-    if e < case.d:
-        sizes_of_minors.append(e + 1)
-    if f < case.d_out:
-        sizes_of_minors.append(case.d + 1)  # here f = d
-    if m < case.d:
-        sizes_of_minors.append(e + f + 1)
-    if any(size > last for size in sizes_of_minors):
-        return start, False
+    if any(size > last for size in _sizes_of_minors(case)):
+        return AllDegrees(start, all_generators=False)
     for n in range(last + 1, bound + 1):
         if core.count_generators(core.balanced_weight(n)) > 0:
-            return start, False
-    return start, True
+            return AllDegrees(start, all_generators=False)
+    return AllDegrees(start, all_generators=True)
+
+
+def _sizes_of_minors(case: Case) -> list[int]:
+    """The sizes of the minors of coordinates that are generators of a case, and not of its core.
+
+    For the core (m; e, f) they are e + 1 if e < d, d + 1 if f < d', where f = d, and e + f + 1 if
+    m < d, where m = e + f (docs/completeness.md, proposition-core).
+    """
+    e = case.alpha
+    f = min(case.d, case.d_out)
+    sizes = []
+    if e < case.d:
+        sizes.append(e + 1)
+    if f < case.d_out:
+        sizes.append(case.d + 1)
+    if e + f < case.d:
+        sizes.append(e + f + 1)
+    return sizes

@@ -50,8 +50,15 @@ MAX_FIBRE_STEPS = 10**9
 # Fibres.
 
 
-def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
-    """The length of the fibre over the representative of an orbit, and the points (A, V) of it.
+class FibreOverOrbit(NamedTuple):
+    """A fibre: its length, which counts points with multiplicities, and its points (A, V)."""
+
+    length: int
+    points: list[Pair]
+
+
+def fibre(orbit: Orbit, case: Case) -> FibreOverOrbit:
+    """The fibre over the representative of an orbit: its length and its points (A, V).
 
     c_{1,1,1,1} = A_11 V_11 is 1, so all the fibre has A_11 = V_11 = 1 up to rescaling. The points
     of it are found in three steps (docs/mathematics.md#proposition-finite):
@@ -68,16 +75,10 @@ def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
     theorem-fibres).
     """
     known_point = representative(orbit)
-    _, V = known_point
     c = function(known_point)
-    roots_of_entries = []  # for V_12, …, V_1d
-    for q in range(1, case.d):
-        root = V.get((0, q), 0)
-        other_root = c.get((0, 0, 0, q), 0) - root
-        roots_of_entries.append({root, other_root})
     points = []
-    for entries in product(*roots_of_entries):
-        candidate = weights_with_first_row(c, (1, *entries), case)
+    for first_row in _first_rows_of_v(known_point, c, case):
+        candidate = weights_with_first_row(c, first_row, case)
         if function(candidate) == c:
             points.append(candidate)
     lengths = [_length_at(point, case) for point in points]
@@ -86,7 +87,23 @@ def fibre(orbit: Orbit, case: Case) -> tuple[int, list[Pair]]:
         raise ContradictionError(
             f"the fibre over orbit {orbit} of {case} has several points, some not reduced"
         )
-    return sum(lengths), points
+    return FibreOverOrbit(sum(lengths), points)
+
+
+def _first_rows_of_v(known_point: Pair, c: Function, case: Case) -> Iterator[tuple[int, ...]]:
+    """Yield all first rows (1, V_12, …, V_1d) that points of the fibre over ``c`` can have.
+
+    ``known_point`` is one of these points, with V_11 = 1. V_1q is one of the two roots of the
+    quadratic equation of ``fibre``, which have the sum c_{1,1,1,q}, and one of which is known.
+    """
+    _, V = known_point
+    roots_of_entries = []  # for V_12, …, V_1d
+    for q in range(1, case.d):
+        root = V.get((0, q), 0)
+        other_root = c.get((0, 0, 0, q), 0) - root
+        roots_of_entries.append({root, other_root})
+    for entries in product(*roots_of_entries):
+        yield (1, *entries)
 
 
 def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
@@ -117,10 +134,8 @@ def weights_with_first_row(c: Function, z: tuple[Any, ...], case: Case) -> Pair:
 def _length_at(point: Pair, case: Case) -> int:
     """The length at a point (A, V) of the fibre over its function: its multiplicity.
 
-    Near the point the fibre has the unknowns z_2, …, z_d, by which V_12, …, V_1d grow. If V_1q
-    grows by z_q, then A_qi = c_{1,i,1,q} − V_1q A_1i and V_kq = c_{k,1,1,q} − V_k1 A_q1 say that A
-    grows by z_q a_q, where row q of a_q is minus row 1 of A, and V by z_q b_q, where column q of
-    b_q is column 1 of V; all other rows and columns are zero. So the coordinates grow by
+    Near the point the fibre has the unknowns z_2, …, z_d, and A grows by Σ z_q a_q, V by Σ z_q b_q,
+    with the (a_q, b_q) of ``_moves_along_fibre``. So the coordinates grow by
     Σ z_q L_q + Σ z_p z_q Q_pq, p ≤ q, with the vectors L_q = f(a_q, V) + f(A, b_q),
     Q_qq = f(a_q, b_q), and for p < q Q_pq = f(a_p, b_q) + f(a_q, b_p). The equations of the fibre
     say that this sum is zero.
@@ -132,11 +147,7 @@ def _length_at(point: Pair, case: Case) -> int:
     are dependent modulo the L_q: the theorem on fibres says that they are not.
     """
     A, V = point
-    moves = []  # the pairs (a_q, b_q)
-    for q in range(1, case.d):
-        a_q = {(q, i): -x for (p, i), x in A.items() if p == 0}
-        b_q = {(k, q): x for (k, p), x in V.items() if p == 0}
-        moves.append((a_q, b_q))
+    moves = _moves_along_fibre(point, case)
     linear_parts = [function((a_q, V), (A, b_q)) for a_q, b_q in moves]
     linear_rank = rank(linear_parts)
     if linear_rank == len(moves):
@@ -145,12 +156,30 @@ def _length_at(point: Pair, case: Case) -> int:
     for (a_p, b_p), (a_q, b_q) in combinations(moves, 2):
         mixed = function((a_p, b_q), (a_q, b_p))
         quadratic_parts.append(mixed)
+    quadratic_rank = rank([*linear_parts, *quadratic_parts]) - linear_rank  # modulo the L_q
     # C(d, 2) is the number of products z_p z_q, p ≤ q, of the d − 1 unknowns
-    if rank([*linear_parts, *quadratic_parts]) - linear_rank < comb(case.d, 2):
+    if quadratic_rank < comb(case.d, 2):
         raise ContradictionError(
             f"a fibre of {case} is not contained in a first-order neighbourhood"
         )
     return 1 + len(moves) - linear_rank
+
+
+def _moves_along_fibre(point: Pair, case: Case) -> list[Pair]:
+    """The pairs (a_q, b_q), q = 2, …, d, of matrices by which A and V move as V_1q grows by one.
+
+    The weights in the fibre near (A, V) satisfy A_qi = c_{1,i,1,q} − V_1q A_1i and
+    V_kq = c_{k,1,1,q} − V_k1 A_q1. So if V_1q grows by z_q, A grows by z_q a_q, where row q of a_q
+    is minus row 1 of A, and V by z_q b_q, where column q of b_q is column 1 of V; all other rows
+    and columns are zero.
+    """
+    A, V = point
+    moves: list[Pair] = []
+    for q in range(1, case.d):
+        a_q = {(q, i): -x for (p, i), x in A.items() if p == 0}
+        b_q = {(k, q): x for (k, p), x in V.items() if p == 0}
+        moves.append((a_q, b_q))
+    return moves
 
 
 # Tangent vectors.
@@ -227,13 +256,23 @@ def _limits_of_tangent_vectors(case: Case) -> Iterator[Function]:
 # The evidence about a case.
 
 
+class ObservedCase(NamedTuple):
+    """What is found about a case: the evidence of certificates, and the fibres that it rests on.
+
+    ``evidence`` has the dimension and the degree of the closure, whether identities hold, length
+    and number of points of the generic fibre, and for each orbit its facts. ``points`` has for each
+    orbit the points (A, V) of the fibre over its representative.
+    """
+
+    evidence: dict[str, Any]
+    points: dict[Orbit, list[Pair]]
+
+
 @lru_cache(maxsize=256)
-def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit, list[Pair]]]:
+def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
     """The evidence about a case with t ≥ 2, and for each orbit the points (A, V) of its fibre.
 
-    The case is given by d, d' (``d_out``) and α. The evidence is that of certificates: dimension
-    and degree of the closure, identities, length and points of the generic fibre, and for each
-    orbit its facts.
+    The case is given by d, d' (``d_out``) and α.
 
     The closure is the union of finitely many orbits, so the one of the largest dimension is dense:
     it has the dimension of the closure, and its fibre is the generic one. ContradictionError unless
@@ -242,49 +281,28 @@ def observe(d: int, d_out: int, alpha: int) -> tuple[dict[str, Any], dict[Orbit,
     degree, too.
     """
     case = Case(d, d_out, alpha, 2)
-    found: dict[Orbit, OrbitNumbers] = {}
-    for orbit in orbits(case):
-        length, points = fibre(orbit, case)
-        found[orbit] = OrbitNumbers(
-            fibre_length=length,
-            points=points,
-            tangent_bound=tangent_bound(orbit, points, case),
-            dimension=orbit_dimension(orbit, case),
-        )
+    found = {orbit: _numbers_at_orbit(orbit, case) for orbit in orbits(case)}
     dense = max(found, key=lambda orbit: (found[orbit].dimension, orbit))
     generic = found[dense]
-    dimension = generic.dimension
-    length = generic.fibre_length
-    degree_of_source = source_degree(paths(d, alpha), dimension, case)
-    is_as_expected = generic.tangent_bound == dimension and length == len(generic.points)
-    if not is_as_expected or degree_of_source % length != 0:
-        tangent_rank = generic.tangent_bound
-        raise ContradictionError(
-            f"{case}: dimension {dimension}, rank {tangent_rank}, {degree_of_source} points"
-        )
-    check_source_degree(degree_of_source, dimension, case)
-    facts = []
-    for orbit in orbits(case):
-        orbit_facts = _facts_at_orbit(orbit, found, case)
-        orbit_facts["singular"] = _decide_singular(
-            orbit_facts, dimension, case, is_birational=length == 1
-        )
-        facts.append(orbit_facts)
+    degree_of_source = source_degree(paths(d, alpha), generic.dimension, case)
+    _check_generic(generic, degree_of_source, case)
+    check_source_degree(degree_of_source, generic.dimension, case)
     degree = None
     if base_locus_is_empty():
         # f is a morphism, so the degree of the source is that of the image times the length of the
         # generic fibre, by the projection formula: docs/mathematics.md#theorem-degree
-        degree = degree_of_source // length
+        degree = degree_of_source // generic.fibre_length
     evidence = {
-        "dimension": dimension,
+        "dimension": generic.dimension,
         "degree": degree,
         "base_locus_empty": base_locus_is_empty(),
         "products_determine_functions": products_determine_functions(),
         "boundary_family": d > 1 and real_family_has_no_real_weights(),
-        "generic_fibre": {"length": length, "points": len(generic.points)},
-        "orbits": facts,
+        "generic_fibre": {"length": generic.fibre_length, "points": len(generic.points)},
+        "orbits": [_facts_at_orbit(orbit, found, generic, case) for orbit in orbits(case)],
     }
-    return evidence, {orbit: numbers.points for orbit, numbers in found.items()}
+    points = {orbit: numbers.points for orbit, numbers in found.items()}
+    return ObservedCase(evidence, points)
 
 
 class OrbitNumbers(NamedTuple):
@@ -300,13 +318,40 @@ class OrbitNumbers(NamedTuple):
     dimension: int
 
 
+def _numbers_at_orbit(orbit: Orbit, case: Case) -> OrbitNumbers:
+    """The numbers of one orbit, from its representative and the fibre there."""
+    length, points = fibre(orbit, case)
+    return OrbitNumbers(
+        fibre_length=length,
+        points=points,
+        tangent_bound=tangent_bound(orbit, points, case),
+        dimension=orbit_dimension(orbit, case),
+    )
+
+
+def _check_generic(generic: OrbitNumbers, degree_of_source: int, case: Case) -> None:
+    """Raise ContradictionError if the numbers of the dense orbit, ``generic``, do not fit together.
+
+    Its fibre, the generic one, has to be reduced; the closure has to be smooth there, with tangent
+    vectors as many as the dimension; and the length of the fibre has to divide the degree of the
+    source.
+    """
+    is_reduced = generic.fibre_length == len(generic.points)
+    is_smooth = generic.tangent_bound == generic.dimension
+    if not is_reduced or not is_smooth or degree_of_source % generic.fibre_length != 0:
+        raise ContradictionError(
+            f"{case}: dimension {generic.dimension}, rank {generic.tangent_bound},"
+            f" {degree_of_source} points"
+        )
+
+
 def _facts_at_orbit(
-    orbit: Orbit, found: Mapping[Orbit, OrbitNumbers], case: Case
+    orbit: Orbit, found: Mapping[Orbit, OrbitNumbers], generic: OrbitNumbers, case: Case
 ) -> dict[str, Any]:
-    """The facts about an orbit, but for whether it is singular, as certificates have them.
+    """The facts about an orbit, as certificates have them.
 
     ``found`` has the numbers of all orbits, as the tangent dimension at one orbit is bounded by
-    those at others.
+    those at others, and ``generic`` those of the dense orbit.
     """
     rank_of_A, _, _ = orbit
     numbers = found[orbit]
@@ -316,7 +361,7 @@ def _facts_at_orbit(
     # Critical: the differential has a kernel, which is the tangent space of the fibre. So a fibre
     # with as many points as its length is reduced, and its function not critical.
     is_critical = numbers.fibre_length != len(numbers.points)
-    return {
+    facts: dict[str, Any] = {
         "orbit": list(orbit),
         "dimension": numbers.dimension,
         # D_α is smooth at rank α, and everywhere if it is the space of all matrices
@@ -329,6 +374,11 @@ def _facts_at_orbit(
         "boundary": is_critical,
         "critical": is_critical,
     }
+    is_birational = generic.fibre_length == 1
+    facts["singular"] = _decide_singular(
+        facts, generic.dimension, case, is_birational=is_birational
+    )
+    return facts
 
 
 def _orbit_with_most_tangents(orbit: Orbit, bounds: Mapping[Orbit, int]) -> Orbit:
@@ -387,25 +437,28 @@ def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
     facts about each orbit are compared with those of an example; the values are compared by the
     caller. TooExpensiveError if the listed orbits nevertheless take too long.
     """
-    stored = evidence.get("orbits")
-    listed: list[Any] = []
-    if isinstance(stored, list):
-        listed = stored
+    listed = evidence.get("orbits")
+    if not isinstance(listed, list):
+        listed = []
     rank_pairs = case.alpha * min(case.d, case.d_out)  # each pair (r, s) has an orbit
     if len(listed) < rank_pairs:
         return Difference(
             "evidence.orbits", f"{len(listed)} orbits", f"at least {rank_pairs} orbits"
         )
-    number_of_weights = case.d * (case.d + case.d_out)
-    steps = len(listed) * number_of_weights**2
-    if steps > MAX_FIBRE_STEPS:
-        raise TooExpensiveError(
-            "case", f"fibres and ranks at {len(listed)} orbits take {steps:.0e} steps"
-        )
+    _refuse_many_steps(len(listed), case)
     # d = d' = α = 1 has one orbit, whose facts have the right keys
-    evidence_of_example, _fibres = observe(1, 1, 1)
-    (example,) = evidence_of_example["orbits"]
+    (example,) = observe(1, 1, 1).evidence["orbits"]
     for i, facts in enumerate(listed):
         if not isinstance(facts, dict) or facts.keys() != example.keys():
             return Difference(f"evidence.orbits[{i}]", f"{facts!r:.80}", "facts about an orbit")
     return difference(len(listed), len(orbits(case)), "number of orbits")
+
+
+def _refuse_many_steps(number_of_orbits: int, case: Case) -> None:
+    """Raise TooExpensiveError if fibres and ranks at so many orbits of a case take too long."""
+    number_of_weights = case.d * (case.d + case.d_out)
+    steps = number_of_orbits * number_of_weights**2
+    if steps > MAX_FIBRE_STEPS:
+        raise TooExpensiveError(
+            "case", f"fibres and ranks at {number_of_orbits} orbits take {steps:.0e} steps"
+        )

@@ -49,8 +49,26 @@ from m2bridge.certificates.wording import Words
 from m2bridge.checker import statements, verdict
 from m2bridge.checker.algebra import PRIME, rank
 from m2bridge.errors import TooExpensiveError
-from m2bridge.families.attention.checker.case import Case, Function, Sparse, drop_zeros, function
-from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
+from m2bridge.families.attention.checker.case import (
+    Case,
+    Function,
+    Sparse,
+    add,
+    first_columns,
+    first_rows,
+    function,
+    identity,
+    moves_of_product,
+    multiply,
+    transpose,
+    unit_factors,
+)
+from m2bridge.families.attention.checker.statements import (
+    TOKENS,
+    WORDS,
+    failing_hypothesis,
+    inapplicable,
+)
 
 Kind = tuple[int, int, int, int, int]  # a type (k, q, r, s, m)
 Place = tuple[int, int]  # row and column of an entry of A or V
@@ -72,9 +90,7 @@ def exposed(certificate: Certificate) -> Content | Difference:
     listed = WORDS.listed("exposed", certificate.answer)
     reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
-        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, evidence={})
+        return inapplicable(listed, reason)
     number_of_weights = 2 * case.a * case.d + case.d_out * case.d
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
@@ -196,42 +212,61 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
     that of B. ``exposed`` is None if no lemma decides, and ``saddle`` is None unless weights of an
     exposed type are proved to be saddles of the loss.
     """
-    k, q, r, _, _ = kind
     chart = Chart(kind, case)
     all_images = [chart.image_of_direction(w) for w in chart.all_directions]
     images_of_type = [chart.image_of_direction(x) for x in chart.tangents]
-    differential_rank = rank(all_images)
-    function_dimension = rank(images_of_type)
+    facts: dict[str, Any] = {
+        "type": list(kind),
+        "functions": rank(images_of_type),
+        "functions_with_spaces": _dimension_with_spaces(chart, images_of_type),
+        "rank": rank(all_images),
+    }
+    # it vanishes on the image of the differential: so the point is critical for this ν
+    nu = random_functional(all_images, case, Random(f"{case} {kind}"))
+    facts["form_rank"] = int(form(chart, all_images, nu).rank())
+    facts["exposed"] = decide_exposed(facts)
+    facts["saddle"] = None
+    if facts["exposed"] and _is_descent_proved(chart, nu):
+        facts["saddle"] = True
+    return facts
+
+
+def decide_exposed(facts: Mapping[str, Any]) -> bool | None:
+    """Whether a type is exposed by Lemma 1, or not by Lemma 2; None if neither of them decides.
+
+    ``facts`` are those about the type, with its ranks and dimensions.
+    """
+    if facts["form_rank"] == facts["rank"]:
+        return True  # Lemma 1
+    if facts["functions_with_spaces"] < facts["rank"]:
+        return False  # Lemma 2
+    return None
+
+
+def _dimension_with_spaces(chart: "Chart", images_of_type: Sequence[Function]) -> int:
+    """The dimension of all (f, row space of K, row space of Q), for the functions f of a type.
+
+    That is the number of Lemma 2: the rank of the tangent vectors of the type, each mapped to its
+    image under the differential, which ``images_of_type`` has, and to the moves of both spaces.
+    """
     images_with_spaces = []
     for x, image in zip(chart.tangents, images_of_type, strict=True):
         # an image is {(k, i, p, q): entry}, and moved_spaces has indices of three numbers, so the
         # two have no index in common
         images_with_spaces.append(image | chart.moved_spaces(x))
-    with_spaces = rank(images_with_spaces)
-    # it vanishes on the image of the differential: so the point is critical for this ν
-    nu = random_functional(all_images, case, Random(f"{case} {kind}"))
-    rank_of_form = int(form(chart, all_images, nu).rank())
-    is_exposed = None
-    if rank_of_form == differential_rank:
-        is_exposed = True  # Lemma 1
-    elif with_spaces < differential_rank:
-        is_exposed = False  # Lemma 2
-    # For k = q = r < a, K and Q can move so that A changes by ±ε² xyᵀ, for any vectors x and y. The
-    # loss then changes by ∓ε² ν(f(xyᵀ, V)) to second order: to both sides, if ν is not zero on all
-    # f(A', V) (docs/training.md#theorem-saddles).
-    K_and_Q_can_move = k == q == r < case.a
-    is_saddle = None
-    if is_exposed and K_and_Q_can_move and not vanishes_on_a(chart, nu, case):
-        is_saddle = True
-    return {
-        "type": list(kind),
-        "functions": function_dimension,
-        "functions_with_spaces": with_spaces,
-        "rank": differential_rank,
-        "form_rank": rank_of_form,
-        "exposed": is_exposed,
-        "saddle": is_saddle,
-    }
+    return rank(images_with_spaces)
+
+
+def _is_descent_proved(chart: "Chart", nu: Function) -> bool:
+    """Whether it is proved that the loss decreases to second order as K and Q move.
+
+    For k = q = r < a, K and Q can move so that A changes by ±ε² xyᵀ, for any vectors x and y. The
+    loss then changes by ∓ε² ν(f(xyᵀ, V)) to second order: to both sides, if ν is not zero on all
+    f(A', V) (docs/training.md#theorem-saddles). False proves nothing.
+    """
+    k, q, r, _, _ = chart.kind
+    K_and_Q_can_move = k == q == r < chart.case.a
+    return K_and_Q_can_move and not vanishes_on_a(chart, nu, chart.case)
 
 
 class Chart:
@@ -252,17 +287,15 @@ class Chart:
         k, q, r, s, m = kind
         self.kind = kind
         self.case = case
-        self.M = {(i, i): 1 for i in range(k)}
-        self.N = {(j, j): 1 for j in range(r)} | {(j + k - r, j): 1 for j in range(r, q)}
-        self.R = {(i, i): 1 for i in range(k)}
-        self.S = {(j, j): 1 for j in range(q)}
-        self.H = {(i, i): 1 for i in range(s)}
-        self.T = {(i, i): 1 for i in range(m)}
-        # the j of the unit vectors e_j outside L: L is spanned by the first r, and the row space of
-        # K by the first k
+        self.M, self.N = unit_factors(k, q, r)
+        self.R = identity(k)
+        self.S = identity(q)
+        self.H = identity(s)
+        # the j of the e_j that are rows of T: the first m are in L, which the first r span. Of the
+        # others those outside the row space of K, which the first k span, come first
         outside_l = [*range(k, case.d), *range(r, k)]
-        for i, j in enumerate(outside_l[: s - m], start=m):
-            self.T[i, j] = 1
+        units = [*range(m), *outside_l[: s - m]]
+        self.T: Sparse = dict.fromkeys(enumerate(units), 1)
         self.K = multiply(self.M, self.R)
         self.Q = multiply(self.N, self.S)
         self.V = multiply(self.H, self.T)
@@ -289,24 +322,13 @@ class Chart:
         """Yield the derivative of the chart by each of its parameters.
 
         They are the entries of M, N, R, S, H, of Y and of the rows of T from m on, where M and N
-        are tied by Ṁ_2ᵀN_2 + M_2ᵀṄ_2 = 0. Column j ≥ r of N is the unit vector with number
-        j + k − r, and column j of M the one with number j.
+        are tied by the equation of the chart: M_2ᵀN_2 does not move.
         """
         k, q, r, s, m = self.kind
-        a, d = self.case.a, self.case.d
-        for i, j in product(range(a), range(k)):  # M moves
-            taken_back: dict[tuple[int, int], int] = {}
-            if j >= r and k <= i < k + q - r:
-                # Column r + i − k of N is e_i. So entry (j, r + i − k) of MᵀN, an entry of M_2ᵀN_2,
-                # moves by one. As column j of M is e_j, the entry with the same place in Ṅ moves it
-                # back
-                taken_back = {(j, r + i - k): -1}
-            yield self._direction(M={(i, j): 1}, N=taken_back)
-        for i, j in product(range(a), range(q)):  # N moves
-            if j >= r and r <= i < k:
-                # this moves entry (i, j) of M_2ᵀN_2: it occurs above only, with a move of M
-                continue
-            yield self._direction(N={(i, j): 1})
+        d = self.case.d
+        # the rows of MᵀN_2 from r on are M_2ᵀN_2
+        for M, N in moves_of_factors(self.case.a, k, q, r, fixed_rows=range(r, k)):
+            yield self._direction(M=M, N=N)
         for place in product(range(k), range(d)):
             yield self._direction(R={place: 1})
         for place in product(range(q), range(d)):
@@ -367,6 +389,32 @@ class Chart:
         return moves
 
 
+def moves_of_factors(
+    rows: int, rank_m: int, rank_n: int, common: int, *, fixed_rows: Sequence[int]
+) -> Iterator[tuple[Sparse, Sparse]]:
+    """Yield a basis of the moves (Ṁ, Ṅ) of M and N that do not move some rows of MᵀN_2.
+
+    M and N are ``rows`` × rank_m and ``rows`` × rank_n, and their columns are unit vectors. Column
+    i of M is e_i, and so is column i of N for i < common. N_2 are the other columns of N: column j,
+    for j ≥ common, is the unit vector with number rank_m + j − common.
+
+    So entry (i, j) of MᵀN_2, the scalar product of column i of M and column j of N, moves by the
+    entry (rank_m + j − common, i) of Ṁ and the entry (i, j) of Ṅ. ``fixed_rows`` are the i for
+    which it must not move: there these two entries have the sum zero.
+    """
+    for row, i in product(range(rows), range(rank_m)):  # entry (row, i) of M moves
+        taken_back: Sparse = {}
+        if i in fixed_rows and rank_m <= row < rank_m + rank_n - common:
+            # column j = common + row − rank_m of N has its one in this row
+            taken_back = {(i, common + row - rank_m): -1}
+        yield {(row, i): 1}, taken_back
+    for i, j in product(range(rows), range(rank_n)):  # entry (i, j) of N moves
+        if i in fixed_rows and j >= common:
+            # this moves entry (i, j) of MᵀN_2: it occurs above only, with a move of M
+            continue
+        yield {}, {(i, j): 1}
+
+
 def coordinate_indices(case: Case) -> list[tuple[int, ...]]:
     """The indices (k, i, p, q) of all coordinates of functions."""
     found: list[tuple[int, ...]] = []
@@ -385,10 +433,11 @@ def random_functional(images: Sequence[Function], case: Case, random: Random) ->
     indices = coordinate_indices(case)
     # FLINT's square matrix has a basis of the kernel in its first columns, and zeros in the others
     kernel, kernel_dimension = matrix_modulo_prime(images, indices).nullspace()
-    factors = [random.randrange(PRIME) for _ in range(kernel_dimension)]
-    factors += [0] * (len(indices) - kernel_dimension)
-    entries = (kernel * flint.nmod_mat(len(indices), 1, factors, PRIME)).entries()
-    return dict(zip(indices, map(int, entries), strict=True))
+    coefficients = [random.randrange(PRIME) for _ in range(kernel_dimension)]
+    coefficients += [0] * (len(indices) - kernel_dimension)
+    # the combination of the basis with these coefficients
+    nu = kernel * flint.nmod_mat(len(indices), 1, coefficients, PRIME)
+    return dict(zip(indices, map(int, nu.entries()), strict=True))
 
 
 def value(nu: Function, c: Function) -> int:
@@ -418,42 +467,59 @@ def form(chart: Chart, all_images: Sequence[Function], nu: Function) -> Any:
 def hessian(chart: Chart, nu: Function) -> Any:
     """The Hessian matrix of ν∘φ at the point of the chart, a matrix of FLINT modulo PRIME.
 
-    It is square, with a row and a column for each entry of K, then of Q, then of V, each matrix row
-    by row. φ is linear in each of K, Q and V, so second derivatives by two entries of one matrix
-    are zero. With the unit matrices K', Q' and V' of the entries, the others are these:
-
-    * by an entry of K and one of Q it is ν(f(A', V)) with A' = K'ᵀQ';
-    * by an entry of K or Q and one of V it is ν(f(A', V')) with A' = K'ᵀQ or A' = KᵀQ'.
+    It is square and symmetric, with a row and a column for each entry of K, then of Q, then of V,
+    each matrix row by row. φ is linear in each of K, Q and V, so second derivatives by two entries
+    of one matrix are zero; the others are those of the two functions below.
     """
-    case = chart.case
     # {(place (p, i) in A, place (k, q) in V): ν(f(E, E')) for the unit matrices of these entries}
-    values = _values_of_products(case, nu)
+    values = _values_of_products(chart.case, nu)
     # rows[place][other place] = the second derivative by these two entries, if it is not zero
     rows: dict[WeightPlace, dict[WeightPlace, int]] = {}
-    # K with Q: ν(f(A', V))
+    derivatives = _by_k_and_q(chart, values) | _by_v_and_another(chart, values)
+    for (place, other), y in derivatives.items():
+        rows.setdefault(place, {})[other] = y
+        rows.setdefault(other, {})[place] = y
+    places = weight_places(chart.case)
+    return matrix_modulo_prime([rows.get(place, {}) for place in places], places)
+
+
+def _by_k_and_q(
+    chart: Chart, values: Mapping[tuple[Place, Place], int]
+) -> dict[tuple[WeightPlace, WeightPlace], int]:
+    """The second derivatives of ν∘φ by an entry of K and one of Q, by the places of the two.
+
+    With the unit matrices K' and Q' of the entries they are ν(f(A', V)), A' = K'ᵀQ'. ``values`` has
+    ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V.
+    """
+    found: dict[tuple[WeightPlace, WeightPlace], int] = {}
     for (p, i), y in _values_at(chart.V, values).items():
-        for j in range(case.a):
-            # K' = E_jp and Q' = E_ji give A' = E_pi
-            rows.setdefault(("K", j, p), {})["Q", j, i] = y
-            rows.setdefault(("Q", j, i), {})["K", j, p] = y
-    # K or Q with V: ν(f(A', V'))
+        for j in range(chart.case.a):
+            # K' with its one at (j, p) and Q' with its one at (j, i) give A' with its one at (p, i)
+            found[("K", j, p), ("Q", j, i)] = y
+    return found
+
+
+def _by_v_and_another(
+    chart: Chart, values: Mapping[tuple[Place, Place], int]
+) -> dict[tuple[WeightPlace, WeightPlace], int]:
+    """The second derivatives of ν∘φ by an entry of K or Q and one of V, by the places of the two.
+
+    With the unit matrices K', Q' and V' of the entries they are ν(f(A', V')), with A' = K'ᵀQ for an
+    entry of K, and KᵀQ' for one of Q. ``values`` has ν(f(E, E')) for all unit matrices E and E' of
+    the sizes of A and V.
+    """
+    places_in_v = list(product(range(chart.case.d_out), range(chart.case.d)))
+    found: dict[tuple[WeightPlace, WeightPlace], int] = {}
     for w in chart.all_directions:  # one unit entry of K, Q or V each
         (place_of_w,) = w.entries()
-        matrix_of_w, _, _ = place_of_w
-        if matrix_of_w == "V":
-            continue  # its row is filled below, by symmetry
-        row = rows.setdefault(place_of_w, {})
+        if w.V:
+            continue
         # the entries of A' = K'ᵀQ or KᵀQ' by their places
         for place_in_a, x in chart.moves_of_a(w).items():
-            for k, q in product(range(case.d_out), range(case.d)):
-                place: WeightPlace = ("V", k, q)
-                row[place] = row.get(place, 0) + x * values[place_in_a, (k, q)]
-        for place, y in row.items():  # the matrix is symmetric
-            name, _, _ = place
-            if name == "V":
-                rows.setdefault(place, {})[place_of_w] = y
-    places = weight_places(case)
-    return matrix_modulo_prime([rows.get(place, {}) for place in places], places)
+            for k, q in places_in_v:
+                places: tuple[WeightPlace, WeightPlace] = (place_of_w, ("V", k, q))
+                found[places] = found.get(places, 0) + x * values[place_in_a, (k, q)]
+    return found
 
 
 def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], int]:
@@ -520,46 +586,3 @@ def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:
         if value(nu, function(({(p, i): 1}, chart.V))) % PRIME:
             return False
     return True
-
-
-def multiply(left: Sparse, right: Sparse) -> Sparse:
-    """The product of two sparse matrices."""
-    # {row: [(column, entry), …]}
-    rows_of_right: dict[int, list[tuple[int, Any]]] = {}
-    for (j, column), y in right.items():
-        rows_of_right.setdefault(j, []).append((column, y))
-    found: dict[tuple[int, int], Any] = {}
-    for (i, j), x in left.items():
-        for column, y in rows_of_right.get(j, ()):
-            found[i, column] = found.get((i, column), 0) + x * y
-    return drop_zeros(found)
-
-
-def add(first: Sparse, second: Sparse) -> Sparse:
-    """The sum of two matrices."""
-    found = dict(first)
-    for place, x in second.items():
-        found[place] = found.get(place, 0) + x
-    return drop_zeros(found)
-
-
-def transpose(matrix: Sparse) -> Sparse:
-    """The transpose of a matrix."""
-    return {(j, i): x for (i, j), x in matrix.items()}
-
-
-def moves_of_product(factors: tuple[Sparse, Sparse], moved: tuple[Sparse, Sparse]) -> Sparse:
-    """The derivative ẊᵀY + XᵀẎ of XᵀY, from ``factors`` (X, Y) and their derivatives ``moved``."""
-    X, Y = factors
-    X_moves, Y_moves = moved
-    return add(multiply(transpose(X_moves), Y), multiply(transpose(X), Y_moves))
-
-
-def first_columns(matrix: Sparse, count: int) -> Sparse:
-    """The first ``count`` columns of a matrix."""
-    return {(i, j): x for (i, j), x in matrix.items() if j < count}
-
-
-def first_rows(matrix: Sparse, count: int) -> Sparse:
-    """The first ``count`` rows of a matrix."""
-    return {(i, j): x for (i, j), x in matrix.items() if i < count}

@@ -40,29 +40,37 @@ from typing import Any, NamedTuple
 import flint
 
 from m2bridge.certificates.form import Certificate, Content, Difference
-from m2bridge.checker import statements, verdict
 from m2bridge.checker.algebra import PRIME, rank, rank_modulo
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import (
     Case,
     Function,
     Sparse,
-    function,
-    orbit_dimension,
-)
-from m2bridge.families.attention.checker.exposed import (
     add,
-    content_of_types,
-    coordinate_indices,
     first_columns,
     first_rows,
+    function,
+    identity,
     moves_of_product,
     multiply,
-    random_functional,
+    orbit_dimension,
     transpose,
+    unit_factors,
+)
+from m2bridge.families.attention.checker.exposed import (
+    content_of_types,
+    coordinate_indices,
+    decide_exposed,
+    moves_of_factors,
+    random_functional,
     value,
 )
-from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
+from m2bridge.families.attention.checker.statements import (
+    TOKENS,
+    WORDS,
+    failing_hypothesis,
+    inapplicable,
+)
 
 MOST_STEPS = 10**10
 """The largest number of types times the square of the number of weights times the number of
@@ -97,9 +105,7 @@ def exposed_heads(certificate: Certificate) -> Content | Difference:
     listed = WORDS.listed("exposed-heads", certificate.answer)
     reason = failing_hypothesis(TOKENS, case)  # words, or None if there are several tokens
     if reason is not None:
-        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, evidence={})
+        return inapplicable(listed, reason)
     number_of_weights = case.a * (3 * case.d + case.d_out)
     steps = _number_of_types_at_most(case) * number_of_weights**2 * case.coordinate_count
     if steps > MOST_STEPS:
@@ -194,16 +200,24 @@ def dimension_with_spaces(kind: HeadType, case: Case) -> int:
     """The dimension of all (f, row K, row Q, col O, row V): functions f with these four spaces.
 
     That is the number of Lemma 2. The row space of K contains L, the column space of A, and is
-    otherwise free. It has dimension k, so it is a space of dimension k − r in the quotient of R^d
-    by L: these are a Grassmannian of dimension (k − r)(d − k). In the same way the row space of Q
-    contains the row space of A, and the column space of O and the row space of V contain those of
-    W.
+    otherwise free. In the same way the row space of Q contains the row space of A, and the column
+    space of O and the row space of V contain those of W.
     """
-    of_k = (kind.k - kind.r) * (case.d - kind.k)
-    of_q = (kind.q - kind.r) * (case.d - kind.q)
-    of_o = (kind.o - kind.s) * (case.d_out - kind.o)
-    of_v = (kind.v - kind.s) * (case.d - kind.v)
+    of_k = choices_of_spaces(kind.k, containing=kind.r, inside=case.d)
+    of_q = choices_of_spaces(kind.q, containing=kind.r, inside=case.d)
+    of_o = choices_of_spaces(kind.o, containing=kind.s, inside=case.d_out)
+    of_v = choices_of_spaces(kind.v, containing=kind.s, inside=case.d)
     return dimension_of_functions(kind, case) + of_k + of_q + of_o + of_v
+
+
+def choices_of_spaces(dimension: int, *, containing: int, inside: int) -> int:
+    """The dimension of the Grassmannian of spaces of a dimension that contain a given space.
+
+    The given space has the dimension ``containing``, and all are in one of the dimension
+    ``inside``. They are the spaces of dimension ``dimension`` − ``containing`` in the quotient of
+    the latter by the given space.
+    """
+    return (dimension - containing) * (inside - dimension)
 
 
 def dimension_of_functions(kind: HeadType, case: Case) -> int:
@@ -222,28 +236,22 @@ def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
     """
     chart = HeadChart(kind, case)
     images = [chart.image_of_direction(w) for w in chart.all_directions]
-    differential_rank = rank(images)
-    with_spaces = dimension_with_spaces(kind, case)
-    # it vanishes on the image of the differential: so the point is critical for this ν
-    nu = random_functional(images, case, Random(f"{case} {kind}"))
-    rank_of_form = rank_modulo(form(chart, images, nu))
-    is_exposed = None
-    if rank_of_form == differential_rank:
-        is_exposed = True  # Lemma 1
-    elif with_spaces < differential_rank or is_excluded_by_factors(kind, case):
-        is_exposed = False  # Lemma 2, Lemma 4
-    is_saddle = None
-    if is_exposed and is_descent_proved(chart, nu):
-        is_saddle = True
-    return {
+    facts: dict[str, Any] = {
         "type": list(kind),
         "functions": dimension_of_functions(kind, case),
-        "functions_with_spaces": with_spaces,
-        "rank": differential_rank,
-        "form_rank": rank_of_form,
-        "exposed": is_exposed,
-        "saddle": is_saddle,
+        "functions_with_spaces": dimension_with_spaces(kind, case),
+        "rank": rank(images),
     }
+    # it vanishes on the image of the differential: so the point is critical for this ν
+    nu = random_functional(images, case, Random(f"{case} {kind}"))
+    facts["form_rank"] = rank_modulo(form(chart, images, nu))
+    facts["exposed"] = decide_exposed(facts)
+    if facts["exposed"] is None and is_excluded_by_factors(kind, case):
+        facts["exposed"] = False  # Lemma 4
+    facts["saddle"] = None
+    if facts["exposed"] and is_descent_proved(chart, nu):
+        facts["saddle"] = True
+    return facts
 
 
 def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
@@ -268,20 +276,18 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
         return False  # the lemma compares a type with another one
     chart = HeadChart(balanced, case)
     images = [chart.image_of_direction(w) for w in chart.all_directions]
-    function_dimension = dimension_of_functions(balanced, case)
-    differential_rank = rank(images)
-    excess = function_dimension - differential_rank
+    excess = dimension_of_functions(balanced, case) - rank(images)
     if excess < 0:
         return True  # whatever the ranks of ν are
     if excess > 0:
         return False  # the lemma says nothing
     # a general ν that vanishes on the image of the differential
     nu = random_functional(images, case, Random(f"{case} {balanced} {kind}"))
-    rank_on_a = rank_modulo(matrix_on_a(chart, nu))
-    rank_on_w = rank_modulo(matrix_on_w(chart, nu))
     largest_on_a = case.d - max(kind.k, kind.q)
+    if rank_modulo(matrix_on_a(chart, nu)) > largest_on_a:
+        return True
     largest_on_w = min(case.d_out - kind.o, case.d - kind.v)
-    return rank_on_a > largest_on_a or rank_on_w > largest_on_w
+    return rank_modulo(matrix_on_w(chart, nu)) > largest_on_w
 
 
 def is_descent_proved(chart: "HeadChart", nu: Function) -> bool:
@@ -449,77 +455,41 @@ class HeadChart:
         return function(*summands)
 
 
-def unit_factors(rank_m: int, rank_n: int, common: int) -> tuple[Sparse, Sparse]:
-    """Matrices M and N with different unit vectors as columns, of which the first are the same.
-
-    M = (e_1 | … | e_rank_m), and N begins with the first ``common`` columns of M and goes on with
-    the unit vectors that follow those of M. So rk MᵀN is ``common``.
-    """
-    N: dict[tuple[int, int], int] = {}
-    for j in range(rank_n):
-        row = j if j < common else rank_m + j - common
-        N[row, j] = 1
-    return identity(rank_m), N
-
-
-def identity(size: int) -> Sparse:
-    """The matrix with ones at (i, i) for i < size, of any numbers of rows and columns from size on.
-
-    Its columns, and its rows, are the first unit vectors.
-    """
-    return {(i, i): 1 for i in range(size)}
-
-
-def moves_of_factors(
-    rows: int, rank_m: int, rank_n: int, common: int, *, fixed_rows: Sequence[int]
-) -> Iterator[tuple[Sparse, Sparse]]:
-    """Yield a basis of the moves (Ṁ, Ṅ) of M and N that do not move some rows of MᵀN_2.
-
-    M and N are ``rows`` × rank_m and ``rows`` × rank_n, and their columns are unit vectors. Column
-    i of M is e_i, and so is column i of N for i < common. N_2 are the other columns of N: column j,
-    for j ≥ common, is the unit vector with number rank_m + j − common.
-
-    So entry (i, j) of MᵀN_2, the scalar product of column i of M and column j of N, moves by the
-    entry (rank_m + j − common, i) of Ṁ and the entry (i, j) of Ṅ. ``fixed_rows`` are the i for
-    which it must not move: there these two entries have the sum zero.
-    """
-    for row, i in product(range(rows), range(rank_m)):  # entry (row, i) of M moves
-        taken_back: Sparse = {}
-        if i in fixed_rows and rank_m <= row < rank_m + rank_n - common:
-            # column j = common + row − rank_m of N has its one in this row
-            taken_back = {(i, common + row - rank_m): -1}
-        yield {(row, i): 1}, taken_back
-    for i, j in product(range(rows), range(rank_n)):  # entry (i, j) of N moves
-        if i in fixed_rows and j >= common:
-            # this moves entry (i, j) of MᵀN_2: it occurs above only, with a move of M
-            continue
-        yield {}, {(i, j): 1}
-
-
 def form(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[list[int]]:
     """The matrix of B modulo the prime, as rows.
 
     It has a row for each tangent vector of the type, and a column for each entry of weights, in the
     order of ``chart.all_directions``. ``images`` are those of ``chart.all_directions`` under the
-    differential, in their order. G is Σ g c² over the coordinates c, with random g > 0. B is
-    bilinear, so its rows are combinations of those for the single entries of weights.
+    differential, in their order. B is bilinear, so its rows are combinations of those for the
+    single entries of weights.
+    """
+    tangents = [entries_of(x, chart) for x in chart.tangents()]
+    on_entries = form_on_entries(chart, images, nu)
+    form_on_tangents = matrix_modulo_prime(tangents) * matrix_modulo_prime(on_entries)
+    return [list(map(int, row)) for row in form_on_tangents.tolist()]
+
+
+def form_on_entries(chart: HeadChart, images: Sequence[Function], nu: Function) -> list[list[int]]:
+    """The values B(x, w) = G(dφ x, dφ w) − ν(d²φ(x, w)) modulo the prime, for single entries.
+
+    There is a row for each x and a column for each w of ``chart.all_directions``, in this order,
+    and ``images`` are their images under dφ. G is the scalar product Σ g c c' over the coordinates
+    of functions c and c', with random g > 0, which are the same for all forms of one type.
     """
     random = Random(str(chart.kind))
     g = {index: random.randrange(1, PRIME) for index in coordinate_indices(chart.case)}
     moves = [chart.moves(w) for w in chart.all_directions]
-    on_entries = []  # B on pairs of single entries of weights
+    rows = []
     for x, image_of_x in zip(moves, images, strict=True):
         weighted_image = {index: g[index] * y for index, y in image_of_x.items()}
         row = []
         for w, image_of_w in zip(moves, images, strict=True):
             summands = [y * image_of_w.get(index, 0) for index, y in weighted_image.items()]
             product_of_images = sum(summands)  # G(dφ x, dφ w)
-            second = value(nu, chart.second_derivative(x, w))
-            row.append((product_of_images - second) % PRIME)
-        on_entries.append(row)
-    tangents = [entries_of(x, chart) for x in chart.tangents()]
-    form_on_tangents = matrix_modulo_prime(tangents) * matrix_modulo_prime(on_entries)
-    return [list(map(int, row)) for row in form_on_tangents.tolist()]
+            second_value = value(nu, chart.second_derivative(x, w))  # ν(d²φ(x, w))
+            row.append((product_of_images - second_value) % PRIME)
+        rows.append(row)
+    return rows
 
 
 def matrix_modulo_prime(rows: Sequence[Sequence[int]]) -> Any:

@@ -19,16 +19,22 @@ Notation. As in equations.py, in short:
   monomial is the polynomial in the entries of weights A and V that it is on all products.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 from itertools import accumulate, product
 from math import comb, factorial, lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
+from m2bridge.checker.sparse_rows import (
+    ELIMINATION_PRIME,
+    drop_unit_vectors,
+    fraction,
+    matrix,
+    span_modulo_prime,
+)
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import images
 from m2bridge.families.attention.checker.schur import Weight, partitions
@@ -51,9 +57,6 @@ In all cores computed so far, the first or the second of these degrees decides.
 
 MIN_SPARSE_MATRIX_ENTRIES = 100_000_000
 """For matrices with at least this many entries, zeros included, sparse elimination comes first."""
-
-ELIMINATION_PRIME = 2**26 - 5
-"""FLINT eliminates fast modulo primes of this size. Nothing is concluded from it alone."""
 
 Monomial = tuple[int, ...]  # the numbers of its coordinates, increasing, each as often as it occurs
 # a polynomial in A and V: coefficients by exponents, which are the digits of the key to base 2^16
@@ -125,28 +128,51 @@ class Part:
     def relations(self) -> list[dict[Monomial, int]]:
         """A basis of I_w over QQ: polynomials with integral coefficients, by their monomials.
 
-        Modulo the prime each free monomial gives an element: the monomial less a combination of the
-        pivots before it. The coefficients are lifted to fractions; that the lifted element vanishes
+        There is one for each free monomial, the one that ``_element_with`` finds. That it vanishes
         on the closure is checked over ZZ. So there are dim I_w elements of I_w, independent as each
         has a free monomial of its own. TooExpensiveError if one does not vanish.
         """
         column_of = {monomial: column for column, monomial in enumerate(self.monomials)}
-        vectors = []
-        for monomial in self.free_monomials:
-            free_column = column_of[monomial]
-            # the element: numerator and denominator of each coefficient, by column
-            fractions = {free_column: (1, 1)}
-            for i, pivot in enumerate(self.pivots):
-                residue = int(self.echelon[i, free_column])
-                if residue:
-                    fractions[pivot] = fraction(-residue, ELIMINATION_PRIME)
-            scale = lcm(*(denominator for _, denominator in fractions.values()))
-            vectors.append({j: x * (scale // y) for j, (x, y) in fractions.items()})
-        if any(self.images * matrix(vectors, len(column_of)).transpose()):
+        elements = [self._element_with(column_of[monomial]) for monomial in self.free_monomials]
+        # the images of the elements, which are in the kernel of ``images`` exactly if these are 0
+        images_of_elements = self.images * matrix(elements, len(column_of)).transpose()
+        if any(images_of_elements):
             raise TooExpensiveError(
                 "answer", f"not decided: a relation of weight {self.weight} has large coefficients"
             )
-        return [{self.monomials[j]: c for j, c in vector.items()} for vector in vectors]
+        return [
+            {self.monomials[column]: c for column, c in element.items()} for element in elements
+        ]
+
+    def _element_with(self, free_column: int) -> dict[int, int]:
+        """What has to be the element of I_w with a given free monomial and no other one.
+
+        It is {column: coefficient}, and the free monomial is given by its column, too. Modulo the
+        prime it is this monomial less a combination of the pivots before it. The coefficients are
+        lifted to fractions, and multiplied by their common denominator. The result is in I_w only
+        if the true coefficients are fractions of small numbers: the caller has to check that.
+        """
+        # numerator and denominator of each coefficient, by column
+        fractions = {free_column: (1, 1)}
+        for i, pivot in enumerate(self.pivots):
+            residue = int(self.echelon[i, free_column])
+            if residue:
+                fractions[pivot] = fraction(-residue, ELIMINATION_PRIME)
+        common_denominator = lcm(*(denominator for _, denominator in fractions.values()))
+        element = {}
+        for column, (numerator, denominator) in fractions.items():
+            element[column] = numerator * (common_denominator // denominator)
+        return element
+
+
+class ValuesUpToSections(NamedTuple):
+    """The values H(0), …, H(s) of a Hilbert function, and the least n with H = h from n on.
+
+    The latter is ``start``; h is the number of sections, which is known in all degrees.
+    """
+
+    values: list[int]
+    start: int
 
 
 class Products:
@@ -225,7 +251,7 @@ class Products:
             total += permutation_count(weight) * self.part(weight).rank
         return total
 
-    def up_to_sections(self) -> tuple[list[int], int]:
+    def up_to_sections(self) -> ValuesUpToSections:
         """H(0), …, H(s) of a core, for an s with H(s) = h(s), and the least n from which on H = h.
 
         The core has m variables (``variables``), e forms l_i (``columns``), which are free, and f
@@ -236,7 +262,7 @@ class Products:
         first do not decide.
         """
         if self.variables == 1:
-            return [1], 0
+            return ValuesUpToSections(values=[1], start=0)
         L = min(max(self.columns, self.rows) - 1, self.variables - 2)
         first = L + 3
         values = [1]
@@ -249,10 +275,14 @@ class Products:
             # generators are computed up to degree s + 1: ``weights`` raises if that is too large
             self.weights(s + 1)
             values.append(self.hilbert_function(s))
-        start = s
+        return ValuesUpToSections(values, self._start_of_sections(values))
+
+    def _start_of_sections(self, values: Sequence[int]) -> int:
+        """The least n with H = h from n on, for ``values`` H(0), …, H(s) with H = h from s on."""
+        start = len(values) - 1  # s
         while start > 0 and values[start - 1] == self.number_of_sections(start - 1):
             start -= 1
-        return values, start
+        return start
 
     def generator_numbers(self, n: int) -> dict[Weight, int]:
         """The numbers of minimal generators of degree n in decreasing weights, where there are any.
@@ -300,30 +330,40 @@ class Products:
         the relations of the decreasing weight that w − w_j is a permutation of, with indices
         renamed by this permutation.
         """
-        free_monomials = self.part(weight).free_monomials
         for j, coordinate in enumerate(self.coordinates):
             rest = subtract_coordinate(weight, coordinate)  # w − w_j
             # None: x_j has no multiple of weight w. All zero: w is w_j, and 1 is not in I.
             if rest is None or not any(rest[0]):
                 continue
-            part = self.part(sort_weight(rest))
-            if not part.relations:
+            relations = self.part(sort_weight(rest)).relations
+            if not relations:
                 continue
-            renamed_coordinates = self._renamed_by_frequency(rest)
-            # {monomial of the part: number of x_j times the renamed monomial}, for those multiples
-            # that are free monomials; coefficients at the others are not needed
-            number_of_multiple = {}
-            for monomial in part.monomials:
-                multiple = sorted([j, *(renamed_coordinates[x] for x in monomial)])
-                number = free_monomials.get(tuple(multiple))
-                if number is not None:
-                    number_of_multiple[monomial] = number
-            for relation in part.relations:
-                yield {
-                    number_of_multiple[monomial]: c
-                    for monomial, c in relation.items()
-                    if monomial in number_of_multiple
-                }
+            number_of_multiple = self._free_multiples(weight, j, rest)
+            for relation in relations:
+                # coefficients at monomials that are not free are not needed
+                multiple = {}
+                for monomial, coefficient in relation.items():
+                    if monomial in number_of_multiple:
+                        multiple[number_of_multiple[monomial]] = coefficient
+                yield multiple
+
+    def _free_multiples(self, weight: Weight, j: int, rest: Weight) -> dict[Monomial, int]:
+        """The monomials of a part that x_j takes to free monomials of weight w, with their numbers.
+
+        ``rest`` is w less the weight of x_j, and the part is that of the decreasing weight that
+        ``rest`` is a permutation of. Its monomials are renamed by this permutation, and multiplied
+        by x_j. The answer is {monomial of the part: number of the free monomial of w}, for those
+        that become free.
+        """
+        free_monomials = self.part(weight).free_monomials
+        renamed_coordinates = self._renamed_by_frequency(rest)
+        numbers = {}
+        for monomial in self.part(sort_weight(rest)).monomials:
+            multiple = sorted([j, *(renamed_coordinates[x] for x in monomial)])
+            number = free_monomials.get(tuple(multiple))
+            if number is not None:
+                numbers[monomial] = number
+        return numbers
 
     def _renamed_by_frequency(self, weight: Weight) -> list[int]:
         """For each coordinate, in their order, the number of the coordinate with renamed indices.
@@ -465,7 +505,7 @@ def is_above(weight: Weight, lower: Weight) -> bool:
     return True
 
 
-# Polynomials with positive coefficients, matrices, fractions.
+# Polynomials with positive coefficients.
 
 
 def pack_exponents(polynomial: Any) -> Image:
@@ -492,108 +532,3 @@ def multiply_images(f: Image, g: Image) -> Image:
             exponents = exponents_of_f + exponents_of_g
             found[exponents] = found.get(exponents, 0) + x * y
     return found
-
-
-def drop_unit_vectors(
-    rows: Iterable[dict[int, int]], columns: Iterable[int]
-) -> tuple[list[dict[int, int]], list[int]]:
-    """The matrix without the columns whose unit vectors are seen to be in the span of its rows.
-
-    A row is {column: nonzero entry}. Returned are the rows in the columns that stay, with these
-    numbered from 0, and without rows of zeros; and these columns by their former numbers. A row
-    with one entry says that the unit vector of its column is in the span, so this column can be
-    left out of all rows, which may leave others with one entry; and so on. Each time the number of
-    columns and the rank are one less, so their difference does not change.
-    """
-    all_rows = list(rows)
-    columns_left = set(columns)
-    count_before = -1
-    while len(columns_left) != count_before:
-        count_before = len(columns_left)
-        for row in all_rows:
-            entries = columns_left.intersection(row)
-            if len(entries) == 1:
-                columns_left -= entries
-    position = {column: j for j, column in enumerate(sorted(columns_left))}
-    rows_left = []
-    for row in all_rows:
-        shorter = {position[column]: c for column, c in row.items() if column in columns_left}
-        if shorter:
-            rows_left.append(shorter)
-    return rows_left, sorted(columns_left)
-
-
-def span_modulo_prime(rows: Iterable[Mapping[int, int]], width: int) -> bool:
-    """Whether rows with ``width`` entries span all vectors modulo ELIMINATION_PRIME, so over QQ.
-
-    For a minor that is not zero modulo a prime is not zero, and so the rank over QQ is no smaller.
-    This is Gaussian elimination with rows given by nonzero entries. In turn the shortest row is
-    taken out, and one of its columns is cleared: its multiples are subtracted from the rows left
-    with an entry in this column. Of the columns of the row it is the one in which the fewest rows
-    left have an entry, so that few new entries arise.
-    """
-    rows_left: dict[int, dict[int, int]] = {}
-    rows_with: dict[int, set[int]] = {}  # for each column, the rows left with an entry there
-    for number, row in enumerate(rows):
-        residues = {column: c % ELIMINATION_PRIME for column, c in row.items()}
-        rows_left[number] = {column: x for column, x in residues.items() if x}
-        for column in rows_left[number]:
-            rows_with.setdefault(column, set()).add(number)
-    rank = 0
-    by_length = [(len(row), number) for number, row in rows_left.items()]
-    heapify(by_length)
-    while rank < width and by_length:
-        length, number = heappop(by_length)
-        # a row is listed again whenever it changes, and is no longer what an old entry says
-        if number not in rows_left or len(rows_left[number]) != length:
-            continue
-        pivot_row = rows_left.pop(number)
-        if not pivot_row:
-            continue
-        for column in pivot_row:
-            rows_with[column].remove(number)
-        pivot = min(pivot_row, key=lambda column: len(rows_with[column]))
-        inverse = pow(pivot_row[pivot], -1, ELIMINATION_PRIME)
-        for other in tuple(rows_with[pivot]):
-            other_row = rows_left[other]
-            multiple = other_row[pivot] * inverse
-            for column, c in pivot_row.items():
-                entry = (other_row.get(column, 0) - multiple * c) % ELIMINATION_PRIME
-                if entry:
-                    other_row[column] = entry
-                    rows_with[column].add(other)
-                else:
-                    other_row.pop(column, None)
-                    rows_with[column].discard(other)
-            heappush(by_length, (len(other_row), other))
-        rank += 1
-    return rank == width
-
-
-def matrix(rows: Sequence[Mapping[int, int]], width: int) -> Any:
-    """The matrix over ZZ with these rows, given by nonzero entries, and ``width`` columns."""
-    found = flint.fmpz_mat(len(rows), width)
-    for i, row in enumerate(rows):
-        for j, c in row.items():
-            found[i, j] = c
-    return found
-
-
-def fraction(x: int, p: int) -> tuple[int, int]:
-    """Numerator and denominator of the fraction with the residue x modulo p, both up to √(p/2).
-
-    Wang's algorithm: in Euclid's algorithm for p and x each remainder is a multiple of x modulo p;
-    the first one up to √(p/2) is the numerator, and the multiplier the denominator, which is made
-    positive. There is one such fraction at most; where there is none, the denominator is larger.
-    """
-    previous_remainder, remainder = p, x % p
-    previous_multiplier, multiplier = 0, 1
-    while remainder * remainder > p // 2:
-        quotient = previous_remainder // remainder
-        next_remainder = previous_remainder - quotient * remainder
-        next_multiplier = previous_multiplier - quotient * multiplier
-        previous_remainder, remainder = remainder, next_remainder
-        previous_multiplier, multiplier = multiplier, next_multiplier
-    if multiplier < 0:
-        return -remainder, -multiplier
-    return remainder, multiplier

@@ -39,7 +39,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import accumulate, combinations, product
 from math import comb, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
@@ -119,12 +119,8 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
     S is the tautological bundle on Gr(α, d), T the tangent bundle of P(S ⊗ K^d), of dimension n_1,
-    and h its hyperplane class. The quotient is a polynomial in u (docs/polar-degrees.md,
-    proposition-polar-determinant). e_α is the sum of the principal minors of size α, and C and M
-    are d × d matrices with indices from 0 on:
-
-    * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
-    * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
+    and h its hyperplane class. C and M are the matrices of ``_characteristic_value``. The quotient
+    is a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant).
 
     Here u is a number, a power of two above twice the absolute values of the coefficients. So the
     coefficients of e_α(C M) are the digits, from −u/2 to u/2, of the value of e_α(C M) to the base
@@ -133,7 +129,21 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     if alpha == d:
         return [comb(d * d, j) for j in range(d * d)]  # the projective space of all matrices
     bits = _coefficient_bound(d, alpha).bit_length() + 1
-    u = 1 << bits
+    value = _characteristic_value(d, alpha, u=1 << bits)
+    lowest = alpha * (alpha - 1)  # the power of u that divides e_α(C M)
+    number_of_integrals = alpha * (2 * d - alpha)  # n_1 + 1
+    return _digits(value, bits, lowest + number_of_integrals)[lowest:]
+
+
+def _characteristic_value(d: int, alpha: int, u: int) -> int:
+    """The value at u of e_α(C M), the sum of the principal minors of size α of C M.
+
+    C and M are d × d matrices with indices from 0 on:
+
+    * C_ij is (−u)^{i+j} (−1)^j times the binomial coefficient of i + j and i;
+    * M_ij is the coefficient of y^{d−1−i−j} in φ = ((1 + u·y)(1 + u − u·y) / (1 − y))^d.
+    """
+    # (1 + u·y)(1 + u − u·y) = 1 + u + u² y − u² y²
     phi = _power_series([1 + u, u * u, -u * u], d)
     C = flint.fmpz_mat(d, d)
     M = flint.fmpz_mat(d, d)
@@ -144,10 +154,7 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
             M[i, j] = phi[degree]
     characteristic_polynomial = (C * M).charpoly()
     # its coefficient at degree d − α is, up to the sign, the sum of the principal minors of size α
-    e_alpha = (-1) ** alpha * int(characteristic_polynomial[d - alpha])
-    lowest = alpha * (alpha - 1)  # the power of u that divides e_α(C M)
-    number_of_integrals = alpha * (2 * d - alpha)  # n_1 + 1
-    return _digits(e_alpha, bits, lowest + number_of_integrals)[lowest:]
+    return int((-1) ** alpha * characteristic_polynomial[d - alpha])
 
 
 @cache
@@ -363,21 +370,53 @@ def localized_symmetric(d: int) -> list[int]:
 
     S is the tautological bundle of rank 2 on Gr(2, d), Q = K^d/S, O(1) and h are those of P(S²S),
     and N takes the place of its tangent bundle. The integrals are sums over the fixed points of a
-    torus, which has squares as weights on K^d. A fixed point is a coordinate plane S of K^d, with
-    weights a and b, and a line in S²S, one of those with the weights 2a, a + b and 2b, which are
-    different. There
-
-    * h has minus the weight of the line;
-    * N has two kinds of weights. Of the projective plane of lines in S²S it has the two tangent
-      weights: those of the other two lines, each less that of the line. Of S ⊗ Q(1) it has a + c
-      and b + c, each less the weight of the line, for the weights c of Q;
-    * the denominator is the product of the tangent weights of P(S²S): the two of the projective
-      plane, and c − a and c − b, for all c, of the Grassmannian.
+    torus.
 
     ContradictionError if one of the integrals is a fraction.
     """
     last = 2 * d - 2
     integrals = [flint.fmpq(0)] * (last + 1)
+    for point in _fixed_symmetric(d):
+        chern = _elementary_symmetric(point.weights_of_n, last)
+        for j in range(last + 1):
+            value = chern[j] * point.weight_of_h ** (last - j)
+            integrals[j] += flint.fmpq(value, point.denominator)
+    if any(integral.q != 1 for integral in integrals):
+        raise ContradictionError(f"localization over symmetric matrices of size {d}: fractions")
+    return [int(integral.p) for integral in integrals]
+
+
+class FixedPoint(NamedTuple):
+    """A fixed point of a torus on P(S²S), in weights of the torus.
+
+    Parameters
+    ----------
+    weight_of_h : int
+        The weight of the hyperplane class.
+    weights_of_n : list of int
+        The weights of N, as many as its rank.
+    denominator : int
+        The product of the tangent weights of P(S²S).
+    """
+
+    weight_of_h: int
+    weights_of_n: list[int]
+    denominator: int
+
+
+def _fixed_symmetric(d: int) -> Iterator[FixedPoint]:
+    """Yield the fixed points on P(S²S) of a torus, which has squares as weights on K^d.
+
+    A fixed point is a coordinate plane S of K^d, with weights a and b, and a line in S²S, one of
+    those with the weights 2a, a + b and 2b, which are different. There
+
+    * h has minus the weight of the line;
+    * N has two kinds of weights. Of the projective plane of lines in S²S it has the two tangent
+      weights: those of the other two lines, each less that of the line. Of S ⊗ Q(1) it has a + c
+      and b + c, each less the weight of the line, for the weights c of Q;
+    * the tangent weights of P(S²S) are the two of the projective plane, and c − a and c − b, for
+      all c, of the Grassmannian.
+    """
     weights = [j**2 for j in range(d)]
     for a, b in combinations(weights, 2):
         others = [c for c in weights if c not in (a, b)]
@@ -386,13 +425,11 @@ def localized_symmetric(d: int) -> list[int]:
         for line in weights_of_squares:
             of_lines = [weight - line for weight in weights_of_squares if weight != line]
             of_s_and_q = [weight + c - line for weight in (a, b) for c in others]
-            chern = _elementary_symmetric([*of_lines, *of_s_and_q], last)
-            denominator = product_on_grassmannian * prod(of_lines)
-            for j in range(last + 1):
-                integrals[j] += flint.fmpq(chern[j] * (-line) ** (last - j), denominator)
-    if any(integral.q != 1 for integral in integrals):
-        raise ContradictionError(f"localization over symmetric matrices of size {d}: fractions")
-    return [int(integral.p) for integral in integrals]
+            yield FixedPoint(
+                weight_of_h=-line,
+                weights_of_n=[*of_lines, *of_s_and_q],
+                denominator=product_on_grassmannian * prod(of_lines),
+            )
 
 
 def _elementary_symmetric(weights: Sequence[int], last: int) -> list[int]:

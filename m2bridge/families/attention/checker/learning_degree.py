@@ -23,15 +23,20 @@ of words.toml; ``listed`` are the statements that a certificate lists.
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement, product
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import flint
 
 from m2bridge.certificates.form import Certificate, Content, Difference
-from m2bridge.checker import global_verdict, statements, verdict
+from m2bridge.checker import global_verdict, statements
 from m2bridge.errors import TooExpensiveError
 from m2bridge.families.attention.checker.case import Case
-from m2bridge.families.attention.checker.statements import TOKENS, WORDS, failing_hypothesis
+from m2bridge.families.attention.checker.statements import (
+    TOKENS,
+    WORDS,
+    failing_hypothesis,
+    inapplicable,
+)
 
 Exponents = tuple[int, ...]
 """A monomial in v by its exponents: (2, 0, 1) is v_1² v_3."""
@@ -68,40 +73,59 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     listed = WORDS.listed("learning-degree", certificate.answer)
     reason = failing_hypothesis(HYPOTHESES, case)  # words, or None if all of them hold
     if reason is not None:
-        # with a hypothesis that fails a verdict has no outcome, and there is no evidence
-        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, evidence={})
+        return inapplicable(listed, reason)
     if case.d > LARGEST_DIMENSION:
         raise TooExpensiveError("case", f"points are counted for d ≤ {LARGEST_DIMENSION} only")
     primes: Any = certificate.evidence.get("primes")
     if not _are_two_primes(primes):
         return Difference("evidence.primes", f"{primes!r:.80}", "two primes from 2^14 to 2^15")
     target = random_target(case)
-    counts = [number_of_points(case, target, prime) for prime in primes]
     stored = certificate.evidence.get("learning_degree")
-    for prime, count in zip(primes, counts, strict=True):
-        if count != stored:
-            found = f"{count} modulo {prime}"
-            return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
+    observed = _count_modulo_both(case, target, primes, stored)
+    if isinstance(observed, Difference):
+        return observed
     predicted = stirling_number(case.d + 2, 3)  # theorem-learning-degree
     verdicts = [
-        global_verdict(words, hypothesis=None, predicted=predicted, observed=counts[0])
+        global_verdict(words, hypothesis=None, predicted=predicted, observed=observed)
         for words in listed
     ]
-    evidence = {"learning_degree": counts[0], "primes": primes, "target": target}
+    evidence = {"learning_degree": observed, "primes": primes, "target": target}
     return statements(WORDS, listed, verdicts, evidence)
 
 
 QUESTIONS = {"learning-degree": learning_degree}
 
 
+def _count_modulo_both(
+    case: Case, target: Sequence[int], primes: Sequence[int], stored: Any
+) -> int | Difference:
+    """The number of critical points, counted modulo each of two primes; a difference if it is not
+    the number that a certificate has, ``stored``.
+
+    ``target`` has the coordinates of u. TooExpensiveError if not all points are found.
+    """
+    counts = [number_of_points(case, target, prime) for prime in primes]
+    for prime, count in zip(primes, counts, strict=True):
+        if count != stored:
+            found = f"{count} modulo {prime}"
+            return Difference("evidence.learning_degree", f"{stored!r:.80}", found)
+    return counts[0]  # the stored number, as both are
+
+
 def _are_two_primes(primes: Any) -> bool:
     """Whether what a certificate has as primes is a list of two different primes in the bounds."""
-    if not isinstance(primes, list) or len(primes) != 2 or primes[0] == primes[1]:
+    if not isinstance(primes, list) or len(primes) != 2:
         return False
+    first, second = primes
+    return first != second and _is_prime_in_bounds(first) and _is_prime_in_bounds(second)
+
+
+def _is_prime_in_bounds(p: Any) -> bool:
+    """Whether p is a prime between SMALLEST_PRIME and LARGEST_PRIME."""
     # Python counts a bool as an int, but it is not a prime
-    are_in_bounds = all(type(p) is int and SMALLEST_PRIME < p < LARGEST_PRIME for p in primes)
-    return are_in_bounds and all(flint.fmpz(p).is_prime() for p in primes)
+    if type(p) is not int or not SMALLEST_PRIME < p < LARGEST_PRIME:
+        return False
+    return bool(flint.fmpz(p).is_prime())
 
 
 def stirling_number(elements: int, blocks: int) -> int:
@@ -153,17 +177,24 @@ def normal_moment(first: Feature, second: Feature, t: int) -> int:
     for pairs in pairings(list(range(6))):
         if any(indices[m] != indices[n] for m, n in pairs):
             continue  # entries with different indices are independent, of mean zero
-        # {token: the name of one token of its class}; at first each is a class of its own
-        class_of = {token: token for token in "xyz"}
-        for m, n in pairs:
-            class_of_first = class_of[tokens[m]]
-            class_of_second = class_of[tokens[n]]
-            for token in "xyz":
-                if class_of[token] == class_of_second:
-                    class_of[token] = class_of_first
-        number_of_classes = len(set(class_of.values()))
-        total += t ** (number_of_classes - 1)
+        identified_tokens = [(tokens[m], tokens[n]) for m, n in pairs]
+        total += t ** (_number_of_classes(identified_tokens) - 1)
     return total
+
+
+def _number_of_classes(identified: Sequence[tuple[str, str]]) -> int:
+    """The number of classes of the tokens x, y and z, if the two of each of these pairs are equal.
+
+    A pair may have one token twice, which identifies nothing.
+    """
+    # {token: the name of one token of its class}; at first each is a class of its own
+    class_of = {token: token for token in "xyz"}
+    for first, second in identified:
+        former_class, new_class = class_of[second], class_of[first]
+        for token in "xyz":
+            if class_of[token] == former_class:
+                class_of[token] = new_class
+    return len(set(class_of.values()))
 
 
 def pairings(items: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
@@ -195,6 +226,17 @@ class Quotient:
         u = flint.nmod_mat(size, 1, [x % prime for x in target], prime)
         self.gram_of_target = self.gram * u
 
+    def value_times_cube(self, v: Sequence[int]) -> int | None:
+        """The value N(v) = q³F(v), with q = v·v, not reduced modulo the prime.
+
+        ``None`` where F = N/q³ has no value: for q = 0, and where M(v) is not invertible.
+        """
+        q = sum(x * x for x in v) % self.prime
+        value = self.value(v)
+        if value is None or q == 0:
+            return None
+        return value * pow(q, 3, self.prime)
+
     def value(self, v: Sequence[int]) -> int | None:
         """F(v); ``None`` where M(v) is not invertible.
 
@@ -224,38 +266,57 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
     TooExpensiveError if there is no such N, or F has no value at half of the v: that is so at all v
     for a prime such as one that divides t + 2, and at few for others.
     """
-    quotient = Quotient(case, target, prime)
-    random = Random(f"{case} {prime}")
     exponents = list(monomials(case.d, 6))
-    rows: list[int] = []
-    count = 0
-    number_of_equations = len(exponents) + SPARE
-    for _ in range(2 * number_of_equations):
-        if count == number_of_equations:
-            break
-        v = [random.randrange(prime) for _ in range(case.d)]
-        value = quotient.value(v)
-        q = sum(x * x for x in v) % prime
-        if value is None or q == 0:
-            continue  # F = N/q³ is not used where it has no value
-        rows += [monomial_value(v, exponent, prime) for exponent in exponents]
-        rows.append(-value * pow(q, 3, prime) % prime)
-        count += 1
-    if count < number_of_equations:
-        raise TooExpensiveError("evidence.primes", f"the moments are degenerate modulo {prime}")
-    kernel, nullity = flint.nmod_mat(count, len(exponents) + 1, rows, prime).nullspace()
-    # if solutions are unique up to a factor, the first column of the kernel is one, and x is its
-    # last entry
-    x_of_solution = int(kernel[len(exponents), 0])
-    if nullity != 1 or x_of_solution == 0:
+    equations = _equations_of_numerator(case, Quotient(case, target, prime), exponents)
+    coefficients = _solution_with_last_one(equations, prime)
+    if coefficients is None:
         raise TooExpensiveError("evidence.primes", f"no numerator was found modulo {prime}")
-    inverse = pow(x_of_solution, -1, prime)
-    N = {}
-    for place, exponent in enumerate(exponents):
-        coefficient = int(kernel[place, 0]) * inverse % prime
-        if coefficient:
-            N[exponent] = coefficient
-    return N
+    return {exponent: c for exponent, c in zip(exponents, coefficients, strict=True) if c}
+
+
+def _equations_of_numerator(
+    case: Case, quotient: Quotient, exponents: Sequence[Exponents]
+) -> list[list[int]]:
+    """The equations N(v) − x q³F(v) = 0 at random v, SPARE more than N has coefficients.
+
+    ``quotient`` is F, and ``exponents`` are those of all monomials of N. An equation has the
+    coefficient of each coefficient of N, the value of its monomial at v, and that of x at last.
+    TooExpensiveError if F has no value at half of the v.
+    """
+    prime = quotient.prime
+    random = Random(f"{case} {prime}")
+    number_of_equations = len(exponents) + SPARE
+    equations: list[list[int]] = []
+    for _ in range(2 * number_of_equations):
+        if len(equations) == number_of_equations:
+            return equations
+        v = [random.randrange(prime) for _ in range(case.d)]
+        value_times_cube = quotient.value_times_cube(v)
+        if value_times_cube is not None:
+            values_of_monomials = [monomial_value(v, exponent, prime) for exponent in exponents]
+            equations.append([*values_of_monomials, -value_times_cube])
+    if len(equations) < number_of_equations:
+        raise TooExpensiveError("evidence.primes", f"the moments are degenerate modulo {prime}")
+    return equations
+
+
+def _solution_with_last_one(equations: Sequence[Sequence[int]], prime: int) -> list[int] | None:
+    """The solution of homogeneous linear equations modulo a prime whose last unknown, x, is one.
+
+    An equation is the list of its coefficients, that of x last. The answer has the other unknowns.
+    None unless the solutions are unique up to a factor, and x is not zero.
+    """
+    unknowns = len(equations[0])
+    entries = [c % prime for equation in equations for c in equation]
+    kernel, nullity = flint.nmod_mat(len(equations), unknowns, entries, prime).nullspace()
+    if nullity != 1:
+        return None
+    # a basis of the solutions is in the first columns of the kernel
+    *solution, x = [int(kernel[row, 0]) for row in range(unknowns)]
+    if x == 0:
+        return None
+    inverse = pow(x, -1, prime)
+    return [y * inverse % prime for y in solution]
 
 
 def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
@@ -296,6 +357,13 @@ def critical_equations(N: Form, d: int, prime: int) -> Sequence[Form]:
     return equations
 
 
+class IdealInDegree(NamedTuple):
+    """Forms that span the ideal I in one degree, and the dimension of their span."""
+
+    forms: list[Form]
+    dimension: int
+
+
 class Counting:
     """The ideal I of the critical equations g_1, …, g_d modulo a prime, degree by degree."""
 
@@ -303,8 +371,7 @@ class Counting:
         """Take the forms g_1, …, g_d, one for each variable."""
         self.equations, self.prime = equations, prime
         self.d = len(equations)
-        # {degree: what _ideal returns for it}
-        self.multiples_by_degree: dict[int, tuple[list[Form], int]] = {}
+        self.ideal_by_degree: dict[int, IdealInDegree] = {}
 
     def dimension(self, degree: int, power: int) -> int:
         """The dimension of the forms of a degree modulo those f with f q^power in I, q = v·v.
@@ -314,27 +381,27 @@ class Counting:
         if all these products are added to I.
         """
         degree_of_products = degree + 2 * power
-        in_ideal, rank_of_ideal = self._ideal(degree_of_products)
+        ideal = self._ideal(degree_of_products)
         q_to_power: Form = {(0,) * self.d: 1}
         for _ in range(power):
             q_to_power = multiply_forms(q_to_power, squared_norm(self.d), self.prime)
-        products = [
-            multiply_by_monomial(q_to_power, factor) for factor in monomials(self.d, degree)
-        ]
-        return self._rank([*in_ideal, *products], degree_of_products) - rank_of_ideal
+        factors = monomials(self.d, degree)
+        products = [multiply_by_monomial(q_to_power, factor) for factor in factors]
+        return self._rank([*ideal.forms, *products], degree_of_products) - ideal.dimension
 
-    def _ideal(self, degree: int) -> tuple[list[Form], int]:
-        """Forms that span I in a degree, and its dimension; both are kept for the next call.
+    def _ideal(self, degree: int) -> IdealInDegree:
+        """I in a degree, spanned by the multiples of the equations, of degree 7, by monomials.
 
-        They are the multiples of the equations, of degree 7, by monomials.
+        It is kept for the next call.
         """
-        if degree not in self.multiples_by_degree:
+        if degree not in self.ideal_by_degree:
             multiples: list[Form] = []
             for equation in self.equations:
                 factors = monomials(self.d, degree - 7)
                 multiples += [multiply_by_monomial(equation, factor) for factor in factors]
-            self.multiples_by_degree[degree] = multiples, self._rank(multiples, degree)
-        return self.multiples_by_degree[degree]
+            dimension = self._rank(multiples, degree)
+            self.ideal_by_degree[degree] = IdealInDegree(multiples, dimension)
+        return self.ideal_by_degree[degree]
 
     def _rank(self, forms: Sequence[Form], degree: int) -> int:
         """The dimension of the span of forms of one degree, modulo the prime."""

@@ -44,48 +44,70 @@ MAX_POLAR_STEPS = 10**8
 def polar(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on polar degrees: the numbers, and the loci that they rest on.
 
-    The sum of all δ_i is the generic Euclidean distance degree, and the first δ_i that is not zero
-    is the degree of the dual variety, of dimension N − 1 − i. A difference for a case that the
-    theorem is not about; ContradictionError if the general fibre or a kernel is not as the theorem
-    supposes; TooExpensiveError for too many fixed points or too large ranks.
+    A difference for a case that the theorem is not about; ContradictionError if the general fibre
+    or a kernel is not as the theorem supposes; TooExpensiveError for too many fixed points or too
+    large ranks.
     """
     case = Case(**certificate.case).with_fewest_weights()
     if case.t == 1 or case.d == 1:  # theorem-polar supposes two tokens and d ≥ 2
         return Difference("case", str(certificate.case), "a case to which the theorem applies")
-    rank_pairs = case.alpha * min(case.d, case.d_out)  # the pairs (r, s) of ranks of A and V
-    # at each orbit the rank of a matrix, (coordinates) × (tangent vectors), is taken
+    _refuse_many_steps(case)
+    if case.is_of_symmetric_matrices:
+        # tangent spaces are a bundle on all of Y, so no kernel has to be bounded at any orbit
+        degrees = polar_degrees_of_symmetric_matrices(case)
+        loci = []
+        supposed_points = 2  # of the general fibre: A = k qᵀ, V = vᵀ, and k and v exchanged
+        lemmas = WORDS.closure["polar-symmetric"]
+    else:
+        degrees = polar_degrees(case)
+        loci = [facts_over_orbit(orbit, case) for orbit in cases.orbits(case)]
+        supposed_points = 1  # the map is birational
+        lemmas = WORDS.closure["polar-observed"]
+    points = _general_fibre_points(case)
+    if points != supposed_points or not all(map(_has_small_kernel, loci)):
+        raise ContradictionError(f"the theorem does not apply to {case}")
+    answer = _polar_numbers(degrees, case)
+    evidence = {"loci": loci, "generic_fibre_points": points}
+    return Content(answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in lemmas))
+
+
+def _refuse_many_steps(case: Case) -> None:
+    """Raise TooExpensiveError if localization and the ranks at all orbits take too long.
+
+    At each orbit the rank of a matrix, (coordinates) × (tangent vectors), is taken. Orbits are not
+    counted here: each pair (r, s) of ranks of A and V counts as one.
+    """
+    rank_pairs = case.alpha * min(case.d, case.d_out)
     matrix_entries = case.coordinate_count * case.d * (case.d + case.d_out)
     steps = localization_steps(case) + rank_pairs * matrix_entries
     # from FIRST_REFUSED_D on the number of steps is not computed, and says nothing
     if case.d >= FIRST_REFUSED_D or steps > MAX_POLAR_STEPS:
         raise TooExpensiveError("case", f"localization takes {steps:.0e} steps")
-    orbits = cases.orbits(case)
-    if case.is_of_symmetric_matrices:
-        # tangent spaces are a bundle on all of Y, so no kernel has to be bounded at any orbit
-        degrees = polar_degrees_of_symmetric_matrices(case)
-        loci = []
-        points_of_fibre = 2  # A = k qᵀ, V = vᵀ, and k and v exchanged
-        lemmas = WORDS.closure["polar-symmetric"]
-    else:
-        degrees = polar_degrees(case)
-        loci = [facts_over_orbit(orbit, case) for orbit in orbits]
-        points_of_fibre = 1  # the map is birational
-        lemmas = WORDS.closure["polar-observed"]
-    # the closure is the union of finitely many orbits: the largest is dense, its fibre generic
-    dense = max(orbits, key=lambda orbit: (cases.orbit_dimension(orbit, case), orbit))
-    _, points = fibre(dense, case)
-    if len(points) != points_of_fibre or not all(map(_has_small_kernel, loci)):
-        raise ContradictionError(f"the theorem does not apply to {case}")
+
+
+def _general_fibre_points(case: Case) -> int:
+    """The number of points of the general fibre of f.
+
+    The closure is the union of finitely many orbits: the largest is dense, so its fibre is general.
+    """
+    dense = max(cases.orbits(case), key=lambda orbit: (cases.orbit_dimension(orbit, case), orbit))
+    return len(fibre(dense, case).points)
+
+
+def _polar_numbers(degrees: list[int], case: Case) -> dict[str, Any]:
+    """The answer of a certificate, from the polar degrees δ_0, …, δ_n.
+
+    The sum of all δ_i is the generic Euclidean distance degree, and the first δ_i that is not zero
+    is the degree of the dual variety, of dimension N − 1 − i.
+    """
     first_nonzero = next(i for i, value in enumerate(degrees) if value)
     N = case.coordinate_count - 1
-    answer = {
+    return {
         "polar_degrees": degrees[::-1],  # certificates begin with δ_n
         "generic_ed_degree": sum(degrees),
         "dual_degree": degrees[first_nonzero],
         "dual_dimension": N - 1 - first_nonzero,
     }
-    evidence = {"loci": loci, "generic_fibre_points": len(points)}
-    return Content(answer, evidence, tuple(WORDS.lemmas[lemma] for lemma in lemmas))
 
 
 def facts_over_orbit(orbit: Orbit, case: Case) -> dict[str, Any]:

@@ -188,8 +188,21 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
     There the l_i span at most e dimensions, the v_k at most f, and all together at most e + f. So
     the matrices of coordinates by the index i, by k and by variables have at most these ranks, and
     their minors of one size more are equations. All generators with more parts come from these
-    minors, in the degree that is their size (docs/representations.md#proposition-more-rows). Such
-    minors exist for some cores only:
+    minors, in the degree that is their size (docs/representations.md#proposition-more-rows).
+    """
+    found: list[Representation] = []
+    for size, ideal in ideals_with_minors(m, e, f):
+        numbers_by_weight = ideal.generator_numbers(size)
+        kinds = representations(size, numbers_by_weight)
+        found.extend(kind for kind in kinds if has_more_parts(kind, m, e, f))
+    return found
+
+
+def ideals_with_minors(m: int, e: int, f: int) -> list[tuple[int, Products]]:
+    """The sizes of minors that are zero on closures with the core (m; e, f), but not in the core.
+
+    Each size has the ideal of the smallest products in which there are these minors: those of the
+    core with one form or one variable more. There are such minors for some cores only:
 
     * A closure with this core has more than e forms l_i only if e < m. A minor of size e + 1 needs
       one l_i more than the core has, so its representations are found in the products with e + 1
@@ -199,7 +212,7 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
       f. As for the l_i, one v_k is added.
     * A closure with this core has more than m variables only if m = e + f, and one is added.
     """
-    sizes_and_ideals = []  # the size of the minors, and the products in whose ideal they are
+    sizes_and_ideals = []
     if e < m:
         one_l_more = products(v_forms=f, l_forms=e + 1, variables=m, alpha=e)
         sizes_and_ideals.append((e + 1, one_l_more))
@@ -209,12 +222,7 @@ def minors(m: int, e: int, f: int) -> list[Representation]:
     if m == e + f:
         one_variable_more = products(v_forms=f, l_forms=e, variables=m + 1, alpha=e)
         sizes_and_ideals.append((m + 1, one_variable_more))
-    found: list[Representation] = []
-    for size, ideal in sizes_and_ideals:
-        numbers_by_weight = ideal.generator_numbers(size)
-        kinds = representations(size, numbers_by_weight)
-        found.extend(kind for kind in kinds if has_more_parts(kind, m, e, f))
-    return found
+    return sizes_and_ideals
 
 
 def has_more_parts(kind: Representation, m: int, e: int, f: int) -> bool:

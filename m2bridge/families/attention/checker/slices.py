@@ -230,22 +230,19 @@ class Source:
         binomial theorem the power is Σ_s (−1)^s C(e, s) (k_1 v_2)^(e−s) (k_2 v_1)^s. The factors
         of Y are those of k, q and V, with the numbers 0, 1, 2.
         """
+        e = DETERMINANT_POWER
         degree_of_k, degree_of_q, degree_of_V = self.degree
-        degree_of_multiplier = [
-            degree_of_k - DETERMINANT_POWER,
-            degree_of_q,  # D has no q
-            degree_of_V - DETERMINANT_POWER,
-        ]
+        degree_of_multiplier = [degree_of_k - e, degree_of_q, degree_of_V - e]  # D has no q
+        k_1_v_2 = {0: 0, 2: 1}  # {number of a factor: number of a variable of it}
+        k_2_v_1 = {0: 1, 2: 0}
         rows = []
         for monomial in monomials(self.sizes, degree_of_multiplier):
             row: Row = {}
-            for s in range(DETERMINANT_POWER + 1):
+            for s in range(e + 1):
                 multiple = monomial
-                for _ in range(DETERMINANT_POWER - s):
-                    multiple = multiply_by_variables(multiple, {0: 0, 2: 1})  # k_1 v_2
-                for _ in range(s):
-                    multiple = multiply_by_variables(multiple, {0: 1, 2: 0})  # k_2 v_1
-                row[self.column_of[multiple]] = (-1) ** s * comb(DETERMINANT_POWER, s)
+                for variables in [k_1_v_2] * (e - s) + [k_2_v_1] * s:
+                    multiple = multiply_by_variables(multiple, variables)
+                row[self.column_of[multiple]] = (-1) ** s * comb(e, s)
             rows.append(row)
         return matrix(rows, len(self.column_of))
 
@@ -278,23 +275,9 @@ class Source:
         these multiples. Each of its rows expresses the monomial in which it begins by monomials in
         which no row begins: the latter are the basis.
         """
-        degree_of_multiplier = [e - 1 for e in self.degree]
-        multiples = []
-        for form, monomial in product(equations, monomials(self.sizes, degree_of_multiplier)):
-            multiple: Row = {}
-            for variables, coefficient in form.items():
-                variable_by_factor = dict(enumerate(variables))
-                term = multiply_by_variables(monomial, variable_by_factor)
-                multiple[self.column_of[term]] = coefficient
-            multiples.append(multiple)
         size = len(self.column_of)
-        reduced, rank = matrix(multiples, size).rref()
-        leading = []  # the columns in which the rows of the echelon form begin
-        column = 0
-        for row in range(rank):
-            while int(reduced[row, column]) == 0:
-                column += 1
-            leading.append(column)
+        reduced, rank = matrix(self._multiples_of(equations), size).rref()
+        leading = leading_columns(reduced, rank)
         basis = sorted(set(range(size)).difference(leading))  # columns, as ``leading``
         restriction = flint.nmod_mat(size, len(basis), SLICE_PRIME)
         for position, column in enumerate(basis):
@@ -304,6 +287,19 @@ class Source:
                 # sum of its entries times the monomials of the basis
                 restriction[leading_column, position] = -int(reduced[row, column])
         return restriction
+
+    def _multiples_of(self, equations: Sequence[Form]) -> list[Row]:
+        """The multiples of multilinear forms by monomials, in the multidegree of this source."""
+        degree_of_multiplier = [e - 1 for e in self.degree]
+        multiples = []
+        for form, monomial in product(equations, monomials(self.sizes, degree_of_multiplier)):
+            multiple: Row = {}
+            for variables, coefficient in form.items():
+                variable_by_factor = dict(enumerate(variables))
+                term = multiply_by_variables(monomial, variable_by_factor)
+                multiple[self.column_of[term]] = coefficient
+            multiples.append(multiple)
+        return multiples
 
     def _derivatives(self, form: Form) -> Any:
         """The matrix with all multiples, in the multidegree, of the derivatives of a form as rows.
@@ -317,14 +313,7 @@ class Source:
             degree_of_multiplier = [e - 1 for e in self.degree]
             degree_of_multiplier[factor] += 1
             for variable in range(size):
-                # the terms of the derivative: those with this variable, which is taken out
-                terms = []
-                for variables, coefficient in form.items():
-                    if variables[factor] != variable:
-                        continue
-                    other_variables = dict(enumerate(variables))  # {factor: variable of it}
-                    del other_variables[factor]
-                    terms.append((other_variables, coefficient))
+                terms = terms_of_derivative(form, factor, variable)
                 for monomial in monomials(self.sizes, degree_of_multiplier):
                     row: Row = {}
                     for other_variables, coefficient in terms:
@@ -332,6 +321,35 @@ class Source:
                         row[self.column_of[term]] = coefficient
                     rows.append(row)
         return matrix(rows, len(self.column_of))
+
+
+def terms_of_derivative(form: Form, factor: int, variable: int) -> list[tuple[dict[int, int], int]]:
+    """The terms of the derivative of a multilinear form by one variable of a factor of Y.
+
+    They come from the terms of the form that have this variable, by leaving it out. A term is a
+    pair of its variables, {number of a factor: number of a variable of it}, and its coefficient.
+    """
+    terms = []
+    for variables, coefficient in form.items():
+        if variables[factor] == variable:
+            other_variables = dict(enumerate(variables))
+            del other_variables[factor]
+            terms.append((other_variables, coefficient))
+    return terms
+
+
+def leading_columns(reduced: Any, rank: int) -> list[int]:
+    """The columns in which the rows of a reduced echelon form begin, in increasing order.
+
+    ``rank`` is the number of the rows that are not zero; they are the first ones.
+    """
+    leading = []
+    column = 0
+    for row in range(rank):
+        while int(reduced[row, column]) == 0:
+            column += 1
+        leading.append(column)
+    return leading
 
 
 def vectors_with_one_entry(functions: Sequence[Sequence[Any]], entries: int) -> list[list[int]]:

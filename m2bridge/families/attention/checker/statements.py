@@ -29,7 +29,7 @@ number are those of the paper by Henry, Marchetti and Kohn; others have a name i
   that a certificate lists.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import comb, factorial
 from operator import itemgetter
@@ -205,10 +205,7 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     listed = WORDS.listed(key, certificate.answer)
     if case.t == 1:
         # another variety, about which nothing is stated and nothing is computed
-        reason = failing_hypothesis(TOKENS, case)
-        # with a hypothesis that fails a verdict has no outcome
-        verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
-        return statements(WORDS, listed, verdicts, evidence={})
+        return inapplicable(listed, WORDS.hypotheses["several-tokens"])
     failure = missing_facts(certificate.evidence, case)
     if failure:
         return failure
@@ -218,11 +215,21 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
     with_slices = _has_counted_points(certificate.answer)
     verdicts = []
     for words in listed:
-        if (words.key, words.part) in AT_ORBITS:
+        is_about_orbits = (words.key, words.part) in AT_ORBITS
+        if is_about_orbits:
             verdicts.append(_verdict_at_orbits(words, case, evidence, points))
         else:
             verdicts.append(_global_verdict(words, case, evidence, with_slices=with_slices))
     return statements(WORDS, listed, verdicts, evidence)
+
+
+def inapplicable(listed: Sequence[Words], reason: str) -> Content:
+    """The content of a certificate on statements that do not apply: no evidence, and no outcome.
+
+    ``reason`` has the words for the hypothesis that fails. ``listed`` are the statements.
+    """
+    verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
+    return statements(WORDS, listed, verdicts, evidence={})
 
 
 QUESTIONS = {key: partial(statement, key) for key, _ in (*GLOBAL, *AT_ORBITS)}
@@ -444,26 +451,11 @@ def _verdict_at_orbits(
     The verdict has the number of orbits that the statement concerns, the list of those where it
     fails, the list of those where that is not known, and as witness the largest orbit where it
     fails. There is no witness where a hypothesis fails, as the statement then claims nothing.
-    ``points`` has for each orbit the points of its fibre, weights (A, V): they are the observed
-    value for Theorem 3.2, and for other statements it is in the facts of ``evidence``.
+    ``points`` has for each orbit the points of its fibre, weights (A, V).
     """
-    hypotheses, predict = AT_ORBITS[words.key, words.part]
+    hypotheses, _ = AT_ORBITS[words.key, words.part]
     failed_hypothesis = failing_hypothesis(hypotheses, case)
-    comparisons = []
-    for facts in evidence["orbits"]:
-        orbit = tuple(facts["orbit"])
-        if not _concerns(words, orbit):
-            continue
-        if words.observable == "fibre":
-            observed: Any = as_json(points[orbit], case)
-        else:
-            observed = _observed_at_orbit(
-                words.observable, facts, has_family=evidence["boundary_family"]
-            )
-        comparison = ComparisonAtOrbit(
-            facts=facts, predicted=predict(orbit, case), observed=observed
-        )
-        comparisons.append(comparison)
+    comparisons = _comparisons(words, case, evidence, points)
     failing = [comparison for comparison in comparisons if comparison.fails]
     undecided = [comparison for comparison in comparisons if comparison.observed is None]
     outcome = "CONFIRMED"
@@ -484,6 +476,33 @@ def _verdict_at_orbits(
         undecided=[comparison.facts["orbit"] for comparison in undecided],
         witness=witness,
     )
+
+
+def _comparisons(
+    words: Words, case: Case, evidence: Json, points: Mapping[Orbit, list[Pair]]
+) -> list["ComparisonAtOrbit"]:
+    """Prediction and observation of a statement at each orbit that it concerns, in their order.
+
+    For Theorem 3.2, about fibres, the observed values are the points of the fibre over the orbit,
+    weights (A, V), which ``points`` has; for other statements they are in the facts of
+    ``evidence``.
+    """
+    _, predict = AT_ORBITS[words.key, words.part]
+    comparisons = []
+    for facts in evidence["orbits"]:
+        orbit = tuple(facts["orbit"])
+        if not _concerns(words, orbit):
+            continue
+        observed: Any
+        if words.observable == "fibre":
+            observed = as_json(points[orbit], case)
+        else:
+            has_family = evidence["boundary_family"]
+            observed = _observed_at_orbit(words.observable, facts, has_family=has_family)
+        predicted = predict(orbit, case)
+        comparison = ComparisonAtOrbit(facts=facts, predicted=predicted, observed=observed)
+        comparisons.append(comparison)
+    return comparisons
 
 
 class ComparisonAtOrbit(NamedTuple):

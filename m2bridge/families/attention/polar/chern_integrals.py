@@ -12,10 +12,11 @@ that of the [q]; and another bundle N stands for the tangent bundle.
 fixed points of a torus. Nothing here looks at a function of attention.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb, factorial, prod
+from typing import NamedTuple
 
 import flint
 
@@ -114,19 +115,8 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
         a = integrals_at_fixed_points(shape.d, shape.alpha)
     else:
         a = symmetric_integrals_at_fixed_points(shape.d)
-    coordinates = _second_factor_coordinate_count(shape)
-    n_1 = len(a) - 1
-    n_2 = coordinates - 1
-    n = n_1 + n_2
-    # The integral of c_j(T_Y) H^{n−j} is a sum over j = j_1 + j_2 with j_1 ≤ n_1 and j_2 ≤ n_2.
-    integrals = []
-    for j in check_deadline_in(range(n + 1)):
-        integral = 0
-        for j_1 in range(max(0, j - n_2), min(j, n_1) + 1):
-            j_2 = j - j_1
-            # c_{j_2} of the projective space is comb(coordinates, j_2) times a power of h_2
-            integral += comb(n - j, n_1 - j_1) * a[j_1] * comb(coordinates, j_2)
-        integrals.append(integral)
+    integrals = _integrals_over_y(a, _second_factor_coordinate_count(shape))
+    n = len(integrals) - 1
     # δ_i is the sum of these with the factors (−1)^j C(n + 1 − j, i + 1), over j ≤ n − i
     degrees = []
     for i in check_deadline_in(range(n, -1, -1)):
@@ -135,6 +125,29 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
             degree += (-1) ** j * comb(n + 1 - j, i + 1) * integrals[j]
         degrees.append(degree)
     return Numbers(tuple(degrees))
+
+
+def _integrals_over_y(a: Sequence[int], coordinates: int) -> list[int]:
+    """Return the integrals I_j of c_j(T_Y) H^{n−j} over Y, for j = 0, …, n.
+
+    For α = d' = 1 < d another bundle stands for T_Y, whose part of the first factor is N.
+    ``a`` has the integrals a_j of c_j h_1^{n_1−j} over the first factor, for j = 0, …, n_1, and
+    ``coordinates`` is the number n_2 + 1 of homogeneous coordinates of the second factor, a
+    projective space. I_j is the sum of C(n − j, n_1 − j_1) a_{j_1} C(n_2 + 1, j_2) over
+    j = j_1 + j_2 with j_1 ≤ n_1 and j_2 ≤ n_2.
+    """
+    n_1 = len(a) - 1
+    n_2 = coordinates - 1
+    n = n_1 + n_2
+    integrals = []
+    for j in check_deadline_in(range(n + 1)):
+        integral = 0
+        for j_1 in range(max(0, j - n_2), min(j, n_1) + 1):
+            j_2 = j - j_1
+            # c_{j_2} of the projective space is comb(coordinates, j_2) times a power of h_2
+            integral += comb(n - j, n_1 - j_1) * a[j_1] * comb(coordinates, j_2)
+        integrals.append(integral)
+    return integrals
 
 
 def polar_sums(a: Sequence[int], coordinates: int) -> tuple[int, ...]:
@@ -218,26 +231,48 @@ def _geometric_series_coefficients(d: int) -> list[int]:
 def _characteristic_coefficient(d: int, alpha: int, u: int, prime: int) -> int:
     """Return e_α(C M) at u, modulo the prime: the sum of the principal minors of size α.
 
-    C and M are the d×d matrices, with indices from 0 on, C_ab = (−u)^{a+b} (−1)^b C(a + b, a) and
-    M_bc = [y^{d−1−b−c}] φ(y), where φ = ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] stands for the
-    coefficient of y^k. The result is a coefficient of the characteristic polynomial of C M, up to
-    its sign. The arguments satisfy 0 ≤ α ≤ d.
+    C and M are the d×d matrices of :func:`_matrix_c` and :func:`_matrix_m`. The result is a
+    coefficient of the characteristic polynomial of C M, up to its sign. The arguments satisfy
+    0 ≤ α ≤ d.
     """
     ring = flint.fmpz_mod_ctx(prime)
-    series = flint.fmpz_mod_poly_ctx(ring)
-    # (1 + uy)(1 + u − uy) = 1 + u + u² y − u² y²
-    phi = series([1 + u, u * u, -u * u]) ** d * series(_geometric_series_coefficients(d))
-    powers = [(-u) ** k for k in range(2 * d)]
-    phi_coefficients = [int(phi[k]) for k in range(d)]
-    C, M = [], []
-    for row in range(d):
-        C.append([powers[row + b] * comb(row + b, row) * (-1) ** b for b in range(d)])
-        # the coefficients of φ from degree d − 1 − row down to 0, then zeros
-        M.append([*phi_coefficients[d - 1 - row :: -1], *[0] * row])
-    matrix = flint.fmpz_mod_mat(C, ring) * flint.fmpz_mod_mat(M, ring)
+    C = flint.fmpz_mod_mat(_matrix_c(d, u), ring)
+    M = flint.fmpz_mod_mat(_matrix_m(d, u, prime), ring)
     # the characteristic polynomial is Σ (−1)^k e_k T^{d−k}
-    coefficient = int(matrix.charpoly()[d - alpha])
+    coefficient = int((C * M).charpoly()[d - alpha])
     return -coefficient if alpha % 2 else coefficient
+
+
+def _matrix_c(d: int, u: int) -> list[list[int]]:
+    """Return the d×d matrix with the entries C_ab = (−u)^{a+b} (−1)^b C(a + b, a), as rows.
+
+    Indices are from 0 on.
+    """
+    powers = [(-u) ** k for k in range(2 * d)]
+    rows = []
+    for a in range(d):
+        row = [powers[a + b] * (-1) ** b * comb(a + b, a) for b in range(d)]
+        rows.append(row)
+    return rows
+
+
+def _matrix_m(d: int, u: int, prime: int) -> list[list[int]]:
+    """Return the d×d matrix with the entries M_bc = [y^{d−1−b−c}] φ(y) modulo the prime, as rows.
+
+    Indices are from 0 on. φ is ((1 + uy)(1 + u − uy)/(1 − y))^d, and [y^k] stands for the
+    coefficient of y^k, which is zero for k < 0.
+    """
+    series = flint.fmpz_mod_poly_ctx(flint.fmpz_mod_ctx(prime))
+    # (1 + uy)(1 + u − uy) = 1 + u + u² y − u² y²
+    numerator = series([1 + u, u * u, -u * u]) ** d
+    phi = numerator * series(_geometric_series_coefficients(d))
+    coefficients = [int(phi[k]) for k in range(d)]
+    rows = []
+    for b in range(d):
+        # from degree d − 1 − b down to 0, then zeros
+        row = [*coefficients[d - 1 - b :: -1], *[0] * b]
+        rows.append(row)
+    return rows
 
 
 def _coefficient_bound(d: int, alpha: int) -> int:
@@ -319,14 +354,14 @@ def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], int]
         outside = [b for b in range(1, d + 1) if b not in inside]
         tangent_weights = [b - a for a in inside for b in outside]
         # total Chern classes, as polynomials whose coefficients are the classes
-        tangent = _chern_class(tangent_weights)
+        chern_of_t = _chern_class(tangent_weights)
         # E has each of the weights of W as often as K^d has dimensions
-        bundle = _chern_class(inside) ** d
+        chern_of_e = _chern_class(inside) ** d
         # s(E) = 1/c(E)
-        segre = _inverse_coefficients(bundle, dimension)
+        segre_of_e = _inverse_coefficients(chern_of_e, dimension)
         euler = prod(tangent_weights)
         for k, m in pairs:
-            value = bundle[k] * segre[m] * tangent[dimension - k - m]
+            value = chern_of_e[k] * segre_of_e[m] * chern_of_t[dimension - k - m]
             totals[k, m] += flint.fmpq(value, euler)
     if any(total.q != 1 for total in totals.values()):
         raise ContradictionError(f"localization over rank {alpha} of size {d} gives fractions")
@@ -361,38 +396,53 @@ def symmetric_integrals(d: int) -> list[int]:
     Source: ours, docs/polar-degrees.md, Proposition "Symmetric matrices".
     """
     u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
-    # the coefficients of φ at y^0, …, y^{d−1}, which are polynomials in u
-    phi = []
+    phi = _phi_coefficients(d)
+    total = flint.fmpz_poly([])
+    # (y − z)² and (y + z)^k have degree 2 + k, which is at most 2d − 2
+    for k in check_deadline_in(range(2 * d - 3)):
+        total -= (t ** (k + 1) - u ** (k + 1)) * _half_of_summand(phi, k)
+    total *= t**3
+    return [int(total[j]) for j in range(2 * d - 1)]
+
+
+def _phi_coefficients(d: int) -> list[flint.fmpz_poly]:
+    """Return the coefficients of φ(y) = (1 − uy)^d / (1 − 2(1 + u)y) at y^0, …, y^{d−1}.
+
+    They are polynomials in u.
+    """
+    u, t = flint.fmpz_poly([0, 1]), flint.fmpz_poly([1, 1])  # t = 1 + u
+    coefficients = []
     coefficient = flint.fmpz_poly([])
     for m in range(d):
         # (1 − 2ty) φ = (1 − uy)^d gives each coefficient from the one before
         coefficient = 2 * t * coefficient + (-1) ** m * comb(d, m) * u**m
-        phi.append(coefficient)
-    total = flint.fmpz_poly([])
-    # (y − z)² and (y + z)^k have degree 2 + k, which is at most 2d − 2
-    for k in check_deadline_in(range(2 * d - 3)):
-        # half of the coefficient of y^{d−1} z^{d−1} in (y − z)² (y + z)^k φ(y) φ(z); by symmetry
-        # half of (y − z)² can be replaced by y² − yz
-        half = flint.fmpz_poly([])
-        for i in range(k + 1):
-            # the powers of y and z that the term y^i z^{k−i} of (y + z)^k leaves
-            of_y, of_z = d - 1 - i, d - 1 - k + i
-            if of_y >= 2 and of_z >= 0:
-                half += comb(k, i) * phi[of_y - 2] * phi[of_z]
-            if of_y >= 1 and of_z >= 1:
-                half -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
-        total -= (t ** (k + 1) - u ** (k + 1)) * half
-    total *= t**3
-    return [int(total[j]) for j in range(2 * d - 1)]
+        coefficients.append(coefficient)
+    return coefficients
+
+
+def _half_of_summand(phi: Sequence[flint.fmpz_poly], k: int) -> flint.fmpz_poly:
+    """Return half of the coefficient of y^{d−1} z^{d−1} in (y − z)² (y + z)^k φ(y) φ(z).
+
+    ``phi`` has the coefficients of φ at y^0, …, y^{d−1}, polynomials in u. By the symmetry in y and
+    z half of (y − z)² can be replaced by y² − yz.
+    """
+    d = len(phi)
+    half = flint.fmpz_poly([])
+    for i in range(k + 1):
+        # the powers of y and z that the term y^i z^{k−i} of (y + z)^k leaves
+        of_y, of_z = d - 1 - i, d - 1 - k + i
+        if of_y >= 2 and of_z >= 0:
+            half += comb(k, i) * phi[of_y - 2] * phi[of_z]
+        if of_y >= 1 and of_z >= 1:
+            half -= comb(k, i) * phi[of_y - 1] * phi[of_z - 1]
+    return half
 
 
 def symmetric_integrals_at_fixed_points(d: int) -> list[int]:
     """Return the integrals of :func:`symmetric_integrals`, by localization at fixed points.
 
-    The torus of K^d has the weights 1, …, d. A fixed point is a coordinate plane, spanned by e_a
-    and e_b, with one of the lines of e_a², e_a e_b, e_b² in S²S, whose weights are 2a, a + b, 2b.
-    By Bott's formula the integral is the sum over fixed points of the integrand in weights, divided
-    by the product of the weights on the tangent space; h has the weight −w on a line of weight w.
+    By Bott's formula the integral is the sum over the fixed points of the torus of the integrand in
+    weights, divided by the product of the weights on the tangent space.
 
     Raises
     ------
@@ -402,19 +452,51 @@ def symmetric_integrals_at_fixed_points(d: int) -> list[int]:
     last = 2 * d - 2
     totals = [flint.fmpq(0)] * (last + 1)
     for plane in check_deadline_in(combinations(range(1, d + 1), 2)):
-        first, second = plane
-        outside = [b for b in range(1, d + 1) if b not in plane]
-        line_weights = (2 * first, first + second, 2 * second)
-        for line in line_weights:
-            # the weights on the tangent spaces of P(S²S) along the fibre and of Gr(2, d)
-            along_fibre = [other - line for other in line_weights if other != line]
-            on_grassmannian = [b - a for a in plane for b in outside]
-            # those on N: on S²S ⊗ O(h) − O, which are the former, and on S ⊗ (K^d/S) ⊗ O(h)
-            on_last_summand = [a + b - line for a in plane for b in outside]
-            chern = _chern_class((*along_fibre, *on_last_summand))
-            euler = prod(along_fibre) * prod(on_grassmannian)
+        for line in _lines_of_plane(plane, d):
             for j in range(last + 1):
-                totals[j] += flint.fmpq(int(chern[j]) * (-line) ** (last - j), euler)
+                integrand = int(line.chern[j]) * line.weight_of_h ** (last - j)
+                totals[j] += flint.fmpq(integrand, line.euler)
     if any(total.q != 1 for total in totals):
         raise ContradictionError(f"localization over symmetric matrices of size {d}: fractions")
     return [int(total.p) for total in totals]
+
+
+class FixedLine(NamedTuple):
+    """A fixed point of a torus on P(S²S): a line in S²S, S a plane, in the weights of the torus.
+
+    Parameters
+    ----------
+    weight_of_h : int
+        The hyperplane class h there.
+    chern : fmpz_poly
+        The total Chern class of N there: the coefficient of T^j is c_j(N).
+    euler : int
+        The product of the weights on the tangent space of P(S²S).
+    """
+
+    weight_of_h: int
+    chern: flint.fmpz_poly
+    euler: int
+
+
+def _lines_of_plane(plane: tuple[int, int], d: int) -> Iterator[FixedLine]:
+    """Yield the three fixed points over a coordinate plane of K^d, on which a torus acts.
+
+    The torus has the weights 1, …, d, and the plane S is spanned by e_a and e_b; it is given by
+    their weights a and b. The fixed points are the lines of e_a², e_a e_b, e_b² in S²S, with the
+    weights 2a, a + b, 2b. h has the weight −w on a line of weight w.
+    """
+    a, b = plane
+    outside = [c for c in range(1, d + 1) if c not in plane]
+    on_grassmannian = [c - inside for inside in plane for c in outside]
+    line_weights = (2 * a, a + b, 2 * b)
+    for line in line_weights:
+        # the weights on the tangent space of P(S²S) along the fibre, the lines in S²S
+        along_fibre = [other - line for other in line_weights if other != line]
+        # those on N: on S²S ⊗ O(h) − O, which are the former, and on S ⊗ (K^d/S) ⊗ O(h)
+        on_last_summand = [inside + c - line for inside in plane for c in outside]
+        yield FixedLine(
+            weight_of_h=-line,
+            chern=_chern_class((*along_fibre, *on_last_summand)),
+            euler=prod(along_fibre) * prod(on_grassmannian),
+        )

@@ -8,6 +8,7 @@ the columns of A in addition. An orbit (r, s, m) consists of the functions with 
 and m the dimension of the intersection of the column space of A and the row space of V.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from m2bridge.errors import ContradictionError, MethodUnavailableError, TooLargeError
@@ -135,31 +136,12 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
     if no_theorem(shape):
         return None
     degrees = predicted_polar_degrees(shape)
-    localized = localized_polar_degrees(shape)
-    if localized is not None and localized.entries != degrees:
-        raise ContradictionError(
-            f"{shape}: the polar degrees are {localized} by localization, but different in the"
-            " Chow ring"
-        )
-    # how the degrees are known, in words
-    methods = "Segre classes"
-    if localized is not None:
-        methods = "Segre classes and by localization, which agree"
-    known = f"by the theorem, integrals by {methods}"
+    known = _how_known(shape, degrees)
     if not is_birational(shape):
         return _two_to_one_polar_data(shape, degrees, known)
     loci = observed_loci(shape)
-    # the number of points in a general fibre; None for large cases, where nothing is observed
-    points = None
-    if loci:
-        points = len(fibre_points(generic_orbit(shape), shape))
-    # The hypotheses are one point in a general fibre, and over each orbit a kernel that is zero or
-    # smaller than the codimension of its locus.
-    has_large_kernel = any(locus.kernel > 0 and locus.kernel >= locus.codimension for locus in loci)
-    if points not in (None, 1) or has_large_kernel:
-        raise ContradictionError(
-            f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
-        )
+    points = _general_fibre_points(shape)
+    _check_hypotheses(shape, loci, points)
     if shape.d == 1:
         # the theorem assumes d ≥ 2; here the integrals are over the closure, a projective space
         known, lemma_names = LINEAR_SPACE, ["reduced"]
@@ -174,6 +156,48 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
         loci=loci,
         generic_fibre=points,
     )
+
+
+def _check_hypotheses(shape: LayerSizes, loci: Sequence[CriticalLocus], points: int | None) -> None:
+    """Raise ContradictionError if what was observed violates a hypothesis of the theorem.
+
+    The hypotheses are one point in a general fibre, and over each orbit a kernel that is zero or
+    smaller than the codimension of its locus. ``loci`` are those over all orbits, and ``points`` is
+    the number of points in a general fibre; for large cases there are none, and it is ``None``.
+    """
+    has_large_kernel = any(locus.kernel > 0 and locus.kernel >= locus.codimension for locus in loci)
+    if points not in (None, 1) or has_large_kernel:
+        raise ContradictionError(
+            f"{shape}: the theorem does not apply, {points} points in a general fibre, {loci}"
+        )
+
+
+def _how_known(shape: LayerSizes, degrees: tuple[int, ...]) -> str:
+    """Return in words how the polar degrees δ_n, …, δ_0 are known, as integrals by Segre classes.
+
+    Where the case is not too large they are integrated by localization, too.
+
+    Raises
+    ------
+    ContradictionError
+        If localization gives other numbers.
+    """
+    localized = localized_polar_degrees(shape)
+    if localized is None:
+        return "by the theorem, integrals by Segre classes"
+    if localized.entries != degrees:
+        raise ContradictionError(
+            f"{shape}: the polar degrees are {localized} by localization, but different in the"
+            " Chow ring"
+        )
+    return "by the theorem, integrals by Segre classes and by localization, which agree"
+
+
+def _general_fibre_points(shape: LayerSizes) -> int | None:
+    """Return the number of points in a general fibre; ``None`` for cases too large to observe."""
+    if not are_loci_observed(shape):
+        return None
+    return len(fibre_points(generic_orbit(shape), shape))
 
 
 def _two_to_one_polar_data(shape: LayerSizes, degrees: tuple[int, ...], known: str) -> PolarData:
@@ -198,10 +222,7 @@ def _two_to_one_polar_data(shape: LayerSizes, degrees: tuple[int, ...], known: s
     ContradictionError
         If the parametrization is not two-to-one.
     """
-    # the number of points in a general fibre; None for large cases, where nothing is observed
-    points = None
-    if are_loci_observed(shape):
-        points = len(fibre_points(generic_orbit(shape), shape))
+    points = _general_fibre_points(shape)
     if points not in (None, 2):
         raise ContradictionError(
             f"{shape}: the theorem does not apply, {points} points in a general fibre"

@@ -20,6 +20,14 @@ from flint import fmpz_mat
 from m2bridge import Orbit, SingleLayerAttention, reports as report
 from m2bridge.certificates.form import Certificate, Difference, read
 from m2bridge.certification.make import certify
+from m2bridge.checker import sparse_rows
+from m2bridge.checker.sparse_rows import (
+    ELIMINATION_PRIME,
+    drop_unit_vectors,
+    fraction,
+    matrix,
+    span_modulo_prime,
+)
 from m2bridge.cli.certificates import certify_command
 from m2bridge.errors import MethodUnavailableError, TooExpensiveError, TooLargeError
 from m2bridge.families.attention.checker import (
@@ -29,14 +37,7 @@ from m2bridge.families.attention.checker import (
     sections,
 )
 from m2bridge.families.attention.checker.case import Case, function
-from m2bridge.families.attention.checker.ideal_parts import (
-    Part,
-    Products,
-    drop_unit_vectors,
-    fraction,
-    is_above,
-    matrix,
-)
+from m2bridge.families.attention.checker.ideal_parts import Part, Products, is_above
 from m2bridge.families.attention.closure_answers import degree_for
 from m2bridge.families.attention.ideal.sections import predicted_hilbert_function, sections_of
 from m2bridge.families.attention.orbits.tangents import (
@@ -186,14 +187,11 @@ def test_sparse_elimination_finds_whether_rows_span(seed: int) -> None:
     for _ in range(random.randint(0, 9)):
         columns = random.sample(range(size), random.randint(0, min(size, 3)))
         rows.append(
-            {
-                column: random.choice([-2, -1, 1, 3, products.ELIMINATION_PRIME])
-                for column in columns
-            }
+            {column: random.choice([-2, -1, 1, 3, ELIMINATION_PRIME]) for column in columns}
         )
     rank = matrix(rows, size).rank() if rows else 0
-    modulo = flint.nmod_mat(matrix(rows, size), products.ELIMINATION_PRIME).rank() if rows else 0
-    found = products.span_modulo_prime(rows, size)
+    modulo = flint.nmod_mat(matrix(rows, size), ELIMINATION_PRIME).rank() if rows else 0
+    found = span_modulo_prime(rows, size)
     assert found == (modulo == size)
     assert rank == size or not found
 
@@ -250,7 +248,7 @@ PLANTED = {
     "a bound that is too small": (schur, "comb", lambda n, k: comb(n, k) + (k == 4)),
     "lifts that are wrong": (products, "fraction", lambda x, p: (x % p % 7, 1)),
     "orbits that are too small": (products, "permutation_count", lambda weight: 1),
-    "ranks that are too small": (products, "flint", Mock(wraps=flint, fmpz_mat=SmallRank)),
+    "ranks that are too small": (sparse_rows, "flint", Mock(wraps=flint, fmpz_mat=SmallRank)),
     "multiples forgotten": (
         products,
         "drop_unit_vectors",
@@ -330,8 +328,8 @@ def test_relations_are_lifted_over_the_integers() -> None:
 
 
 def test_fractions_are_found_from_their_residues() -> None:
-    residues = [x * pow(y, -1, products.ELIMINATION_PRIME) for x, y in ((2, 3), (-5, 4))]
-    assert [fraction(x, products.ELIMINATION_PRIME) for x in residues] == [(2, 3), (-5, 4)]
+    residues = [x * pow(y, -1, ELIMINATION_PRIME) for x, y in ((2, 3), (-5, 4))]
+    assert [fraction(x, ELIMINATION_PRIME) for x in residues] == [(2, 3), (-5, 4)]
 
 
 def test_rows_of_one_entry_are_taken_out_again_and_again() -> None:
