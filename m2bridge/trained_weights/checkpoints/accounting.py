@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.arrays import Tensor
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, without_last_word
 from m2bridge.trained_weights.checkpoints.names import file_names, kinds_of
 from m2bridge.trained_weights.checkpoints.tensors import NAMES, LayerTensors
 
@@ -341,12 +341,12 @@ def blocks_around(modules: Iterable[str]) -> tuple[str, ...]:
     """
     found = set()
     for module in modules:
-        # Without the last word of the path, and with the dot or slash before it. A module ends with
-        # a dot or a slash; other beginnings of names have no block around them.
-        block = re.sub(r"[^./]+[./]$", "", module) if module[-1] in "./" else ""
-        # Where one module of attention is around another one, both are in the block.
+        # A module ends with a dot or a slash; other beginnings of names have no block around them.
+        block = without_last_word(module) if module[-1] in "./" else ""
+        # Where one module of attention is around another one, both are in the block. (The pattern
+        # is about the last word of a path alone.)
         while re.search(NAMES["attention"], block):
-            block = re.sub(r"[^./]+[./]$", "", block)
+            block = without_last_word(block)
         found.add(block)
     # Without a block around a module, what is beside it is not seen.
     return tuple(found - {""})
@@ -402,7 +402,7 @@ def modules_of(layer: LayerTensors) -> tuple[str, ...]:
     if "O" not in layer.parts:
         # The output matrix may stand beside the module of Q, K and V, as in BERT: in the module
         # around that.
-        beginnings.append(re.sub(r"[^./]+[./]$", "", module))
+        beginnings.append(without_last_word(module))
     found |= {beginning for beginning in beginnings if re.search(NAMES["attention"], beginning)}
     return tuple(found)
 

@@ -319,3 +319,17 @@ def as_fractions(array: Any) -> Any:
     if array.dtype != object:
         array = array.astype(float)
     return numpy.frompyfunc(Fraction, 1, 1)(array)
+
+
+def without_last_word(module: str, separators: str = "./") -> str:
+    """Return the module around a module, whose path ends with a separator, as ``layers.0.attn.``.
+
+    That is ``layers.0.``, and empty for ``attn.``. What ends otherwise, or with several separators,
+    is no path of a module, and returned as it is. (A regular expression would take a time that
+    grows with the square of the length.)
+    """
+    path = module[:-1]
+    if module[-1:] not in tuple(separators) or path[-1:] in ("", *separators):
+        return module
+    end_of_outer = max(path.rfind(separator) for separator in separators) + 1
+    return module[:end_of_outer]

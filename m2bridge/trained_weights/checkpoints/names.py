@@ -22,7 +22,7 @@ from typing import Any
 
 from m2bridge.errors import InvalidCaseError
 from m2bridge.results.sheet import visible
-from m2bridge.trained_weights.checkpoints.arrays import Tensor, stack_of, tensor
+from m2bridge.trained_weights.checkpoints.arrays import Tensor, stack_of, tensor, without_last_word
 from m2bridge.trained_weights.checkpoints.bias_names import biases_beside
 from m2bridge.trained_weights.checkpoints.layouts import (
     KERNEL,
@@ -193,7 +193,7 @@ def _is_cross_attention(star: str, available: Collection[str]) -> bool:
     all arrays. Other cross-attention is known by its own name elsewhere.
     """
     # without the last part of the name: ``layers.0.``
-    around = re.sub(r"[^.]+\.$", "", star)
+    around = without_last_word(star, ".")
     for name in NAMES["other_tokens_beside"]:
         if f"{star}{name}" in available or f"{around}{name}" in available:
             return True

@@ -109,7 +109,7 @@ def _gammas_in_block(layer: LayerTensors, available: Mapping[str, Tensor]) -> It
         is_in_block = name.startswith(blocks)
         if is_whole_file and len(re.findall("[./]", name)) < 2:
             is_in_block = True
-        own_module = re.sub(r"[^./]+$", "", name)
+        own_module = name[: max(name.rfind("."), name.rfind("/")) + 1]
         is_in_module_before = module_before != "" and own_module == module_before
         if (is_in_block or is_in_module_before) and _is_gamma(part, layer):
             yield part

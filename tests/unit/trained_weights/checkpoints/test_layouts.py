@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from safetensors.numpy import save_file
 from m2bridge import weights
 from m2bridge.errors import ConversionError, InvalidCaseError
 from m2bridge.trained_weights.checkpoints.architecture import Architecture, read_architecture
-from m2bridge.trained_weights.checkpoints.arrays import tensor
+from m2bridge.trained_weights.checkpoints.arrays import tensor, without_last_word
 from m2bridge.trained_weights.checkpoints.layouts import stored_as
 from m2bridge.trained_weights.checkpoints.tensors import NAMES
 from tests.tiers import few
@@ -764,11 +765,28 @@ def test_sizes_in_messages_are_those_of_the_file() -> None:
 
 
 @pytest.mark.parametrize("star", ["layers.{}.attn.", "{}", "1{}3.", "0.heads.{}.", "layers.{}.1."])
-@pytest.mark.parametrize("number", ["1" * 5000, "²"], ids=["long", "superscript"])
+@pytest.mark.parametrize("number", ["1" * 50_000, "²"], ids=["long", "superscript"])
 def test_numbers_in_names_that_python_does_not_read(star: str, number: str) -> None:
     beginning = star.format(number)
     state = {f"{beginning}{x}_proj.weight": numpy.eye(2) for x in "qkvo"}
     assert len(weights(state, heads=1).heads) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "around"),
+    [
+        ("layers.0.attn.", "layers.0."),
+        ("layers/0/attn.", "layers/0/"),
+        ("attn/", ""),
+        ("attn", "attn"),
+        ("a..", "a.."),
+        (".", "."),
+        ("", ""),
+    ],
+)
+def test_the_module_around_a_module(module: str, around: str) -> None:
+    assert without_last_word(module) == around == re.sub(r"[^./]+[./]$", "", module)
+    assert without_last_word("a/b.c.", ".") == "a/b."
 
 
 def test_a_word_said_twice_says_the_same() -> None:
