@@ -270,8 +270,8 @@ def volume_in_space(points: Sequence[IntegerVector]) -> int:
 
     Examples
     --------
-    >>> volume_in_space([(0, 0), (2, 0), (0, 2)])
-    4
+    >>> volume_in_space([(0, 0), (2, 0), (0, 2)]), volume_in_space([(0, 0), (1, 0), (0, 1), (1, 1)])
+    (4, 2)
     """
     vectors = [(1, *point) for point in points]
     matrix = flint.fmpz_mat(list(map(list, vectors)))
@@ -281,5 +281,6 @@ def volume_in_space(points: Sequence[IntegerVector]) -> int:
         # A simplex, whose many faces are not needed.
         return abs(int(matrix.det()))
     polytope = frozenset(range(len(vectors)))
-    # The covolume is the index of the lattice that the points generate in that of all points.
+    # :func:`volumes` are normalized in the lattice that the vectors generate. Its index among all
+    # integer vectors is the covolume.
     return volumes(vectors, faces(vectors))[polytope] * _covolume(vectors, polytope)

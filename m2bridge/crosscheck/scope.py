@@ -384,8 +384,11 @@ class OrbitwiseComparison(CaseScope):
         return f"; the conclusion holds nevertheless on {observed_orbits}{self.progress_clause()}"
 
     def to_data(self) -> dict[str, Any]:
-        """Return the comparison in the form of a certificate: orbits by numbers, the witness."""
-        # orbits are stored by their numbers, which the checker recomputes
+        """Return the comparison in the form of a certificate: orbits by their ranks, the witness.
+
+        The fields for two values of the closure as a whole are ``None``, and so is a witness that
+        is no orbit.
+        """
         witness = None
         if self.witness is not None and self.witness.orbit is not None:
             witness = self.witness.to_json() | {"orbit": list(self.witness.orbit.cells)}

@@ -86,7 +86,9 @@ class AllSizesResult(VerdictsResult):
     @property
     @abstractmethod
     def methods(self) -> str:
-        """The programs that computed the data."""
+        """The programs that computed the data, as a result shows them after "computed by": for
+        example ``Macaulay2 1.26.06`` or ``exact linear algebra (FLINT)``.
+        """
 
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:

@@ -219,8 +219,8 @@ def differentiable(model: Model) -> DifferentiableModel:
 def upper_bound(model: Model, source: DifferentiableModel, characteristic: int = 0) -> Bounds:
     """Return the smallest upper bound for the dimension that is known without a computation.
 
-    ``source`` is the model itself if it can be differentiated without being expanded, else its free
-    parametrization as one layer. ``characteristic`` is that of the field.
+    ``source`` is ``differentiable(model)``, which has the parameters of the model, on which the
+    group of its gauge dimension acts. ``characteristic`` is that of the field.
     """
     gauge = model.gauge_dimension()
     reason = "the number of parameters"

@@ -112,8 +112,9 @@ class Expectation:
     refuted: str = ""
 
     def against(self, dimension: int) -> Expectation:
-        """Return the expectation, marked as refuted if it differs from ``dimension``, which is
-        proved, and its stated hypotheses hold.
+        """Return the expectation, marked as refuted if ``dimension``, which is proved, is another.
+
+        If a stated hypothesis fails, nothing is refuted.
         """
         # where a hypothesis fails, or the formula is undefined, nothing was predicted
         if self.fails or self.value in (None, dimension):

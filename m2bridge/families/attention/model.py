@@ -241,10 +241,11 @@ class SingleLayerAttention(LayerSizes, Model):
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """Return an iterator over a lower bound for the dimension, which needs no expanded map.
 
-        The bound is the rank of the differential of one small case with d ≤ 2, by a theorem that
-        carries it to this case. Nothing is yielded if random weights do not reach the rank.
+        If the differential of a small case, with d ≤ 2, has at random weights the largest rank that
+        it can have, the dimension of this case is at least the number of its weights up to
+        rescaling (theorem-one-block). This number is yielded, and otherwise nothing.
 
-        ``None`` for small cases, whose map is expanded to compute the rank of its own differential.
+        ``None`` for cases with few coordinates: the rank of their own differential is computed.
         """
         if self.coordinate_count <= MAX_EXPANDED_COORDINATES:
             return None

@@ -77,9 +77,9 @@ def stated_singular(network: FilterSizes) -> Numbers | None:
 def opposite_zeros(zeros: ZeroType) -> bool:
     """Return whether one filter begins with a zero and a different one ends with a zero.
 
-    It is asked of filters with one placement of the zeros, that of :meth:`ZeroType.placed`. (If it
-    is so, a zero can be moved to the end of the one filter and a zero to the front of the other,
-    which keeps the function; so the function has further preimages.)
+    That is so for one placement of the zeros, that of :meth:`ZeroType.placed`, if it is for any. (A
+    zero can then be moved to the end of the one filter and a zero to the front of the other, which
+    keeps the function; so the function has further preimages.)
     """
     places = zeros.placed()
     for i, (in_front, _) in enumerate(places):

@@ -108,14 +108,14 @@ class DeepAttention(NetworkSizes):
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue]:
         """Return an iterator over lower bounds for the dimension, the quickest first.
 
-        Each is found, when the iterator comes to it, from the rank of a differential modulo a prime
-        or in balls, or from a theorem where that is too large, and has the title of its method.
-        ``characteristic`` is that of the field of the parameters: 0, or a prime.
+        Each is computed when the iterator comes to it: the rank of a differential modulo a prime or
+        in balls, or a bound by a theorem. Its title says which. ``characteristic`` is that of the
+        field of the parameters: 0, or a prime.
 
         Raises
         ------
         InvalidCaseError
-            For softmax in positive characteristic.
+            By the iterator, for softmax in positive characteristic.
         TooLargeError
             By the iterator, if a rank is too large to compute and no theorem decides.
         """

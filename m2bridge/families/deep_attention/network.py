@@ -445,9 +445,8 @@ def output(
 
 
 class LayerInput(NamedTuple):
-    """What a layer computes with: the tokens Y that enter it, and the scores of its heads.
-
-    ``sigmas`` are the normalized scores σ(YᵀAY), one matrix for each head.
+    """What a layer computes with: the tokens Y that enter it, and ``sigmas``, the normalized scores
+    σ(YᵀAY), one matrix for each head.
     """
 
     Y: MatrixLike
@@ -462,7 +461,8 @@ class AllTokens(NamedTuple):
 
 
 def _all_tokens(network: Network, X: MatrixLike, numbers: NumberSystem, skip: bool) -> AllTokens:
-    """Return the tokens before each layer, with their scores, and those after the last layer.
+    """Return the tokens before each layer, with the normalized scores σ(Z_h) of its heads, and the
+    tokens after the last layer.
 
     X has the tokens that enter the network, as its columns.
     """

@@ -263,11 +263,11 @@ def _cut_off_volume(points: tuple[IntegerVector, ...]) -> int:
     """Return the normalized volume between 0 and the convex hull of the nonzero elements of the
     semigroup that the points generate.
 
-    The semigroup is pointed, as a quotient by a face is: 0 is a vertex of the hull of 0 and the
-    generators. Facets of the hull of the nonzero elements that can be seen from 0 are facets of the
-    hull of the generators; so the volume is that of the hull of 0 and the generators less that of
-    the hull of the generators. Many faces of a polytope have the same quotients, so that results
-    are cached.
+    The points are not 0 and generate ℤⁿ as a group, in which volumes are normalized. The semigroup
+    is pointed, as a quotient by a face is: 0 is a vertex of the hull of 0 and the generators. What
+    lies between 0 and the other elements is the hull of 0 and the generators without the hull of
+    the generators, since only facets of the latter can be seen from 0. Many faces of a polytope
+    have the same quotients, so that results are cached.
     """
     zero = (0,) * len(points[0])
     return volume_in_space([zero, *points]) - volume_in_space(points)

@@ -379,17 +379,17 @@ def _has_all(config: Mapping[str, Any], keys: Iterable[str]) -> bool:
 
 
 def _key_value_heads(text: Mapping[str, Any], rule: str | None, heads: int) -> int | None:
-    """Return the number of heads of keys and values: that of the queries, ``heads``, where nothing
-    is said; ``None`` if a key that has to say it has no positive number.
+    """Return the number of heads of keys and values: that of the queries, ``heads``, where the
+    configuration ``text`` has no positive number for it.
 
-    ``rule`` is how the configuration ``text`` says it, by the row of the table: ``falcon``,
-    ``multi_query``, ``chatglm`` or ``mpt``; ``None`` for a key such as ``num_key_value_heads``.
+    ``rule`` is how it is said, by the row of the table: ``falcon``, ``multi_query``, ``chatglm`` or
+    ``mpt``; ``None`` for a key such as ``num_key_value_heads``. Returned is ``None`` for
+    ``chatglm`` only: if its number of groups counts, and is no positive number.
     """
-    one_or_all = 1 if text.get("multi_query", True) else heads
-    if rule == "multi_query":
-        return one_or_all
-    if rule == "falcon" and not text.get("new_decoder_architecture", False):
-        return one_or_all
+    # new models of falcon have a key with a number, read below as for other models
+    is_old_falcon = rule == "falcon" and not text.get("new_decoder_architecture", False)
+    if rule == "multi_query" or is_old_falcon:
+        return 1 if text.get("multi_query", True) else heads
     if rule == "chatglm":
         # The number of groups counts only if this key is true.
         if not text.get("multi_query_attention", False):

@@ -486,7 +486,7 @@ def hessian(chart: Chart, nu: Function) -> Any:
 def _by_k_and_q(
     chart: Chart, values: Mapping[tuple[Place, Place], int]
 ) -> dict[tuple[WeightPlace, WeightPlace], int]:
-    """The second derivatives of ν∘φ by an entry of K and one of Q, by the places of the two.
+    """The derivatives ∂²(ν∘φ)/∂K_jp ∂Q_ji that are not zero, each at its two places.
 
     With the unit matrices K' and Q' of the entries they are ν(f(A', V)), A' = K'ᵀQ'. ``values`` has
     ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V.

@@ -212,9 +212,10 @@ def membership_of(
     function : mapping from coordinate name to rational number
         Reduced coordinates ``c_k_i_p_q``; those left out are zero.
     weights : pair of Matrix, optional
-        A and V with exact entries, weights of the function: the witness where it is zero.
+        A and V with exact entries, weights of the function, which is checked. They are the witness
+        if the function is zero, and the rank of A is not too large; else others are found.
     remark : str, optional
-        The remark of the result about these weights.
+        The remark of the result: what was done to read the function or its weights.
 
     Raises
     ------
@@ -223,11 +224,12 @@ def membership_of(
     TooLargeError
         If there are too many coordinates to be stored.
     ContradictionError
-        If the weights that were found do not give the function, or there are more than two.
+        If the weights that were found do not give the function, or there are more than two, which
+        Theorem 3.2 excludes.
     MethodUnavailableError
         If the weights are irrational and their numbers too long.
     """
-    chart = Chart.of(quadratic_forms(model, function))
+    chart = Chart.of(quadratic_forms(model, function))  # None for the zero function
     if weights is not None and not _have_function(weights, function):
         raise InvalidCaseError("weights", "must be weights of the given function")
     if chart is not None:

@@ -91,7 +91,7 @@ def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
     """
     if is_birational(shape):
         integrals = chern_integrals(shape.d, shape.alpha)
-    else:
+    else:  # α = d' = 1 < d
         integrals = symmetric_integrals(shape.d)
     return polar_sums(integrals, _second_factor_coordinate_count(shape))
 

@@ -567,16 +567,16 @@ def _cut_off_below_zero(loss: FloatInterval) -> FloatInterval:
 
 
 def _value(polynomial: Any, point: Sequence[Any]) -> Any:
-    """The value of an affine-linear polynomial at a point.
+    """The value at a point of an affine-linear polynomial of SymPy's, with integer coefficients.
 
     The coordinates of the point, at least one, are intervals or rational numbers.
     """
-    zero = 0 * point[0]  # an interval or a rational number as they are
+    zero = 0 * point[0]  # of the type of the coordinates
     total = zero
     for exponents, coefficient in polynomial.terms():
         term = zero + int(coefficient)
         for exponent, x in zip(exponents, point, strict=True):
-            if exponent:
+            if exponent:  # it is 0 or 1
                 term *= x
         total += term
     return total

@@ -498,17 +498,18 @@ def _fibre_degree(network: Network) -> int:
     """The number of linear spaces of which a fibre consists, up to the torus (proposition-fibres).
 
     It is 1 unless M has rank one, M = h mᵀ. Then m can be exchanged with a linear factor of q_l,
-    which keeps the function, and each such factor gives one more linear space.
+    which keeps the function, and each such factor gives one more linear space. By a hypothesis of
+    the statement no width but the last is 1, so that m and k are independent.
     """
     rank_of_M = min(network.widths)
     if rank_of_M > 1:
         return 1
-    rank_of_last = network.ranks[-1]
+    rank_of_last = network.ranks[-1]  # α_l
     if network.last_whole_layer == network.depth:
         # f = l: all of A_l is seen. If A_l = k qᵀ has rank one, m can be exchanged with k.
         return 2 if rank_of_last == 1 else 1
-    # f < l: of A_l only the form q_l is seen, generic of its rank. It has two linear factors if
-    # its rank is 2, else none.
+    # f < l: of A_l only the form q_l is seen, whose rank is min(2 α_l, r_l) in general. It has two
+    # linear factors if its rank is 2, else none.
     rank_of_form = min(2 * rank_of_last, network.narrowest[-1])
     return 3 if rank_of_form == 2 else 1
 

@@ -82,14 +82,14 @@ def ideal(base: BaseCase) -> Basis:
     The fibre is the set of (A', V') with A'_11 = V'_11 = 1 and the same function. All other weights
     follow from z; the equations say that each coordinate of their function is that of the
     representative. The rank of A' need not be limited: where a column of A or a row of V is zero,
-    so it is in all of the fibre (docs/all-sizes.md#lemma-fibre-equations). The reduced Gröbner
-    basis of the ideal is returned.
+    so it is in all of the fibre (docs/all-sizes.md#lemma-fibre-equations), and A has only r columns
+    that are not zero. The reduced Gröbner basis of the ideal is returned.
     """
     orbit, d = base
     r, s, _ = orbit
     context = ring(d - 1)
     c = cases.function(cases.representative(orbit))
-    size = cases.Case(d=d, d_out=s, a=r, t=2)
+    size = cases.Case(d=d, d_out=s, a=r, t=2)  # fibres are the same for all t ≥ 2
     # the only (A', V') with this first row of V' that can have the function c
     other_weights = weights_with_first_row(c, (1, *context.gens()), size)
     other_c = cases.function(other_weights)

@@ -166,8 +166,9 @@ def _singular_orbits_if_birational(found: Fibres, birational: isl.Set) -> isl.Se
 def _singular_orbits_if_symmetric(symmetric: isl.Set) -> isl.Set:
     """The singular orbits over the sizes ``symmetric``, those with α = d' = 1 < d.
 
-    There functions are symmetric matrices of rank at most two: for d ≥ 3 those of rank one are
-    singular, for d = 2 none (docs/mathematics.md#proposition-singular-symmetric).
+    There functions are products of a vector and a symmetric matrix k vᵀ + v kᵀ of rank at most two.
+    Its rank is one exactly at the orbit :data:`SQUARE`. That is singular for d ≥ 3; for d = 2 no
+    orbit of nonzero functions is (docs/mathematics.md#proposition-singular-symmetric).
     """
     over_large_symmetric = orbits_over(symmetric.intersect(sizes("d >= 3")))
     return orbits(SQUARE).intersect(over_large_symmetric)
