@@ -147,7 +147,7 @@ class RankAtPoints(NamedTuple):
 
 
 def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -> RankAtPoints:
-    """The largest rank of the differential at some random points, and the field of these points.
+    """The largest rank of the differential at some random points, and the field of such a point.
 
     The rank is a lower bound for the dimension of the closure of the image, and equal to the
     generic rank unless all the points are unlucky. Where the given field has few elements, points
@@ -159,6 +159,8 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
         Without relations.
     enough : int
         An upper bound for the rank: when it is reached, no other point is tried.
+    field : CoefficientField
+        QQ, or GF(p) where p divides no denominator of the map.
     """
     p = field.characteristic
     seeds = range(SEED, SEED + POINTS_PER_FIELD)
@@ -315,7 +317,7 @@ def _work_of_one_rank(
 
 
 def _varying_parameters(images: Sequence[IntegerTerms]) -> list[int]:
-    """The numbers of parameters such that scalings can make all others 1 at a general point.
+    """The positions of parameters such that scalings can make all others 1 at a general point.
 
     Scalings x_j ↦ c^(u_j) x_j for which every image is homogeneous belong to the vectors u that are
     orthogonal to all differences of two exponents of one image. Let the pivots be those of the
@@ -324,8 +326,9 @@ def _varying_parameters(images: Sequence[IntegerTerms]) -> list[int]:
     """
     differences = set[tuple[int, ...]]()
     for image in images:
-        first, *others = image or [()]
-        differences.update(tuple(map(sub, exponents, first)) for exponents in others)
+        if image:  # else it is zero, and has no exponents
+            first, *others = image
+            differences.update(tuple(map(sub, exponents, first)) for exponents in others)
     if not differences:  # all images are monomials
         return []
     pivots, _ = pivot_columns(sorted(differences))
@@ -346,8 +349,10 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     """The rank of the Jacobian matrix, or of some of its rows, at a random point over GF(p^k).
 
     Both are lower bounds for the generic rank, for which ``enough`` is an upper bound: so of a
-    matrix with too many entries, only some rows are taken at random, more than ``enough``. The
-    exponent k is :func:`extension_degree`, and ``free`` is a parametrization without relations.
+    matrix with more than :data:`MAX_EXTENSION_ENTRIES` entries, only some rows are taken at random,
+    at least ``enough`` + :data:`MAX_SPARE_ROWS` if there are so many. The exponent k is
+    ``extension_degree(p)``, ``free`` a parametrization without relations, and ``seed`` the seed of
+    the random numbers.
 
     The rank is computed over GF(p). There GF(p^k) is a space of dimension k with the basis z^0, …,
     z^(k−1), and multiplication by an element a is a k × k matrix, whose row i has the coordinates
@@ -360,8 +365,8 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     point = [field([chance.randrange(p) for _ in range(k)]) for _ in free.source.variables]
     # Over GF(p) a row becomes k rows, with k entries for each of its len(point) entries.
     affordable_rows = MAX_EXTENSION_ENTRIES // max(1, k * k * len(point))
-    most_rows = max(enough + MAX_SPARE_ROWS, affordable_rows)
-    images = chance.sample(free.images, min(most_rows, len(free.images)))
+    wanted_rows = max(enough + MAX_SPARE_ROWS, affordable_rows)
+    images = chance.sample(free.images, min(wanted_rows, len(free.images)))
     powers = [field.gen() ** i for i in range(k)]
     rows = []
     for gradient in jacobian_at(images, point):

@@ -97,7 +97,7 @@ class ExtensionField(CoefficientField):
             )
 
     def _checked_polynomial(self) -> tuple[Any, ...]:
-        """The coefficients of the minimal polynomial, made monic, of 1, a, a², …
+        """The coefficients of 1, a, a², … in the minimal polynomial, made monic.
 
         Raises
         ------
@@ -347,7 +347,7 @@ def gaussian_field(name: str = "I") -> ExtensionField:
 
 
 def check_prime_field(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError for coefficients that are not in QQ or GF(p).
+    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ or GF(p).
 
     ``what`` names for the message what is not available over other coefficients, in the plural, as
     "images".
@@ -357,7 +357,7 @@ def check_prime_field(given: CoefficientField, what: str) -> None:
 
 
 def check_no_generators(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError for coefficients that are not in QQ, GF(p) or ZZ.
+    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ, GF(p) or ZZ.
 
     ``what`` names for the message what is not available over extension fields, in the plural.
     """
@@ -390,7 +390,7 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         self.one = self.dtype.one(self.mod.to_list(), self.dom)
 
     def new(self, element: Any) -> Any:
-        """An element from its coefficients, that of the highest power first, or from a number."""
+        """An element from the list of its coefficients, of the highest power first, or a number."""
         if not isinstance(element, list):
             element = [self.dom.convert(element)]
         return self.dtype(element, self.mod.to_list(), self.dom)

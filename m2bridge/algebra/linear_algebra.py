@@ -87,9 +87,9 @@ def rank_of(matrix: Any) -> int:
     """
     rows, columns = matrix.nrows(), matrix.ncols()
     primes = primes_from(LONG_PRIME)
-    largest_rank = -1
+    largest_rank = -1  # less than every rank, so the first prime sets ``minor_bits``
     product_bits = 0  # the product of the primes tried is at least 2^product_bits
-    while True:
+    while True:  # ends, since ``product_bits`` grows, and ``minor_bits`` does only with the rank
         check(elimination_price(rows, columns))
         modular_rank = int(flint.nmod_mat(matrix, next(primes)).rank())
         product_bits += PRIME_BITS
@@ -363,13 +363,17 @@ class Quotient:
         return result
 
     def classes(self, size: int) -> list[SparseVector]:
-        """The classes of e_0, …, e_(size−1), as combinations of those whose places do not lead."""
+        """The class of each of e_0, …, e_(size−1), as {j: coefficient of e_j}, where j only runs
+        through places that do not lead.
+        """
         return [self.forms.get(place, {place: 1}) for place in range(size)]
 
     def _sparse_round(
         self, rows: list[NumberedRow]
     ) -> tuple[dict[Any, SparseVector], list[NumberedRow]]:
         """Solve for the leading places of some rows, and put the solutions into all other rows.
+
+        The numbers of the rows that were solved are added to ``chosen``.
 
         Returns
         -------

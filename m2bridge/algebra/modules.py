@@ -80,7 +80,7 @@ Multidegree = tuple[int, ...]
 """The degree of an element of a graded ring: one integer for each grading."""
 
 TermPlace = tuple[int, Multidegree, int]
-"""Homological degree, degree and weight of generators in a complex."""
+"""Homological degree, degree and weight (a number) of generators in a complex."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +105,12 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number in column i and row j: of generators of weight i + j in degree i."""
+        """The number of generators of weight i + j in homological degree i: column i, row j."""
         return self.rows.get(place, 0)
 
     @property
     def rows(self) -> dict[tuple[int, int], int]:
-        """The nonzero numbers of generators by pairs: homological degree i, and weight less i."""
+        """The nonzero numbers of generators, by pairs (homological degree i, weight minus i)."""
         table: Counter[tuple[int, int]] = Counter()
         for (i, _, weight), count in self.entries:
             table[i, weight - i] += count
@@ -314,7 +314,7 @@ class Matrix(Named, Typeset):
     entries : tuple of rows
         One row for each generator of the target.
     degree : tuple of int
-        Usually zero.
+        By how much the map raises degrees, usually zero.
 
     Examples
     --------
@@ -457,7 +457,7 @@ class GroebnerBasis(AsText, Typeset):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RingMap(Named, Typeset):
-    """A ring homomorphism, by the images of the variables (those of the coefficients last).
+    """A ring homomorphism: the images of the variables of ``source``, then of its coefficients'.
 
     Examples
     --------

@@ -126,9 +126,9 @@ class PolynomialMap:
         Raises
         ------
         ConversionError
-            If a name is not one, or something is not an exact polynomial in the parameters; text is
-            never evaluated. A constant without a value is a parameter that is also a coordinate
-            ("Parameters as constants" in ``docs/maps.md``).
+            If a name cannot be one of a variable, or something is not an exact polynomial in the
+            parameters; text is never evaluated. A constant without a value is a parameter that is
+            also a coordinate ("Parameters as constants" in ``docs/maps.md``).
 
         Examples
         --------
@@ -268,6 +268,7 @@ class PolynomialMap:
         (Fraction(1, 4), 2)
         """
         exact = self._exact_point(point)
+        # ``evaluate`` is the function of this module, which takes one polynomial.
         if any(evaluate(relation, exact) for relation in self.relations):
             raise ConversionError("the point does not satisfy the relations of the source")
         values: list[int | Fraction] = []
@@ -377,9 +378,10 @@ def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
 
 
 def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyElement:
-    """The polynomial with elements of another ring over the same field for its variables.
+    """The value of a polynomial where each variable is replaced by an element of a second ring.
 
-    ``images`` has one of these elements for each variable, at least one.
+    ``images`` are these elements, one for each variable, at least one; the second ring, in which
+    the value lies, is over the same field.
     """
     ring = images[0].ring
 
@@ -487,7 +489,7 @@ def reduce_linearly(
     ----------
     parametrization : PolynomialMap
     field : CoefficientField
-        Where linear dependence is meant, QQ or GF(p).
+        The field of the coefficients of linear relations, QQ or GF(p).
     preference : callable, optional
         The sort key of a position of a coordinate; in this order each coordinate is picked that
         does not depend on earlier ones. Without it, the order is that of positions.

@@ -208,19 +208,21 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
 
 
 def _dimension_of(vectors: Sequence[IntegerVector], face: Face) -> int:
-    """The dimension of a face, one less than that of the cone over it, which the vectors span."""
+    """The dimension of a face: one less than the rank of its vectors (1, p), which span the cone
+    over it.
+    """
     return int(flint.fmpz_mat([list(vectors[i]) for i in sorted(face)]).rank()) - 1
 
 
 def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> dict[Face, int]:
-    """Return the volume of each face in the lattice that its own points generate.
+    """Return the volume of each face in the lattice that its own vectors (1, p) generate.
 
     The volume is normalized: a simplex whose vectors are a basis of the lattice has volume 1. A
     face is cut into pyramids: their apex is one of its points, and their bases are its facets that
     do not contain the apex. In the lattice that base and apex generate, a pyramid has the volume of
     its base. In the lattice of the face, this is multiplied by the index of the smaller lattice.
 
-    ``dimensions`` are those of all faces, by :func:`faces`.
+    ``dimensions`` maps each face, not empty, to its dimension, as :func:`faces` returns them.
     """
     volume_of_face: dict[Face, int] = {}
     polytope_dimension = max(dimensions.values())
@@ -248,8 +250,9 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
 def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
     """The product of the pivots of an echelon form of the lattice that some vectors generate.
 
-    ``numbers`` are those of the vectors. The index of a lattice in a larger one with the same span
-    is the quotient of their products, since they have pivots at the same places.
+    ``numbers`` says which of ``vectors`` they are. The index of a lattice in a larger one with the
+    same span is the quotient of the two products, since both echelon forms have their pivots, which
+    are positive, at the same places.
     """
     generators = [list(vectors[i]) for i in sorted(numbers)]
     echelon = flint.fmpz_mat(generators).hnf().tolist()  # the Hermite normal form

@@ -65,11 +65,11 @@ def dimension(shape: PartitionTuple, size: int) -> int:
 
 
 def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[PartitionTuple]:
-    """Yield the partitions μ with at most ``rows`` parts whose S_μ is in S_λ ⊗ S_(size), λ the
-    shape, where S_(size) is the symmetric power Sym^size.
+    """Yield the partitions μ with at most ``rows`` parts for which S_λ ⊗ Sym^size contains S_μ, λ
+    the shape.
 
-    By Pieri's rule they are λ with ``size`` more boxes, no two in one column, and have multiplicity
-    1: μ_(i+1) ≤ λ_i ≤ μ_i.
+    By Pieri's rule they are λ with ``size`` more boxes, no two in one column, which says μ_(i+1) ≤
+    λ_i ≤ μ_i, and each has multiplicity 1.
     """
     # μ_i is at least λ_i, and at most λ_(i−1); μ_1 is at most λ_1 + size. μ can have one part more
     # than λ, for which the lower bound is 0.
@@ -121,7 +121,7 @@ def littlewood_richardson(
     {(2, 1, 1): 1, (2, 2): 1}
     """
     total: Counter[PartitionTuple] = Counter()
-    if len(first) > rows:  # so has each ν, which contains λ
+    if len(first) > rows:  # each ν contains λ, and has at least as many parts
         return {}
     for order, sign in signed_permutations(len(second)):
         sizes = [second[i] - i + j for i, j in enumerate(order)]
@@ -140,7 +140,7 @@ def _pieri_product(
     """The coefficients of the product of Σ terms[λ] S_λ with S_(size), the symmetric power
     Sym^size, by Pieri's rule.
 
-    Partitions with more than ``rows`` parts are left out.
+    Partitions with more than ``rows`` parts are left out: further products only add boxes.
     """
     product_terms: Counter[PartitionTuple] = Counter()
     for shape, coefficient in terms.items():
@@ -191,7 +191,8 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     Parameters
     ----------
     counts : mapping from tuples of partitions to int
-        The dimensions of the dominant weights; those that are left out have dimension 0.
+        The dimensions of the weight spaces of dominant weights, which are tuples of one partition
+        for each space; weights that are left out have dimension 0.
     sizes : tuple of int
         The sizes of the groups GL, the dimensions of the spaces.
 

@@ -111,7 +111,9 @@ def ideal(
 
 
 def _listing_of(item: Any) -> Listing:
-    """The polynomials in a text, with what it says of their ring; or one object, without more."""
+    """The polynomials in a text, with what the text says of their ring; or a single polynomial that
+    is no text, alone.
+    """
     if isinstance(item, str):
         return listing(item)
     return Listing((item,))
@@ -232,7 +234,7 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     Raises
     ------
     ConversionError
-        If it does not have that form, or no generators were found.
+        If it does not have that form, or its generators are ``null``: none were found.
 
     Examples
     --------
@@ -353,7 +355,8 @@ def read_ideal_file(
         :func:`m2bridge.ideals.listings.listing`. A line that ends with an operation goes on in the
         next one; in plain text lines that begin with ``#`` are comments.
     field : CoefficientField, optional
-        Where the file names none; QQ when left out.
+        The field if the file names none, QQ when left out; a table that names a different one is
+        refused.
     plain : bool, optional
         Whether plain text is read; else the file has to be in TOML.
 

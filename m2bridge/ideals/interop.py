@@ -330,7 +330,7 @@ def sage_text(ideal: GeneratingSet) -> str:
 
 
 def _check_names_for_sage(ideal: GeneratingSet) -> None:
-    """Raise ConversionError if a variable is not named as one of Python."""
+    """Raise ConversionError if a variable has no name that Python takes, or that of a keyword."""
     for name in ideal.ring.variables:
         if not is_name(name) or iskeyword(name):
             raise ConversionError(f"Sage accepts no variable of the name {name!r:.60}")
@@ -525,9 +525,11 @@ def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
     context = _flint_context(ideal.ring)
     polynomials = []
     for generator in ideal.generators_or_zero:
-        terms = integer_coefficients(generator)  # over QQ without denominators
+        terms: dict[Any, Any]
         if ideal.ring.field == QQ:
             terms = {monomial: flint_rational(c) for monomial, c in generator.items()}
+        else:  # GF(p) or ZZ, where the integers are residues or the coefficients themselves
+            terms = integer_coefficients(generator)
         polynomials.append(context.from_dict(terms))
     return polynomials
 

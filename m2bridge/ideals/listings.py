@@ -98,7 +98,7 @@ _EQUATION = re.compile(r"(?s)\s*Eq\((?P<sides>.*)\)\s*")
 _SYMPY = re.compile(r"(?s)\s*(?:Poly|GroebnerBasis)\((?P<body>.*)\)\s*")
 """SymPy's polynomial or Gröbner basis with its arguments."""
 _OPTION = re.compile(r"\s*(domain|modulus|order)\s*=\s*'?([^']*)'?\s*")
-"""An argument of these that has a name, and its value, perhaps in quotes."""
+"""A named argument of SymPy's ``Poly`` or ``GroebnerBasis``, and its value, perhaps in quotes."""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 """The closing bracket of each opening one."""
 
@@ -275,7 +275,9 @@ def _check_first_comma(body: str) -> None:
 
 
 def _is_listing(part: str) -> bool:
-    """Whether a part of a list is in brackets, not empty ones, or a polynomial of SymPy."""
+    """Whether a part of a list is in brackets with content, or ``Poly(…)`` of SymPy, so that it has
+    to be read by :func:`listing` and is not the text of one polynomial.
+    """
     return bool(_text_in_brackets(part)) or _SYMPY.fullmatch(part) is not None
 
 
@@ -431,7 +433,8 @@ def named_field(text: str) -> CoefficientField:
     Raises
     ------
     ConversionError
-        If it is the name of no field: text with polynomials is refused by this error everywhere.
+        If it is the name of no field, or not of one that m2bridge has; it stands in for
+        InvalidCaseError, as all errors about texts with polynomials are of this class.
     """
     try:
         return parse_coefficients(text)

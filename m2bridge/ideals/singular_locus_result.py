@@ -11,7 +11,6 @@ from m2bridge.convert.printing import (
     ideal_latex,
     ideal_macaulay2,
     ideal_text,
-    polynomial_text,
 )
 from m2bridge.ideals import MAX_SHOWN_EQUATION_CHARS, MAX_SHOWN_EQUATIONS
 from m2bridge.results.base import Result, result_json
@@ -110,12 +109,12 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
             "title": self.title or None,
             "projective": self.projective,
             "coordinates": list(self.given.ring.variables),
-            "given": _generator_texts(self.given),
+            "given": generator_texts(self.given, most=None),  # all, in full
             "variety_dimension": self.variety_dimension,
             "variety": _components_json(self.variety),
             "dimension": self.dimension,
             "components": _components_json(self.components),
-            "generators": None if self.ideal is None else _generator_texts(self.ideal),
+            "generators": None if self.ideal is None else generator_texts(self.ideal, most=None),
             "unfinished": self.unfinished or None,
             "proved": _components_json(self.proved),
             "rest_dimension": self.rest_dimension,
@@ -156,11 +155,6 @@ def _largest_dimension(components: Sequence[IrreducibleComponent[Any]] | None) -
 
 _PROJECTIVE = "dimensions of projective varieties; the irrelevant ideal is left out"
 """What a sheet says of a projective variety."""
-
-
-def _generator_texts(ideal: GeneratingSet) -> list[str]:
-    """The texts of the generators of an ideal."""
-    return list(map(polynomial_text, ideal.generators))
 
 
 def _components_json(
@@ -209,7 +203,7 @@ def _table_of_components(title: str, components: Iterable[IrreducibleComponent[A
 def bound_text(rest_dimension: int | None) -> str | None:
     """In words, an upper bound for the dimension of components that were not found before a limit.
 
-    −1 says that there are no such components; ``None``, without a bound, is returned as it is.
+    −1 says that there are no such components; ``None``, for no bound, is returned as it is.
     """
     if rest_dimension is None:
         return None

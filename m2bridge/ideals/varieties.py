@@ -116,7 +116,7 @@ def _components_of_locus(
 
     ``None`` if a limit came before.
     """
-    if "degrees" not in answer:
+    if "degrees" not in answer:  # they are printed last
         return None
     return _sort_components(given, measured_primes_in(answer, "primes", "dimensions", "degrees"))
 
@@ -212,7 +212,7 @@ def _sort_key(component: IrreducibleComponent[Any]) -> tuple[int, int, tuple[int
 
 
 def _tidy_in_class_of(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:
-    """The ideal ``found``, tidied, as an object of the class of ``given``, in the ring of that."""
+    """The ideal ``found``, of the ring of ``given``, tidied and as an object of given's class."""
     return replace(given, generators=tidy(found).generators)
 
 
