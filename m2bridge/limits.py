@@ -204,7 +204,8 @@ def start(option: str = "--timeout") -> None:
 def limited(
     timeout: float | None, now: Callable[[], float] | None = None, begin: float | None = None
 ) -> Iterator[Clock]:
-    """Limit the time of the block; an earlier deadline of an enclosing block stays.
+    """Limit the time of the block, which gets the clock; an earlier deadline of an enclosing block
+    stays.
 
     Parameters
     ----------
@@ -247,14 +248,15 @@ def limit_of(seconds: float) -> str:
 
 @contextmanager
 def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
-    """Limit the block to a part of the remaining time; the rest is for the code after it.
+    """Limit the block, which gets the clock, to a part of the remaining time; the rest is for the
+    code after it.
 
     Parameters
     ----------
     part : float
         More than 0, at most 1.
     otherwise : float, optional
-        Seconds for the block where there is no limit.
+        Seconds for the block where there is no limit; when left out, the block has none either.
     """
     outer = clock()
     now = outer.now()

@@ -283,7 +283,10 @@ def _end_by_waiting(pipe: int) -> None:
 
 
 def exit_text(status: int) -> str:
-    """Return how a process ended, by its exit status, as text that follows its name."""
+    """Return how a process ended, by its exit status, as text that follows its name.
+
+    For example ``was killed by SIGKILL`` for −9, and ``ended with exit status 3``.
+    """
     if status < 0:
         killer = signal_of(status)  # Python has no names for real-time signals
         return f"was killed by {killer.name if killer else f'signal {-status}'}"

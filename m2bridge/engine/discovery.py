@@ -108,7 +108,8 @@ def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
     EngineNotFoundError
         If there is no Macaulay2.
     EngineVersionError
-        If the named program is older than 1.21 or not Macaulay2.
+        If the program is older than 1.21 or not Macaulay2: the one that the user names, or the
+        first that was found where none is usable.
     """
     return first_usable(map(probed, candidates(explicit)))
 
@@ -273,7 +274,8 @@ def _why_not_started(program: Path, reason: OSError) -> str:
 def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
     """Return the last line that a program printed to standard error, as the end of a sentence.
 
-    It is empty if the program printed nothing there.
+    That is `` and complained '…'``, with the last 160 characters of the line; the text is empty if
+    the program printed nothing there.
     """
     last = answer.stderr.decode(errors="replace").strip().rpartition("\n")[2]
     return f" and complained '{printable(last)[-160:]}'" if last else ""

@@ -62,8 +62,8 @@ class Msolve:
 def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
     """Return all programs msolve that are found, each asked whether it works.
 
-    They are that of the wheel, that on PATH, and that beside the Macaulay2 program ``macaulay2``,
-    in this order.
+    They are, in this order, the program of the wheel, the one on PATH, and the one that was
+    installed with the Macaulay2 program ``macaulay2``, if its path is given.
     """
     places: list[tuple[str, Path]] = []
     in_wheel = _in_wheel()
@@ -86,9 +86,10 @@ def usable(macaulay2: Path | None = None) -> Msolve | None:
 
 
 def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
-    """Return the msolve that a Macaulay2 can use, and the name of what isolates real points.
+    """Return the msolve that a Macaulay2 can use, and what isolates real points with its version.
 
-    If there is none, the first is ``None``, and the name is that of a package of Macaulay2.
+    These are the program and ``msolve 0.10.1``, for example; without a usable program ``None`` and
+    ``Macaulay2's RealRoots (1.26.06)``.
     """
     macaulay2 = None
     if isinstance(engine, Session):  # other engines do not say where their program is
@@ -123,7 +124,8 @@ def _in_wheel() -> Path | None:
 def _probed(origin: str, program: Path) -> Msolve:
     """Return a program after asking it for its version and the solution of a small system.
 
-    ``origin`` is where the program was found, in words; the result says why it is refused.
+    ``origin`` is where the program was found, in words; the ``refusal`` of the result says why it
+    cannot be used.
     """
     found = Msolve(origin, program, version="", refusal="")
     try:

@@ -120,7 +120,7 @@ class Conversation:
             raise EngineError(self.why_closed)
 
     def settings(self) -> Mapping[str, str]:
-        """Environment variables for the process, where the user has not set them."""
+        """Environment variables for the process, by name; one that the user has set stays so."""
         return {}
 
     def start(self) -> None:
@@ -344,7 +344,8 @@ class Conversation:
     def close(self, reason: str = "it was closed") -> None:
         """End Macaulay2 and its descendants; the next request starts it again.
 
-        A request of another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
+        ``reason``, a clause whose subject is Macaulay2, becomes :attr:`why_ended`. A request of
+        another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
         """
         with self._its_turn(seconds=0) as mine:
             process = self.process
@@ -354,7 +355,7 @@ class Conversation:
                 process.stop()  # the thread that waits for its answer does the rest
 
     def remove(self, reason: str) -> None:
-        """End Macaulay2 for good, and remove its folder."""
+        """End Macaulay2 for good, and remove its folder; ``reason`` becomes :attr:`why_closed`."""
         self.why_closed = reason
         self.close()
         if self._scratch is not None:
@@ -562,7 +563,7 @@ class Session(Conversation):
         self.end("this session is over because its with block was left: make another Macaulay2()")
 
     def end(self, reason: str = "this session was ended: make another Macaulay2()") -> None:
-        """End Macaulay2 for good."""
+        """End Macaulay2 for good; ``reason`` is the message of errors at a later use."""
         self.remove(reason)
 
 

@@ -137,7 +137,10 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Display(Evaluation):
-    """An evaluation whose value is in the wire format, with its text as Macaulay2 writes it."""
+    """An evaluation whose value is in the wire format, with the text that Macaulay2 writes for it.
+
+    The text is empty, and the value ``None``, if the last statement ends with a semicolon.
+    """
 
     text: str
 
@@ -194,7 +197,8 @@ class Evaluator(Conversation):
 
         ``inputs`` are Python objects by the names of the symbols to which they are bound before.
         ``form`` says how the value is sent: ``value``, ``reference`` or, for no value, ``""``;
-        ``file`` is the name of the code in error messages.
+        ``file`` is the name of the code in error messages, made here if it is empty. ``timeout`` is
+        in seconds; ``None`` adds no limit to those of the process and the computation.
 
         Raises
         ------
@@ -221,9 +225,10 @@ class Evaluator(Conversation):
         )
 
     def _advice(self, code: str, inputs: Mapping[str, Any]) -> str:
-        """Return advice for code with a symbol that only an earlier call has defined; else ''.
+        """Return advice for code with a symbol that only an earlier call has defined.
 
-        ``inputs`` has the symbols that are set for this code.
+        It is on a line of its own, which begins with a line break; the text is empty if there is no
+        such symbol. ``inputs`` has the symbols that are set for this code.
         """
         used = _NAME.findall(_STRING_OR_COMMENT.sub(" ", code))
         own = defined_names(code).union(inputs)
@@ -310,7 +315,9 @@ def _boolean(flag: bool) -> str:
 
 
 def bindings_of(inputs: Mapping[str, Any]) -> str:
-    """Return Macaulay2 code that binds Python objects to their names; empty without objects.
+    """Return Macaulay2 code that binds the objects in ``inputs`` to symbols of their names.
+
+    It is empty without objects.
 
     Raises
     ------
