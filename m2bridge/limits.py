@@ -137,7 +137,9 @@ def clock() -> Clock:
 
 
 def check(price: float = 0.0) -> None:
-    """Check the deadline of the running computation; see :meth:`Clock.check`."""
+    """Raise TimeLimitError if the deadline of the running computation has passed, or if a next step
+    that takes ``price`` seconds would end after it: see :meth:`Clock.check`.
+    """
     _current.get().check(price)
 
 

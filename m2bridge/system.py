@@ -95,7 +95,9 @@ def address_space() -> int | None:
 
 
 def limit_address_space(most: int) -> None:
-    """Limit the address space of this process and its children; an earlier limit is not raised.
+    """Limit the address space of this process and its children to ``most`` bytes.
+
+    An earlier limit that is lower stays.
 
     This has no effect where :func:`limits_memory` is false.
 
@@ -225,9 +227,9 @@ def has_ended(child: int) -> bool:
 
 
 def kill_group(leader: int) -> None:
-    """Kill a process group, if it exists.
+    """Kill the process group whose number is ``leader``, the id of its first process, if it exists.
 
-    macOS raises PermissionError if all its processes are zombies.
+    macOS refuses this by PermissionError if all its processes are zombies: they have ended anyway.
     """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)

@@ -265,11 +265,13 @@ class _GeneralPoint(NamedTuple):
 
     @property
     def value_bits(self) -> int:
-        """The exponent e for which 2^e = B^W exceeds all values of minors at the point."""
+        """The exponent e with 2^e = B^W, where W = ∏ (D_j + 1), which exceeds all values of minors
+        at the point.
+        """
         return self.base_bits * prod(degree + 1 for degree in self.degrees)
 
     def modulo(self, prime: int, parameter_count: int) -> list[int]:
-        """The residues of the coordinates of the point, one for each parameter."""
+        """The residues of the coordinates of the point modulo ``prime``, one for each parameter."""
         point = [1] * parameter_count
         weight = 1  # w_j
         for j, degree in zip(self.varying, self.degrees, strict=True):
@@ -279,7 +281,7 @@ class _GeneralPoint(NamedTuple):
 
 
 def _general_point(images: Sequence[IntegerTerms], size_of_minors: int) -> _GeneralPoint:
-    """The point for minors of a size of the Jacobian matrix, whose rows are those of ``images``.
+    """The point for minors of this size of the Jacobian matrix, which has a row for each image.
 
     A product of entries from different rows has, in each parameter, at most the sum of the degrees
     of these rows as its degree, and at most the product of their norms as its norm.
@@ -305,9 +307,11 @@ def _row_norm(image: IntegerTerms) -> int:
 def _work_of_one_rank(
     images: Sequence[IntegerTerms], parameter_count: int, size_of_minors: int
 ) -> int:
-    """The number of steps for the rank of a Jacobian matrix at one point, modulo one prime.
+    """The number of steps for the rank of the Jacobian matrix of ``images`` at one point, modulo
+    one prime.
 
-    They are the derivatives of monomials, and the steps of elimination up to the size of minors.
+    They are the derivatives of monomials, and the steps of elimination up to ``size_of_minors``
+    pivots.
     """
     derivatives = 0
     for image in images:

@@ -30,7 +30,7 @@ IntegerVector = tuple[int, ...]
 ColumnT = TypeVar("ColumnT", bound=Hashable)
 """The key of a column in a sparse row: a number, a monomial or a name."""
 SparseVector = dict[Any, int]
-"""The nonzero coefficients by the basis vectors, which are numbers, or monomials."""
+"""Key of a basis vector, such as a number or a monomial → its coefficient, which is not zero."""
 
 PRIME_BITS = 61
 LONG_PRIME = 2**62 - 57
@@ -68,7 +68,7 @@ def rank_mod(rows: IntegerRows, prime: int) -> int:
 
 
 def column_products(left: flint.nmod_mat, right: flint.nmod_mat) -> list[Any]:
-    """The residues, for each j, of the scalar product of the j-th columns of two matrices."""
+    """For each j the scalar product, a residue, of the j-th columns of two matrices of one size."""
     columns = zip(left.transpose().table(), right.transpose().table(), strict=True)
     return [sum(map(mul, *pair)) for pair in columns]
 

@@ -223,7 +223,7 @@ class GeneralIdeal(AsText, Typeset):
 
 
 class MonomialIdeal(GeneralIdeal):
-    """A monomial ideal, by its monomials.
+    """A monomial ideal, given by its monomials.
 
     Examples
     --------
@@ -306,7 +306,7 @@ class Module(Named, Typeset):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Matrix(Named, Typeset):
-    """A homomorphism of modules, by a matrix.
+    """A homomorphism of modules, given by a matrix.
 
     Parameters
     ----------
@@ -395,7 +395,7 @@ class MutableMatrix(AsText, Typeset):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Vector(Named, Typeset):
-    """An element of a module, by its coefficients.
+    """An element of a module, given by its coefficients.
 
     Examples
     --------

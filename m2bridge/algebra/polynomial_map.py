@@ -235,10 +235,10 @@ class PolynomialMap:
 
     @property
     def image_degrees(self) -> tuple[int, ...] | None:
-        """Total degrees of the images, by which coordinates have positive weights.
+        """Total degrees of the images: the weights for which the ideal of the image is homogeneous.
 
-        ``None`` if an image or relation is not homogeneous, or an image is constant: then there are
-        no such weights.
+        ``None`` if an image or relation is not homogeneous, or an image is constant: then these
+        degrees are no such weights, or not positive.
         """
         degrees = tuple(map(total_degree, self.images))
         is_graded = all(map(is_homogeneous, self.images + self.relations))
@@ -314,7 +314,8 @@ class PolynomialMap:
     def check_field(self, field: CoefficientField) -> None:
         """Raise InvalidCaseError if the map has no reduction to this field.
 
-        It has none if the characteristic divides a denominator of a coordinate or a relation.
+        That is so if the characteristic divides a denominator of a coordinate or a relation, so
+        never over QQ.
         """
         p = field.characteristic
         if not p:
@@ -401,9 +402,10 @@ def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyEl
 
 
 def images_over(parametrization: PolynomialMap, ring: PolynomialRing) -> tuple[PolyElement, ...]:
-    """The images of the coordinates, in the parameters, with coefficients in ``ring.field``.
+    """The images of the coordinates in the ring of the map's parameters over ``ring.field``.
 
-    :meth:`PolynomialMap.check_field` refuses fields where a denominator is zero.
+    Only the field of ``ring`` counts. It is not checked here: :meth:`PolynomialMap.check_field`
+    refuses fields where a denominator is zero.
     """
     source = PolynomialRing(ring.field, parametrization.source.variables).sympy_ring
     return tuple(image.set_ring(source) for image in parametrization.images)
@@ -446,8 +448,8 @@ class LinearReduction:
     basis : tuple of int
         Positions of the independent coordinates among all coordinates.
     dependencies : tuple of (int, mapping from int to Fraction)
-        For each coordinate that is not in ``basis`` its position, and the nonzero coefficients of
-        its expression in the basis, by the positions of basis coordinates.
+        For each coordinate that is not in ``basis`` its position, and its expression in the basis:
+        position of a basis coordinate → coefficient, if that is not zero.
     """
 
     reduced: PolynomialMap
@@ -551,10 +553,9 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
 def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
     """Whether the images of the coordinates of two maps span the same space of polynomials.
 
-    The maps have the same parameters.
-
-    The closures of the two images then correspond under a linear isomorphism of the spaces that
-    they span. The spans U and V are equal exactly if dim U = dim V = dim (U + V).
+    The maps have the same parameters. Where the spans are equal, the closures of the two images
+    correspond under a linear isomorphism of the linear spaces that contain them. The spans U and V
+    are equal exactly if dim U = dim V = dim (U + V).
     """
     generators_of_spaces = first.images, second.images, first.images + second.images
     dimensions = set()

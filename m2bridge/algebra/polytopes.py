@@ -148,8 +148,8 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
 def _kept_rays(rays: Sequence[_Ray], number: int, values: Sequence[int]) -> list[_Ray]:
     """The rays whose forms are not negative on a new vector.
 
-    Where the form is zero on the vector, its number is among the numbers of zeros. ``number`` is
-    that of the vector, and ``values`` has the value of the form of each ray on it.
+    Where the form of a ray is zero on the vector, ``number``, the number of the vector, is added to
+    the zeros of the ray. ``values`` has the value of the form of each ray on the vector.
     """
     kept: list[_Ray] = []
     for (form, zeros), value in zip(rays, values, strict=True):
@@ -163,7 +163,8 @@ def _kept_rays(rays: Sequence[_Ray], number: int, values: Sequence[int]) -> list
 def _span_a_face(rays: Sequence[_Ray], i: int, j: int) -> bool:
     """Whether the rays with the numbers i and j span a face of dimension 2 of the cone of all rays.
 
-    They do exactly if no third ray has their common zeros.
+    They do exactly if no third ray is zero on all vectors on which both are zero. Source: Fukuda,
+    Prodon, *Double description method revisited*, 1996, Proposition 7.
     """
     _, zeros_of_i = rays[i]
     _, zeros_of_j = rays[j]

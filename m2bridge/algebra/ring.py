@@ -37,8 +37,8 @@ from m2bridge.system import decimal
 
 
 class PolyElement(rings.PolyElement):  # type: ignore[misc]
-    """A polynomial, by SymPy's name; SymPy writes those over GF(p) with residues from 0 to p − 1,
-    as FLINT has them.
+    """A polynomial of SymPy with another text: SymPy itself writes residues of GF(p) from 0 to p −
+    1, as FLINT has them. The class has the name of SymPy's own.
     """
 
     def str(self, *style: Any) -> str:

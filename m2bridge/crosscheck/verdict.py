@@ -122,9 +122,9 @@ class Verdict:
         dictionary: of the size, the orbit, weights and numbers; or of the key of a model, its
         dimension and the stated one.
 
-        ``None`` if the statement does not fail, or if the scope keeps no witness: that of the
-        closure as a whole, read from a certificate, where the two values say it all; and that of
-        the generators of all sizes, whose reason names the case.
+        ``None`` if the statement does not fail, or if its scope keeps no witness: a comparison for
+        the closure as a whole that was read from a certificate, where the two values say it all; or
+        the scope of the generators for all sizes, whose reason names the case.
         """
         return self.extent.witness
 
@@ -425,7 +425,8 @@ def _stored_global_comparison(
 ) -> GlobalComparison:
     """Return the comparison of two values of the whole closure that a certificate stores.
 
-    The arguments are those of :func:`from_certificate`.
+    ``data`` has the stored fields, as for :func:`from_certificate`; ``was_observed`` says whether
+    anything was observed, and ``numbers`` what the statement means for the case, if it is true.
     """
     observed = _stored_value(data["observed"])
     # the observed value for which the statement is vacuous; None if it never is
@@ -448,7 +449,9 @@ def _stored_orbitwise_comparison(
 ) -> OrbitwiseComparison:
     """Return the comparison orbit by orbit that a certificate stores.
 
-    The arguments are those of :func:`from_certificate`; ``data["concerned"]`` is a number.
+    ``data`` has the stored fields, as for :func:`from_certificate`, and ``data["concerned"]`` is a
+    number; ``was_observed`` says whether anything was observed, and ``orbits`` is the number of all
+    orbits of the case.
     """
     witness = None
     if data["witness"] is not None:
@@ -485,9 +488,10 @@ def _stored_value(value: Any) -> Any:
 def _stored_witness(
     orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any
 ) -> Witness:
-    """Return the witness whose entries in a certificate are these.
+    """Return the witness whose entries in a certificate are the keyword arguments.
 
-    All entries but the named ones are ``weights``, matrices by the names of parameters.
+    All entries but ``orbit``, ``predicted``, ``observed`` and ``numbers`` are weights: the name of
+    a parameter, such as A, and its matrix.
     """
     return Witness(
         orbit=orbit, weights=weights, predicted=predicted, observed=observed, numbers=numbers

@@ -262,7 +262,9 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def _why_not_started(program: Path, reason: OSError) -> str:
-    """Return the message about a program that the system could not start, by the system's error."""
+    """Return the message about a program that the system could not start; ``reason`` is the
+    system's error.
+    """
     if reason.errno in (errno.EMFILE, errno.ENFILE):
         return (
             f"{program} cannot be started, as too many files are open: raise the limit (ulimit -n)"

@@ -395,8 +395,8 @@ class Conversation:
         """Return the beginning of the message for a start that takes too long, which the limit in
         words follows: ``… did not start within``, or ``… in the 3.0 seconds that it had of``.
 
-        ``running`` has the earlier of two deadlines, that of the start and that of the computation,
-        and ``process_start`` is when the start began, on the clock of the computation.
+        ``running`` has the earlier of two deadlines, one for the start alone and the deadline of
+        the computation; ``process_start`` is when the start began, on the clock of the computation.
         """
         late = f"{self.candidate.program} did not start"
         if running.deadline < computation.deadline:  # the limit of 120 seconds for the start

@@ -59,14 +59,15 @@ def ideal(
         (:func:`m2bridge.ideals.listings.listing`), which a strict parser reads; nothing is
         evaluated.
     variables : sequence of str or sympy.Symbol, or one string such as "x y z", optional
-        Of the ring, in this order, which matters for Gröbner bases. When left out, those of the
-        ring of the first generator that has one, or that its text names; else all that occur, in
-        alphabetical order, numbers in names by their value.
+        The variables of the ring in their order, which matters for Gröbner bases. When left out,
+        the variables of the ring of the first generator that has a ring or names one in its text;
+        else all that occur, in alphabetical order, where x_2 comes before x_10.
     field : CoefficientField or str, optional
         Also by name: ``"GF(9)"``, ``"QQ[i]/(i^2+1)"`` with a root as a constant, ``"QQ(a,b)"`` with
-        parameters as constants. When left out, that of the generators that have one, or of the
-        roots and of I in expressions; else QQ. Polynomials over QQ are reduced modulo p where GF(p)
-        is asked for. ``"ZZ"`` is for ideals over the integers; SymPy's domain ZZ alone means QQ.
+        parameters as constants. When left out, the field of the generators that have one, or the
+        field of roots and of I in expressions; else QQ. Polynomials over QQ are reduced modulo p
+        where GF(p) is asked for. ``"ZZ"`` is for ideals over the integers; SymPy's domain ZZ alone
+        means QQ.
 
     Raises
     ------

@@ -330,7 +330,7 @@ def sage_text(ideal: GeneratingSet) -> str:
 
 
 def _check_names_for_sage(ideal: GeneratingSet) -> None:
-    """Raise ConversionError if a variable has no name that Python takes, or that of a keyword."""
+    """Raise ConversionError if a variable's name is no identifier of Python, or a keyword."""
     for name in ideal.ring.variables:
         if not is_name(name) or iskeyword(name):
             raise ConversionError(f"Sage accepts no variable of the name {name!r:.60}")

@@ -123,7 +123,8 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     def to_sheet(self) -> Sheet:
         """Facts, a table of components, and the equations that are too long for the table.
 
-        Components are those of the singular locus, or of the variety if none are known.
+        The table has the components of the singular locus, after a limit those that were proved; if
+        a limit was reached before any was, it has the components of the variety.
         """
         blocks: list[Block] = [Facts(_facts(self))]
         components = self.components or self.proved  # the latter is empty if no limit was reached

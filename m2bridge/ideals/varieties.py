@@ -134,7 +134,8 @@ def _radical_of_locus(answer: Answer, given: SomeIdeal) -> SomeIdeal | None:
 def _locus_over_extension(
     ideal: SomeIdeal, *, title: str, minors: Minors
 ) -> IdealSingularLocus[SomeIdeal]:
-    """The singular locus of V(I), and the components of both, for I over an extension field.
+    """The singular locus of V(I), with its components and those of V(I), for I over an extension
+    field.
 
     Let X be the scheme of ``ideal``, and Y that of the ideal of :func:`over_prime_field`, for which
     the locus is computed. Where the extension is algebraic, X is Y. Where the field has parameters,

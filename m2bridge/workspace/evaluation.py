@@ -146,7 +146,10 @@ class Display(Evaluation):
 
 
 class EmittedFields(NamedTuple):
-    """The fields that a run of code emitted, by name in the wire format, and its transcript."""
+    """The fields that a run of code emitted, and its transcript.
+
+    ``fields`` maps the name of a field to its value in the wire format, such as ``["ZZ","2"]``.
+    """
 
     fields: dict[str, Any]
     transcript: Transcript

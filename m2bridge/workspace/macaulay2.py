@@ -253,7 +253,10 @@ class Workspace:
         return bool(self._query(_definedness_test(name)))
 
     def names(self) -> list[str]:
-        """All names that Macaulay2 knows now, those of the code that ran included."""
+        """All names that Macaulay2 knows now: its own, and those that code in this workspace used.
+
+        They are in no order, and without the names of m2bridge's own scripts.
+        """
         names = self._query("unique flatten apply(dictionaryPath, keys)")
         # names that begin with mb are those of the shared scripts of m2bridge
         return [name for name in names if not name.startswith("mb")]
@@ -496,7 +499,7 @@ class Macaulay2(Session):
         self._values.close(reason)
 
     def end(self, reason: str = "this session was ended: make another Macaulay2()") -> None:
-        """End Macaulay2 for good, and all workspaces."""
+        """End Macaulay2 for good, and all workspaces; ``reason`` is the message at a later use."""
         super().end(reason)
         self._values.remove(reason)
         for workspace in list(self._workspaces):
