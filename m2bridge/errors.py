@@ -98,11 +98,11 @@ class InvalidCaseError(M2BridgeError):
 
     @property
     def is_predicate(self) -> bool:
-        """Whether the argument is the subject of the message."""
+        """Whether the argument is the subject of the message, as its first word, a verb, tells."""
         return self.message.partition(" ")[0] in _VERBS_OF_PREDICATES
 
     def with_name(self, name: str) -> str:
-        """Return the message after the name of the argument, which is in quotes."""
+        """Return the message after the name of the argument: ``'d' must be at least 1, not 0``."""
         separator = " " if self.is_predicate else ": "
         return f"'{name}'{separator}{self.message}"
 

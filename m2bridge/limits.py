@@ -420,6 +420,7 @@ class Limits:
     memory: int | None = None
 
     def __post_init__(self) -> None:
+        """Check both limits, see the errors of the class, and store the memory as an ``int``."""
         check_timeout(self.timeout)
         if self.memory is None:
             return

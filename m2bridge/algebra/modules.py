@@ -58,11 +58,11 @@ class AsCode:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        own_fields = fields(self)  # type: ignore[arg-type]
-        values_and_defaults = [(getattr(self, field.name), field.default) for field in own_fields]
-        while values_and_defaults and values_and_defaults[-1][0] == values_and_defaults[-1][1]:
-            values_and_defaults.pop()  # the value is the default
-        arguments = ", ".join(repr(value) for value, _ in values_and_defaults)
+        shown = list(fields(self))  # type: ignore[arg-type]
+        # fields at the end whose values are the defaults are left out
+        while shown and getattr(self, shown[-1].name) == shown[-1].default:
+            shown.pop()
+        arguments = ", ".join(repr(getattr(self, field.name)) for field in shown)
         return f"{type(self).__name__}({arguments})"
 
 

@@ -163,8 +163,8 @@ def _kept_rays(rays: Sequence[_Ray], number: int, values: Sequence[int]) -> list
 def _span_a_face(rays: Sequence[_Ray], i: int, j: int) -> bool:
     """Whether the rays with the numbers i and j span a face of dimension 2 of the cone of all rays.
 
-    They do exactly if no third ray is zero on all vectors on which both are zero. Source: Fukuda,
-    Prodon, *Double description method revisited*, 1996, Proposition 7.
+    The least face that contains both consists of the forms that are zero where both are zero. It
+    has dimension 2 exactly if it contains no third ray.
     """
     _, zeros_of_i = rays[i]
     _, zeros_of_j = rays[j]

@@ -345,7 +345,7 @@ _INDICES = re.compile(
 
 
 def check_variable(name: str) -> None:
-    """Raise ConversionError unless the name, of another program perhaps, can be one of a variable.
+    """Raise ConversionError unless a text can name a variable, here or in another program.
 
     In a polynomial ``x-y`` would be a difference, ``2`` a number, and the empty text nothing: these
     are refused. SymPy's ``\\alpha``, Oscar's ``x[1]`` and Macaulay2's ``x_(1,a)`` are taken as they

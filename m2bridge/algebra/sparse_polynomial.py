@@ -190,10 +190,10 @@ class _GradedParts:
     """The parts of an algebra up to some weight: standard monomials, and normal forms of monomials.
 
     The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of
-    weight w and x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. With standard
-    monomials b only the products x_i b are unknown; those are standard that are independent modulo
-    the relations. Where several pairs (x_i, x_j b) give one monomial, the others are compared with
-    the first of them, which imposes all these equations.
+    weight w and x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. So the
+    products x_i b, where b is standard of weight w − w_i, span it; the standard monomials of weight
+    w are products that are a basis modulo the relations. Where several pairs (x_i, x_j b) give one
+    monomial, the others are compared with the first of them, which imposes all these equations.
 
     Monomials are packed, see :func:`packed`: x_i is 2^(i · 32), and products are sums.
 

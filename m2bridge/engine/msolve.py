@@ -5,6 +5,7 @@ optional: without it a slower package of Macaulay2 does so. A program counts as 
 a small system; it is asked once.
 """
 
+import re
 import shutil
 import signal
 import subprocess
@@ -103,9 +104,13 @@ def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
 
 
 def has_package(version: str) -> bool:
-    """Whether Macaulay2 of this version has the package Msolve as it is used here."""
-    major, minor, *_ = version.split(".")
-    return (int(major), int(minor)) >= FIRST_WITH_PACKAGE
+    """Whether Macaulay2 of this version has the package Msolve as it is used here.
+
+    ``version`` begins with two numbers, as ``1.26.06`` and ``1.26-rc1``; other text, which an
+    engine that is no :class:`Session` may give, counts as a version without the package.
+    """
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= FIRST_WITH_PACKAGE
 
 
 def _in_wheel() -> Path | None:

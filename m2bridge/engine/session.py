@@ -552,11 +552,13 @@ class Session(Conversation):
         return transcript
 
     def __enter__(self) -> Self:
+        """Choose this session for the computations of the block."""
         self._around.append(chosen())
         choose(self)
         return self
 
     def __exit__(self, *_: object) -> None:
+        """End the session, and choose the one again that was chosen before the block."""
         around = self._around.pop()
         if chosen() is self:  # not if another thread leaves the block
             choose(around)

@@ -301,6 +301,7 @@ def _listing_of_sympy(arguments: str) -> Listing:
         if match:
             options[match[1]] = match[2]
     names = tuple(part.strip() for part in further_arguments if "=" not in part)
+    # without an option for the coefficients they are rational
     field = _field_of_sympy(options.get("modulus") or options.get("domain", "QQ"))
     return replace(listing(generators), variables=names, field=field)
 

@@ -385,7 +385,7 @@ def normalized_generators(ideal: GeneratingSet) -> tuple[PolyElement, ...]:
 
 
 def ideal_sort_key(ideal: GeneratingSet) -> tuple[int, list[str]]:
-    """A key by which ideals are sorted: the number of their generators, then the generators' texts."""
+    """A key that sorts ideals by the number of their generators, and then by the texts of these."""
     return len(ideal.generators), list(map(polynomial_text, ideal.generators))
 
 
