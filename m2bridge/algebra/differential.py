@@ -365,8 +365,10 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     k = extension_degree(p)
     chance = Random(seed)
     field = flint.fq_default_ctx(p, k)
-    # An element is given by its k coordinates.
-    point = [field([chance.randrange(p) for _ in range(k)]) for _ in free.source.variables]
+    point = []
+    for _ in free.source.variables:
+        coordinates = [chance.randrange(p) for _ in range(k)]
+        point.append(field(coordinates))  # the element with these coordinates
     # Over GF(p) a row becomes k rows, with k entries for each of its len(point) entries.
     affordable_rows = MAX_EXTENSION_ENTRIES // max(1, k * k * len(point))
     wanted_rows = max(enough + MAX_SPARE_ROWS, affordable_rows)

@@ -310,7 +310,8 @@ def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
         row = list(map(int, entries))
         content = gcd(*row)
         primitive.append([entry // content for entry in row])
-    return [tuple(map(int, row)) for row in flint.fmpz_mat(primitive).lll().tolist()]
+    reduced = flint.fmpz_mat(primitive).lll().tolist()
+    return [tuple(map(int, row)) for row in reduced]
 
 
 NumberedRow = tuple[int, SparseVector]

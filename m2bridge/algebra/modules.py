@@ -186,7 +186,7 @@ class HilbertPolynomial(Named):
         return expand(self._value(Symbol(variable)))
 
     def _value(self, t: Any) -> Any:
-        """The value at t, a fraction or a symbol: Σ c C(t + n, n) over the pairs (n, c)."""
+        """The value Σ c C(t + n, n) at a number or symbol t, with C(t + n, n) = ∏_{k≤n} (t + k)/k."""
         total = 0
         for n, c in self.coefficients:
             total += c * prod((t + k) / k for k in range(1, n + 1))

@@ -56,7 +56,11 @@ def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
     weights has these residues.
     """
     modulus = prod(primes)
-    return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]
+    weights = []
+    for p in primes:
+        cofactor = modulus // p  # 0 modulo all other primes
+        weights.append(cofactor * pow(cofactor, -1, p))
+    return modulus, weights
 
 
 def combine_residues(

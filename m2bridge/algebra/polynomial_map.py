@@ -547,7 +547,8 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
         for j, row in zip(block, echelon, strict=True):
             terms = zip(monomials, without_denominators(row), strict=True)
             new_images[j] = old_images[0].ring.from_dict(dict(terms))
-    return replace(parametrization, images=tuple(new_images[j] for j in range(len(new_images))))
+    in_order = [new_images[j] for j in range(len(new_images))]
+    return replace(parametrization, images=tuple(in_order))
 
 
 def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:

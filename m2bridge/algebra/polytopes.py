@@ -212,7 +212,8 @@ def _dimension_of(vectors: Sequence[IntegerVector], face: Face) -> int:
     """The dimension of a face: one less than the rank of its vectors (1, p), which span the cone
     over it.
     """
-    return int(flint.fmpz_mat([list(vectors[i]) for i in sorted(face)]).rank()) - 1
+    rows = [list(vectors[i]) for i in sorted(face)]
+    return int(flint.fmpz_mat(rows).rank()) - 1
 
 
 def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> dict[Face, int]:
@@ -269,7 +270,7 @@ def volume_in_space(points: Sequence[IntegerVector]) -> int:
     """Return the normalized volume of the convex hull of points, at least one, in the lattice of
     integer points.
 
-    It is the dimension's factorial times the Euclidean volume, and 0 where the hull has a smaller
+    In a space of dimension n it is n! times the Euclidean volume, so 0 where the hull has a smaller
     dimension than the space.
 
     Examples

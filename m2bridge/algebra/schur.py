@@ -40,6 +40,7 @@ def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[Partit
 def columns(shape: PartitionTuple) -> PartitionTuple:
     """The conjugate partition: the lengths of the columns of the Young diagram."""
     width = max(shape, default=0)
+    # A row has a box in column j, from 0 on, if its length is more than j.
     return tuple(len([part for part in shape if part > j]) for j in range(width))
 
 
@@ -173,7 +174,11 @@ def kostka_number(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
     """
     if not weight:  # no entries: there is one tableau if the shape is empty, and else none
         return 1 if not shape else 0
-    return sum(kostka_number(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
+    *smaller_weight, boxes_of_strip = weight
+    total = 0
+    for smaller_shape in strips_removed(shape, boxes_of_strip):
+        total += kostka_number(smaller_shape, tuple(smaller_weight))
+    return total
 
 
 Shapes = tuple[PartitionTuple, ...]
@@ -299,7 +304,9 @@ class Representation:
         return f"{self.multiplicity}{blank}{formula}"
 
     def type_json(self) -> dict[str, Any]:
-        """Return what does not depend on the sizes: degree, partitions by spaces, multiplicity."""
+        """Return what does not depend on the sizes, with the partition of each space by its name:
+        ``{"degree": 2, "X": [1, 1], "H": [1, 1], "Y": [4], "multiplicity": 1}``.
+        """
         shapes = dict(zip(self.spaces, map(list, self.shapes), strict=True))
         return {"degree": self.degree, **shapes, "multiplicity": self.multiplicity}
 

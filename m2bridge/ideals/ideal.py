@@ -565,9 +565,9 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def _as_ideal(self, value: object) -> GeneratingSet:
         """The value if it is an ideal, of any ring; else the ideal of this ring that it generates.
 
-        It is then a polynomial over the field of this ring, its prime field, QQ or ZZ, reduced
-        modulo p over GF(p); or text, a number, an expression or equation, as :func:`element` reads
-        them. Raises ConversionError for other values.
+        Such a generator is a polynomial over the field of this ring, its prime field, QQ or ZZ,
+        which is reduced modulo p over GF(p), or text, a number, an expression or an equation: see
+        :func:`element`. Raises ConversionError for other values.
         """
         if isinstance(value, GeneratingSet):
             return value
