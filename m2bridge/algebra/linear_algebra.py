@@ -346,7 +346,7 @@ class Quotient:
 
     @classmethod
     def of(cls, rows: Iterable[SparseVector], prime: int) -> Quotient:
-        """Return the quotient by the span of rows, given by entries that are nonzero mod prime."""
+        """Return the quotient by the span of rows: place → entry, if that is nonzero mod prime."""
         result = cls(prime)
         rounds = []  # the forms that each round found
         remaining = [(number, row) for number, row in enumerate(rows) if row]

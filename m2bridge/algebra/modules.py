@@ -186,7 +186,7 @@ class HilbertPolynomial(Named):
         return expand(self._value(Symbol(variable)))
 
     def _value(self, t: Any) -> Any:
-        """The value Σ c C(t + n, n) at a number or symbol t, with C(t + n, n) = ∏_{k≤n} (t + k)/k."""
+        """The value Σ c C(t + n, n) at a number or symbol t; C(t + n, n) is ∏ (t + k)/k, k ≤ n."""
         total = 0
         for n, c in self.coefficients:
             total += c * prod((t + k) / k for k in range(1, n + 1))

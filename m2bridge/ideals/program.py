@@ -395,7 +395,8 @@ def _polynomial_sort_key(polynomial: PolyElement) -> tuple[int, list[tuple[int, 
     Of two monomials of the same degree the larger one, in graded reverse lexicographic order, has
     the smaller exponent at the last variable where they differ.
     """
-    return total_degree(polynomial), [monomial[::-1] for monomial in polynomial.monoms()]
+    descending = polynomial.monoms()  # the largest monomial first
+    return total_degree(polynomial), [monomial[::-1] for monomial in descending]
 
 
 ReducedGroebnerBasis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
