@@ -203,7 +203,7 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
     of size k of the Jacobian matrix, without denominators. In the j-th parameter their degree is at
     most D_j, the sum of the k largest degrees of rows. The sum of the absolute values of their
     coefficients is at most H, the product of the k largest norms of rows, where the norm of a row
-    is the sum over all its entries; for these sums are submultiplicative.
+    is the sum of these sums over all its entries; for these sums are submultiplicative.
 
     At x_j = B^(w_j) with w_1 = 1 and w_(j+1) = w_j (D_j + 1), different monomials are different
     powers of B (Kronecker's substitution). So for B ≥ 2H + 2 the value of a minor that is not the

@@ -419,6 +419,8 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         ------
         CoercionFailed
             If the expression ``a`` has other symbols, or its denominator is zero in the field.
+        ValueError
+            Of SymPy, if it is not a rational function of the symbol over QQ.
         """
         symbol, described = self.symbols[0], self.described
         if a.is_Rational:

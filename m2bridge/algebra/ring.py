@@ -452,7 +452,9 @@ def _check_is_exact(expression: Any) -> None:
 
 @lru_cache(maxsize=256)
 def _sympy_ring(ring: PolynomialRing) -> PolyRing:
-    """The ring of SymPy, the same one for equal rings."""
+    """The ring of SymPy, the same object for equal rings; ConversionError if there are more than
+    :data:`MAX_RING_VARIABLES` variables.
+    """
     if len(ring.variables) > MAX_RING_VARIABLES:
         raise ConversionError(
             f"{len(ring.variables)} variables; a ring has at most {MAX_RING_VARIABLES}"

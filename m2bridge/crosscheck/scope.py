@@ -381,10 +381,9 @@ class OrbitwiseComparison(CaseScope):
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
-            # Statements on this observable are about a layer of attention. Where one of their
-            # hypotheses fails, orbits are undecided only if α = min(a, d) and d' are 1, and d > 1:
-            # the parametrization is two-to-one, and a function with several preimages may be smooth
-            # or singular.
+            # Where a hypothesis of the statements on this observable fails, orbits are undecided
+            # only if the parametrization is not birational (α = d' = 1 < d in the paper): then a
+            # function with several preimages may be smooth or singular.
             return (
                 "; the parametrization is not birational, so fibres do not decide smoothness: use"
                 " singular-locus"

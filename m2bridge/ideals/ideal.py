@@ -316,7 +316,7 @@ class Ideal(Result, ConvertibleIdeal, Typeset):
     def hilbert_series(self, **options: Unpack[RunOptions]) -> HilbertSeries:
         """The Hilbert series of the quotient ring.
 
-        If the ideal is not homogeneous, of the quotient by the ideal of its leading forms.
+        If the ideal is not homogeneous, it belongs to the ideal of its forms of highest degree.
         Source: Bruns, Herzog, *Cohen–Macaulay Rings*, section 4.1.
 
         >>> ideal("x^2 - y*z").hilbert_series()

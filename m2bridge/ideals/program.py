@@ -278,7 +278,8 @@ def explain_factoring_errors(*ideals: GeneratingSet) -> Iterator[None]:
 def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
     """The Hilbert series of the quotient ring of an ideal, by Macaulay2.
 
-    If the ideal is not homogeneous, of the quotient by the ideal of its leading forms.
+    If the ideal is not homogeneous, it is the series of the quotient by the ideal of the leading
+    forms of its elements, the parts of highest degree.
     """
     libraries = ("wire", "invariants")
     script = question("ideal_invariants", {"givenIdeal": ideal}, libraries=libraries)
