@@ -159,9 +159,9 @@ class WeightedAlgebra:
         Where it is finite, the relations are a complete intersection: with relations of weights d_j
         and variables of weights w_i the Hilbert series is Π (1 − T^{d_j}) / Π (1 − T^{w_i}), a
         polynomial of degree Σ d_j − Σ w_i, the ``last_weight``. So the dimension is infinite if
-        that is negative, or if a later part is not zero. To see that no later part is, the next
-        max w_i parts are enough: a monomial of a later weight, divided by one variable after the
-        other, becomes one of a weight among these.
+        this degree is negative, or if the part of a larger weight is not zero. That all those parts
+        are zero follows if the next max w_i of them are: a monomial of a larger weight, divided by
+        one variable after the other, becomes one whose weight is among these.
 
         Raises
         ------
@@ -231,7 +231,7 @@ class _GradedParts:
     def _factor_pairs(self, monomials: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
         """Yield all pairs of a monomial and a variable, both packed, whose product has this weight.
 
-        The monomials are given in a list for each weight.
+        ``monomials[w]`` has those of weight w, for all smaller weights.
         """
         for i, own_weight in enumerate(self.algebra.weights):
             if own_weight <= weight:

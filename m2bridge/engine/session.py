@@ -144,9 +144,9 @@ class Conversation:
     def _its_turn(self, seconds: float | None) -> Iterator[bool]:
         """Wait at most ``seconds`` (``None``: for ever) for the turn, and keep it during the block.
 
-        The block gets whether this thread has got the turn: ``False`` if another thread still has
-        it, and at once if this thread has it already, which means that a signal handler interrupted
-        a request of its own thread.
+        The block gets ``True`` if this thread has got the turn. It gets ``False`` if another thread
+        still has the turn then, and at once if this thread has it already: then a signal handler
+        has interrupted a request of its own thread.
         """
         if self._is_within_a_turn:
             yield False

@@ -141,7 +141,10 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         return Sheet(title, blocks, _formulas(self))
 
     def to_macaulay2(self) -> str:
-        """A Macaulay2 program: the ring ``R`` and the radical ideal ``I`` of the singular locus."""
+        """A Macaulay2 program: the ring ``R`` and the radical ideal ``I`` of the singular locus.
+
+        If a limit was reached before the ideal was found, it is a comment that names the limit.
+        """
         if self.ideal is None:  # a comment
             return f"-- not finished: {printable(self.unfinished)}"
         return ideal_macaulay2(self.ideal)
