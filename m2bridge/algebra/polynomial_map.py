@@ -360,7 +360,7 @@ def _common_denominator(source: PolynomialRing, denominators: Iterable[PolyEleme
 
 
 def _with_last_variable(polynomial: PolyElement, extended: PolynomialRing) -> PolyElement:
-    """A polynomial in the ring with one more variable, the last one, which it does not contain."""
+    """A polynomial in the ring ``extended``, which has one more variable, the last one."""
     terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
     return extended.sympy_ring.from_dict(terms)
 

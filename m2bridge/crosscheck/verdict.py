@@ -368,6 +368,7 @@ def _witness(
 
     ``failing_values`` are the observed values at all orbits where it fails, which are at least one.
     """
+    # the observation chooses the orbit
     orbit, weights, numbers = observations.witness(list(failing_values))
     return Witness(
         orbit=orbit,

@@ -259,7 +259,10 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
             raise ConversionError(f"{coordinate!r:.60} is not the name of a coordinate")
     ring = PolynomialRing(named_field(field_name), tuple(coordinates))
     with collection_paused():  # there can be very many generators
-        return Ideal(ring, tuple(map(parsing.generator_reader(ring), texts)))
+        generators = tuple(map(parsing.generator_reader(ring), texts))
+    if not all(generators):  # over QQ and GF(p) the reader has refused zero already
+        raise ConversionError("a generator of a closure is not zero")
+    return Ideal(ring, generators)
 
 
 def _are_texts(values: Iterable[object]) -> bool:
