@@ -235,9 +235,9 @@ class PolynomialMap:
 
     @property
     def image_degrees(self) -> tuple[int, ...] | None:
-        """Total degrees of the images: the weights for which the ideal of the image is homogeneous.
+        """Total degrees of the images: with these weights the ideal of the image is homogeneous.
 
-        ``None`` if an image or relation is not homogeneous, or an image is constant: then these
+        ``None`` if an image or relation is not homogeneous, or an image is constant: then the
         degrees are no such weights, or not positive.
         """
         degrees = tuple(map(total_degree, self.images))

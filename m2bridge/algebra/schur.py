@@ -222,10 +222,10 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
 
 
 def _multiplicities_by_highest_weights(dimensions: Mapping[Shapes, int]) -> dict[Shapes, int]:
-    """The multiplicities, if not 0, of irreducible summands, by their highest weights.
+    """The irreducible summands: highest weight → multiplicity, if that is not 0.
 
-    ``dimensions`` has the dimension of each dominant weight of some degrees, also where it is 0,
-    and higher weights come first.
+    ``dimensions`` has the dimension of the weight space of each dominant weight of certain degrees,
+    also where it is 0, and higher weights come first.
 
     Raises
     ------
@@ -294,8 +294,9 @@ class Representation:
     def _product(self, factor: str, times: str, blank: str) -> str:
         """The tensor product of the Schur functors, with its multiplicity before it unless it is 1.
 
-        ``factor`` is a pattern for partition and space, ``times`` the sign of the tensor product,
-        and ``blank`` is between the multiplicity and the product.
+        ``factor`` is a pattern with two fields, for the partition and for the name of the space, as
+        ``S_{} {}``; ``times`` is the sign of the tensor product, and ``blank`` is between the
+        multiplicity and the product.
         """
         factors = map(factor.format, map(_partition_text, self.shapes), self.spaces)
         formula = times.join(factors)

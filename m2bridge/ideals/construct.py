@@ -356,8 +356,8 @@ def read_ideal_file(
     text : str
         The content of the file: TOML with a table ``[ideal]``, or plain text: polynomials with
         commas between them, a polynomial or equation on each line, or one of the forms of
-        :func:`m2bridge.ideals.listings.listing`. A line that ends with an operation goes on in the
-        next one; in plain text lines that begin with ``#`` are comments.
+        :func:`m2bridge.ideals.listings.listing`. A line that ends with an operation continues in
+        the next one; in plain text lines that begin with ``#`` are comments.
     field : CoefficientField, optional
         The field if the file names none, QQ when left out; a table that names a different one is
         refused.

@@ -19,7 +19,7 @@ from m2bridge.ideals import MAX_BRACKET_DEPTH
 _COMMENT = re.compile(r"(?m)^\s*#.*$")
 """A line of comment in plain text."""
 _CONTINUED = re.compile(r"[-+*/^=−–·⋅×({[]\s*\Z")
-"""The end of a line that goes on in the next one: an operation or an opening bracket."""
+"""The end of a line that continues in the next one: an operation or an opening bracket."""
 _CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
 """The beginning of a line that continues the one before; a minus sign may begin a polynomial."""
 
@@ -27,10 +27,13 @@ _CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
 def plain_listing(text: str) -> str:
     """The text of a list, with commas, of the polynomials in a plain text, one on each line.
 
-    A line goes on the one before if that ends with an operation or an opening bracket, or the line
-    begins with an operation other than a minus sign, or a closing bracket. A text that is a list
-    already, as commas, the name of an ideal or brackets around it show, is returned unchanged but
-    for its comments.
+    A line continues the line before it if
+
+    * the line before ends with an operation or an opening bracket, or
+    * it begins itself with an operation other than a minus sign, or with a closing bracket.
+
+    A text that is a list already, as commas, the name of an ideal or brackets around it show, is
+    returned unchanged but for its comments.
 
     Raises
     ------

@@ -89,12 +89,12 @@ def defined_names(code: str) -> set[str]:
 def check_name(name: str) -> str:
     """Return the name, after checking that a symbol of users may have it.
 
-    Names that begin with mb are those of the shared scripts of m2bridge.
+    Names that begin with mb are left to the shared scripts of m2bridge.
 
     Raises
     ------
     InvalidCaseError
-        If no symbol can have the name, or it is one of those or a word of the language.
+        If no symbol can have the name, it begins with mb, or it is a word of the language.
     """
     if not isinstance(name, str) or not re.fullmatch(r"(?!mb)[A-Za-z][A-Za-z0-9']*", name):
         rule = "letters and digits such as I or newIdeal2, not beginning with mb"

@@ -449,7 +449,7 @@ class Macaulay2(Session):
         TimeLimitError, MemoryLimitError, EngineDiedError
             If it reached a limit or died; the next call starts a fresh process.
         EngineError
-            If a signal handler asks, which has interrupted a call of this kind.
+            If a signal handler calls it that has interrupted such a call of the same thread.
 
         Examples
         --------
@@ -490,10 +490,8 @@ class Macaulay2(Session):
     def close(self, reason: str = "it was closed") -> None:
         """End the Macaulay2 of isolated runs and the one of :meth:`value` and :meth:`evaluate`.
 
-        The next call starts the one that it needs again.
-
-        A run in another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
-        Workspaces continue.
+        The next call starts the one that it needs again. A run in another thread fails with
+        :class:`~m2bridge.errors.EngineDiedError`. Workspaces continue.
         """
         super().close(reason)
         self._values.close(reason)
