@@ -139,7 +139,7 @@ class RankAtPoints(NamedTuple):
     ----------
     rank : int
     field : str
-        The field of the point with this rank, as ``GF(2^10)``.
+        The field of the coordinates of a point with this rank, as ``GF(2^10)``.
     """
 
     rank: int

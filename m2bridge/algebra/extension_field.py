@@ -50,20 +50,21 @@ class ExtensionField(CoefficientField):
     Parameters
     ----------
     characteristic : int
-        That of the prime field.
+        The characteristic of the prime field.
     names : tuple of str
-        The root of the minimal polynomial, or the parameters.
+        The name of the root of the minimal polynomial, or the names of the parameters.
     minimal_polynomial : tuple of rational numbers
         The coefficients of 1, a, a², … of the polynomial whose root is a; it is made monic. Empty
         where the names are parameters.
     root : sympy.AlgebraicNumber, optional
-        The root as SymPy has it, where the field came from there; equal fields may have others.
+        The root as a number of SymPy, if the field was made from one; equality of fields does not
+        compare it.
 
     Raises
     ------
     InvalidCaseError
-        If the polynomial is reducible, linear or of too high a degree, a name cannot be one, or
-        there are parameters over GF(p).
+        If the polynomial is reducible, linear or of too high a degree, the characteristic divides a
+        denominator of it or is too large, a name cannot be one, or there are parameters over GF(p).
 
     Examples
     --------

@@ -259,11 +259,13 @@ class Representation:
     ----------
     degree : int
     spaces : tuple of str
-        Names.
+        The names of the spaces.
     sizes : tuple of int
-        Dimensions of the spaces.
+        Their dimensions.
     shapes : tuple of partitions
+        The partition of the Schur functor of each space.
     multiplicity : int
+        How often the product occurs.
 
     Examples
     --------

@@ -27,8 +27,8 @@ class RunOptions(TypedDict, total=False):
 
     ``engine`` is a session to use, such as :class:`m2bridge.Macaulay2`; without one the session of
     the enclosing ``with`` block is used, else the one shared in the process. ``timeout`` is a
-    number of seconds for the whole computation, without it there is no further limit; an earlier
-    limit of an enclosing block stays.
+    number of seconds for the whole computation; ``None`` adds no limit, and an earlier limit of an
+    enclosing block stays.
     """
 
     engine: Engine | None

@@ -56,11 +56,11 @@ class _Vocabulary(NamedTuple):
     Parameters
     ----------
     origin : list of str
-        Its address, and the release.
+        The address of the program, and its release.
     ideal, variables : str
-        The type of an ideal, and what the variables of a ring are called.
+        The name of the type of ideals, and the key under which a ring has its variables.
     read_name : function
-        The name of a variable from its text.
+        From the text of a variable in a file to its name in m2bridge.
     """
 
     origin: list[str]

@@ -113,11 +113,11 @@ class Listing:
     Parameters
     ----------
     polynomials : tuple of str
-        The text of each, or another object that is one.
+        The text of each polynomial, or an object of a library that is a polynomial.
     variables : tuple of str or None
-        Those of the ring, if the text names them.
+        The variables of the ring; ``None`` if the text does not name them.
     field : CoefficientField or None
-        That of the coefficients, if the text names it.
+        The field of the coefficients; ``None`` if the text does not name it.
 
     Examples
     --------

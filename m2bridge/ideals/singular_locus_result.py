@@ -53,17 +53,21 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     given : Ideal
         I.
     title : str
+        What the variety is called; empty if it has no name.
     variety : tuple of IrreducibleComponent, or None
         The irreducible components of V(I); ``None`` if they were not found within the limits.
     components : tuple of IrreducibleComponent, or None
         The irreducible components of the singular locus, empty if V(I) is smooth; ``None`` if they
         were not all found within the limits.
     ideal : Ideal or None
-        The radical ideal of the singular locus, the unit ideal if V(I) is smooth; else ``None``.
+        The radical ideal of the singular locus, the unit ideal if V(I) is smooth; ``None`` if it
+        was not found within the limits.
     engine_version : str
+        The version of Macaulay2.
     seconds : float
+        The time of the computation.
     unfinished : str
-        Empty, or the limit that was reached.
+        The limit that was reached; empty if none was.
     projective : bool
         Whether it is about the projective variety: then all dimensions are those of projective
         varieties.
@@ -71,7 +75,8 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         If a limit was reached: components of the singular locus, proved until then.
     rest_dimension : int or None
         If a limit was reached: an upper bound for the dimension of components of the singular locus
-        that are not in ``proved``; −1 if there are none.
+        that are not in ``proved``; −1 if there are none, ``None`` if no bound is known. ``None``
+        without a limit, too.
 
     Examples
     --------
