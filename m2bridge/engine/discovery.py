@@ -276,8 +276,8 @@ def _why_not_started(program: Path, reason: OSError) -> str:
 def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
     """Return the last line that a program printed to standard error, as the end of a sentence.
 
-    That is `` and complained '…'``, with the last 160 characters of the line; the text is empty if
-    the program printed nothing there.
+    That is ``and complained '…'`` after a blank, with the last 160 characters of the line; the text
+    is empty if the program printed nothing there.
     """
     last = answer.stderr.decode(errors="replace").strip().rpartition("\n")[2]
     return f" and complained '{printable(last)[-160:]}'" if last else ""
