@@ -39,7 +39,8 @@ sys.meta_path.append(_FormerNames)  # type: ignore[arg-type]
 def __getattr__(name: str) -> object:
     """Import a public name at its first use, and keep it; Python calls this for unknown names.
 
-    The stub ``__init__.pyi`` says in which module each public name is.
+    The stub ``__init__.pyi`` says in which module each public name is; AttributeError is raised for
+    a name that is not public.
     """
     import lazy_loader  # here, as the command line says what an interrupt does before any import
 

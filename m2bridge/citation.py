@@ -31,12 +31,13 @@ class Work:
         The name of the entry in BibTeX.
     year : int or None
     venue : str
-        The conference at which a paper was published.
+        The conference at which a paper was published; empty for a program.
     arxiv : str
         The number of a paper on arXiv; empty for a program.
     version : str
-        The version of a program; that of a paper is part of ``arxiv``, as in ``2408.17221v2``.
+        The version of a program; the version of a paper is part of ``arxiv``: ``2408.17221v2``.
     url : str
+        The address; empty if there is none.
     """
 
     authors: tuple[str, ...]
@@ -49,6 +50,7 @@ class Work:
     url: str = ""
 
     def __str__(self) -> str:
+        """Authors, title, venue with year, and number in arXiv or address, where they are known."""
         published = self.venue
         if self.year is not None:
             published = f"{self.venue} {self.year}".strip()

@@ -98,11 +98,11 @@ class InvalidCaseError(M2BridgeError):
 
     @property
     def is_predicate(self) -> bool:
-        """Whether the argument is the subject of the message."""
+        """Whether the argument is the subject of the message, as its first word, a verb, tells."""
         return self.message.partition(" ")[0] in _VERBS_OF_PREDICATES
 
     def with_name(self, name: str) -> str:
-        """Return the message after the name of the argument, which is in quotes."""
+        """Return the message after the name of the argument: ``'d' must be at least 1, not 0``."""
         separator = " " if self.is_predicate else ": "
         return f"'{name}'{separator}{self.message}"
 
@@ -116,7 +116,9 @@ def as_sentence(text: str) -> str:
 
 
 def check_choice(option: str, value: object, choices: Any) -> None:
-    """Raise InvalidCaseError unless ``value`` is one of the values of a ``Literal`` type."""
+    """Raise InvalidCaseError unless ``value`` is one of ``choices``, a type such as ``Literal["a",
+    "b"]``; ``option`` is the name of the argument for the message.
+    """
     known = get_args(choices)
     if value not in known:
         raise InvalidCaseError(option, f"must be {alternatives(known)}, not {value!r:.60}")
@@ -129,7 +131,10 @@ def alternatives(names: Sequence[str]) -> str:
 
 
 def check_kind(option: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
-    """Raise InvalidCaseError unless ``value`` is of this kind, which is ``wanted`` in words."""
+    """Raise InvalidCaseError unless ``value`` is an instance of ``kind``, a class or several.
+
+    ``option`` is the name of the argument, and ``wanted`` the kind in words, for the message.
+    """
     if not isinstance(value, kind):
         raise InvalidCaseError(option, f"must be {wanted}, not a {type(value).__name__}")
 
@@ -304,6 +309,7 @@ class EngineError(M2BridgeError):
     progress: str = ""
 
     def __init__(self, message: str, **attributes: object) -> None:
+        """Set the message, and attributes of the class by their names, such as ``records=``."""
         super().__init__(message)
         self.message = message
         self.__dict__.update(attributes)

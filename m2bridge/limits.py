@@ -137,7 +137,9 @@ def clock() -> Clock:
 
 
 def check(price: float = 0.0) -> None:
-    """Check the deadline of the running computation; see :meth:`Clock.check`."""
+    """Raise TimeLimitError if the deadline of the running computation has passed, or if a next step
+    that takes ``price`` seconds would end after it: see :meth:`Clock.check`.
+    """
     _current.get().check(price)
 
 
@@ -204,7 +206,8 @@ def start(option: str = "--timeout") -> None:
 def limited(
     timeout: float | None, now: Callable[[], float] | None = None, begin: float | None = None
 ) -> Iterator[Clock]:
-    """Limit the time of the block; an earlier deadline of an enclosing block stays.
+    """Limit the time of the block, which gets the clock; an earlier deadline of an enclosing block
+    stays.
 
     Parameters
     ----------
@@ -247,14 +250,15 @@ def limit_of(seconds: float) -> str:
 
 @contextmanager
 def share(part: float, otherwise: float | None = None) -> Iterator[Clock]:
-    """Limit the block to a part of the remaining time; the rest is for the code after it.
+    """Limit the block, which gets the clock, to a part of the remaining time; the rest is for the
+    code after it.
 
     Parameters
     ----------
     part : float
         More than 0, at most 1.
     otherwise : float, optional
-        Seconds for the block where there is no limit.
+        Seconds for the block where there is no limit; when left out, the block has none either.
     """
     outer = clock()
     now = outer.now()
@@ -416,6 +420,7 @@ class Limits:
     memory: int | None = None
 
     def __post_init__(self) -> None:
+        """Check both limits, see the errors of the class, and store the memory as an ``int``."""
         check_timeout(self.timeout)
         if self.memory is None:
             return

@@ -341,9 +341,10 @@ class CellProgress:
 def doings(frame: FrameType | None) -> str:
     """Return what m2bridge does in this frame, as text: ``closure`` or ``closure (Macaulay2)``.
 
-    It is the name of the outermost function of m2bridge in the frame and its callers, which the
-    cell has called, and whether it waits for Macaulay2; empty if none of m2bridge runs. For methods
-    by which IPython shows a value, whose names say nothing to the reader, it is ``SHOWING``.
+    The text names the outermost function of m2bridge among the frame and its callers, which the
+    cell has called, and says whether it waits for Macaulay2; it is empty if no function of m2bridge
+    runs. Methods by which IPython shows a value have names that say nothing to the reader:
+    ``SHOWING`` stands for them. ``frame`` is ``None`` if the thread has ended.
     """
     called = ""
     waits = False
@@ -368,6 +369,7 @@ class _Line:
         self._shown = False
 
     def __call__(self, text: str) -> None:
+        """Show the text below the cell, in place of the text of the call before."""
         show = self._handle.update if self._shown else self._handle.display
         show({"text/plain": text}, raw=True)  # raw: a text by its type, and no object to be shown
         self._shown = True

@@ -130,8 +130,8 @@ def check_readable(path: Path | str) -> None:
 def exists(path: str) -> bool:
     """Return whether there is a file ``path``, as far as this process may know.
 
-    In a confined process it is false outside the folders. There a link counts as a file, wherever
-    it leads: to follow it would reveal whether its target exists.
+    In a confined process it is false outside the folders; in the folders a link counts as a file,
+    wherever it leads: to follow it would reveal whether its target exists.
     """
     if _folders is None:
         return os.path.exists(path)

@@ -95,7 +95,9 @@ def address_space() -> int | None:
 
 
 def limit_address_space(most: int) -> None:
-    """Limit the address space of this process and its children; an earlier limit is not raised.
+    """Limit the address space of this process and its children to ``most`` bytes.
+
+    An earlier limit that is lower stays.
 
     This has no effect where :func:`limits_memory` is false.
 
@@ -225,9 +227,9 @@ def has_ended(child: int) -> bool:
 
 
 def kill_group(leader: int) -> None:
-    """Kill a process group, if it exists.
+    """Kill the process group whose number is ``leader``, the id of its first process, if it exists.
 
-    macOS raises PermissionError if all its processes are zombies.
+    macOS refuses this by PermissionError if all its processes are zombies: they have ended anyway.
     """
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
@@ -283,7 +285,10 @@ def _end_by_waiting(pipe: int) -> None:
 
 
 def exit_text(status: int) -> str:
-    """Return how a process ended, by its exit status, as text that follows its name."""
+    """Return how a process ended, by its exit status, as text that follows its name.
+
+    For example ``was killed by SIGKILL`` for −9, and ``ended with exit status 3``.
+    """
     if status < 0:
         killer = signal_of(status)  # Python has no names for real-time signals
         return f"was killed by {killer.name if killer else f'signal {-status}'}"

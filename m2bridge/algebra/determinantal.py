@@ -83,10 +83,10 @@ def symmetric_determinantal_degree(size: int, rank: int) -> int:
 def determinantal_hilbert_function(rows: int, columns: int, rank: int, n: int) -> int:
     """The dimension of the space of forms of degree n on the matrices of rank at most ``rank``.
 
-    Two forms in the entries count as one if they agree on all these matrices. The dimension is the
-    sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with at most ``rank``
-    parts. Where all matrices have rank at most ``rank``, it is the number of all monomials of
-    degree n in the entries.
+    It is the space of forms in the entries modulo those that vanish on all these matrices, and has
+    as its dimension the sum of dim S_λ(C^rows) · dim S_λ(C^columns) over the partitions λ of n with
+    at most ``rank`` parts. Where all matrices have rank at most ``rank``, this is the number of all
+    monomials of degree n in the entries.
 
     Source: Bruns, Vetter, *Determinantal Rings*, Corollary 11.7 (Cauchy's formula).
     """

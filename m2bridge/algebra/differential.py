@@ -139,7 +139,7 @@ class RankAtPoints(NamedTuple):
     ----------
     rank : int
     field : str
-        The field of the point with this rank, as ``GF(2^10)``.
+        The field of the coordinates of a point with this rank, as ``GF(2^10)``.
     """
 
     rank: int
@@ -147,7 +147,7 @@ class RankAtPoints(NamedTuple):
 
 
 def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -> RankAtPoints:
-    """The largest rank of the differential at some random points, and the field of these points.
+    """The largest rank of the differential at some random points, and the field of such a point.
 
     The rank is a lower bound for the dimension of the closure of the image, and equal to the
     generic rank unless all the points are unlucky. Where the given field has few elements, points
@@ -159,6 +159,8 @@ def generic_rank(free: PolynomialMap, enough: int, *, field: CoefficientField) -
         Without relations.
     enough : int
         An upper bound for the rank: when it is reached, no other point is tried.
+    field : CoefficientField
+        QQ, or GF(p) where p divides no denominator of the map.
     """
     p = field.characteristic
     seeds = range(SEED, SEED + POINTS_PER_FIELD)
@@ -201,7 +203,7 @@ def generic_rank_is_at_most(free: PolynomialMap, bound: int) -> bool:
     of size k of the Jacobian matrix, without denominators. In the j-th parameter their degree is at
     most D_j, the sum of the k largest degrees of rows. The sum of the absolute values of their
     coefficients is at most H, the product of the k largest norms of rows, where the norm of a row
-    is the sum over all its entries; for these sums are submultiplicative.
+    is the sum of these sums over all its entries; for these sums are submultiplicative.
 
     At x_j = B^(w_j) with w_1 = 1 and w_(j+1) = w_j (D_j + 1), different monomials are different
     powers of B (Kronecker's substitution). So for B ≥ 2H + 2 the value of a minor that is not the
@@ -263,11 +265,13 @@ class _GeneralPoint(NamedTuple):
 
     @property
     def value_bits(self) -> int:
-        """The exponent e for which 2^e = B^W exceeds all values of minors at the point."""
+        """The exponent e with 2^e = B^W, where W = ∏ (D_j + 1), which exceeds all values of minors
+        at the point.
+        """
         return self.base_bits * prod(degree + 1 for degree in self.degrees)
 
     def modulo(self, prime: int, parameter_count: int) -> list[int]:
-        """The residues of the coordinates of the point, one for each parameter."""
+        """The residues of the coordinates of the point modulo ``prime``, one for each parameter."""
         point = [1] * parameter_count
         weight = 1  # w_j
         for j, degree in zip(self.varying, self.degrees, strict=True):
@@ -277,7 +281,7 @@ class _GeneralPoint(NamedTuple):
 
 
 def _general_point(images: Sequence[IntegerTerms], size_of_minors: int) -> _GeneralPoint:
-    """The point for minors of a size of the Jacobian matrix, whose rows are those of ``images``.
+    """The point for minors of this size of the Jacobian matrix, which has a row for each image.
 
     A product of entries from different rows has, in each parameter, at most the sum of the degrees
     of these rows as its degree, and at most the product of their norms as its norm.
@@ -303,9 +307,11 @@ def _row_norm(image: IntegerTerms) -> int:
 def _work_of_one_rank(
     images: Sequence[IntegerTerms], parameter_count: int, size_of_minors: int
 ) -> int:
-    """The number of steps for the rank of a Jacobian matrix at one point, modulo one prime.
+    """The number of steps for the rank of the Jacobian matrix of ``images`` at one point, modulo
+    one prime.
 
-    They are the derivatives of monomials, and the steps of elimination up to the size of minors.
+    They are the derivatives of monomials, and the steps of elimination up to ``size_of_minors``
+    pivots.
     """
     derivatives = 0
     for image in images:
@@ -315,7 +321,7 @@ def _work_of_one_rank(
 
 
 def _varying_parameters(images: Sequence[IntegerTerms]) -> list[int]:
-    """The numbers of parameters such that scalings can make all others 1 at a general point.
+    """The positions of parameters such that scalings can make all others 1 at a general point.
 
     Scalings x_j ↦ c^(u_j) x_j for which every image is homogeneous belong to the vectors u that are
     orthogonal to all differences of two exponents of one image. Let the pivots be those of the
@@ -324,8 +330,9 @@ def _varying_parameters(images: Sequence[IntegerTerms]) -> list[int]:
     """
     differences = set[tuple[int, ...]]()
     for image in images:
-        first, *others = image or [()]
-        differences.update(tuple(map(sub, exponents, first)) for exponents in others)
+        if image:  # else it is zero, and has no exponents
+            first, *others = image
+            differences.update(tuple(map(sub, exponents, first)) for exponents in others)
     if not differences:  # all images are monomials
         return []
     pivots, _ = pivot_columns(sorted(differences))
@@ -346,8 +353,10 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     """The rank of the Jacobian matrix, or of some of its rows, at a random point over GF(p^k).
 
     Both are lower bounds for the generic rank, for which ``enough`` is an upper bound: so of a
-    matrix with too many entries, only some rows are taken at random, more than ``enough``. The
-    exponent k is :func:`extension_degree`, and ``free`` is a parametrization without relations.
+    matrix with more than :data:`MAX_EXTENSION_ENTRIES` entries, only some rows are taken at random,
+    at least ``enough`` + :data:`MAX_SPARE_ROWS` if there are so many. The exponent k is
+    ``extension_degree(p)``, ``free`` a parametrization without relations, and ``seed`` the seed of
+    the random numbers.
 
     The rank is computed over GF(p). There GF(p^k) is a space of dimension k with the basis z^0, …,
     z^(k−1), and multiplication by an element a is a k × k matrix, whose row i has the coordinates
@@ -356,12 +365,14 @@ def _extension_rank(free: PolynomialMap, p: int, seed: int, enough: int) -> int:
     k = extension_degree(p)
     chance = Random(seed)
     field = flint.fq_default_ctx(p, k)
-    # An element is given by its k coordinates.
-    point = [field([chance.randrange(p) for _ in range(k)]) for _ in free.source.variables]
+    point = []
+    for _ in free.source.variables:
+        coordinates = [chance.randrange(p) for _ in range(k)]
+        point.append(field(coordinates))  # the element with these coordinates
     # Over GF(p) a row becomes k rows, with k entries for each of its len(point) entries.
     affordable_rows = MAX_EXTENSION_ENTRIES // max(1, k * k * len(point))
-    most_rows = max(enough + MAX_SPARE_ROWS, affordable_rows)
-    images = chance.sample(free.images, min(most_rows, len(free.images)))
+    wanted_rows = max(enough + MAX_SPARE_ROWS, affordable_rows)
+    images = chance.sample(free.images, min(wanted_rows, len(free.images)))
     powers = [field.gen() ** i for i in range(k)]
     rows = []
     for gradient in jacobian_at(images, point):

@@ -50,20 +50,21 @@ class ExtensionField(CoefficientField):
     Parameters
     ----------
     characteristic : int
-        That of the prime field.
+        The characteristic of the prime field.
     names : tuple of str
-        The root of the minimal polynomial, or the parameters.
+        The name of the root of the minimal polynomial, or the names of the parameters.
     minimal_polynomial : tuple of rational numbers
         The coefficients of 1, a, a², … of the polynomial whose root is a; it is made monic. Empty
         where the names are parameters.
     root : sympy.AlgebraicNumber, optional
-        The root as SymPy has it, where the field came from there; equal fields may have others.
+        The root as a number of SymPy, if the field was made from one; equality of fields does not
+        compare it.
 
     Raises
     ------
     InvalidCaseError
-        If the polynomial is reducible, linear or of too high a degree, a name cannot be one, or
-        there are parameters over GF(p).
+        If the polynomial is reducible, linear or of too high a degree, the characteristic divides a
+        denominator of it or is too large, a name cannot be one, or there are parameters over GF(p).
 
     Examples
     --------
@@ -97,7 +98,7 @@ class ExtensionField(CoefficientField):
             )
 
     def _checked_polynomial(self) -> tuple[Any, ...]:
-        """The coefficients of the minimal polynomial, made monic, of 1, a, a², …
+        """The coefficients of 1, a, a², … in the minimal polynomial, made monic.
 
         Raises
         ------
@@ -347,7 +348,7 @@ def gaussian_field(name: str = "I") -> ExtensionField:
 
 
 def check_prime_field(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError for coefficients that are not in QQ or GF(p).
+    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ or GF(p).
 
     ``what`` names for the message what is not available over other coefficients, in the plural, as
     "images".
@@ -357,7 +358,7 @@ def check_prime_field(given: CoefficientField, what: str) -> None:
 
 
 def check_no_generators(given: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError for coefficients that are not in QQ, GF(p) or ZZ.
+    """Raise MethodUnavailableError unless the coefficients ``given`` are QQ, GF(p) or ZZ.
 
     ``what`` names for the message what is not available over extension fields, in the plural.
     """
@@ -390,7 +391,7 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         self.one = self.dtype.one(self.mod.to_list(), self.dom)
 
     def new(self, element: Any) -> Any:
-        """An element from its coefficients, that of the highest power first, or from a number."""
+        """An element from the list of its coefficients, of the highest power first, or a number."""
         if not isinstance(element, list):
             element = [self.dom.convert(element)]
         return self.dtype(element, self.mod.to_list(), self.dom)
@@ -419,6 +420,8 @@ class ExtensionDomain(AlgebraicField):  # type: ignore[misc]
         ------
         CoercionFailed
             If the expression ``a`` has other symbols, or its denominator is zero in the field.
+        ValueError
+            Of SymPy, if it is not a rational function of the symbol over QQ.
         """
         symbol, described = self.symbols[0], self.described
         if a.is_Rational:

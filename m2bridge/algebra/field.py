@@ -1,7 +1,7 @@
 """Coefficients: the rationals and the prime fields that Macaulay2 computes with, and the integers.
 
-The ring ZZ is asked for where fields are, though it is none: :attr:`CoefficientField.is_field`
-distinguishes it. Only ideals have such coefficients.
+The ring ZZ is given where fields are, though it is not a field: :attr:`CoefficientField.is_field`
+distinguishes it. Only ideals have coefficients in ZZ.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class CoefficientField:
     characteristic: int = 0
 
     def __post_init__(self) -> None:
-        """Raise InvalidCaseError unless the characteristic is 0 or a prime up to 2^31 − 1."""
+        """Store the characteristic as an ``int``; InvalidCaseError unless it is 0 or a prime up to
+        2^31 − 1.
+        """
         check_kind("field", self.characteristic, Integral, "0 or a prime number")
         p = int(self.characteristic)  # FLINT takes no integers of SymPy or NumPy
         object.__setattr__(self, "characteristic", p)
@@ -183,7 +185,7 @@ def check_is_field(field: object) -> None:
 
 
 def check_over_field(coefficients: CoefficientField, what: str) -> None:
-    """Raise MethodUnavailableError if an ideal has coefficients in ZZ, which is no field.
+    """Raise MethodUnavailableError if the ``coefficients`` of an ideal are ZZ, which is no field.
 
     ``what`` names for the message, in the plural, what is computed over fields only, as "minimal
     primes".

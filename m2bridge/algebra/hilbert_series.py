@@ -68,7 +68,7 @@ class HilbertSeries:
         return cls.from_numerator(numerator, variables)
 
     def to_json(self) -> dict[str, Any]:
-        """Numerator and dimension, for ``json.dumps``."""
+        """The numerator, and the dimension as ``denominator_exponent``, for ``json.dumps``."""
         return {"numerator": list(self.numerator), "denominator_exponent": self.dimension}
 
     @property
@@ -78,10 +78,10 @@ class HilbertSeries:
 
     @property
     def hilbert_coefficients(self) -> tuple[int, ...]:
-        """The e_i in the Hilbert polynomial Σ (−1)^i e_i C(n + D − i − 1, D − i − 1).
+        """The e_i, 0 ≤ i < D, in the Hilbert polynomial Σ (−1)^i e_i C(n + D − i − 1, D − i − 1).
 
-        D is the dimension, and e_i is the value at 1 of the i-th derivative of h, over i!.
-        Source: Bruns, Herzog, *Cohen–Macaulay Rings*, 4.1.9.
+        D is the dimension, and e_i is the value at 1 of the i-th derivative of h, over i!. There
+        are none for D ≤ 0. Source: Bruns, Herzog, *Cohen–Macaulay Rings*, 4.1.9.
         """
         coefficients = [0] * self.dimension
         for j, h in enumerate(self.numerator):
@@ -94,7 +94,8 @@ class HilbertSeries:
         """The Hilbert polynomial in n, as a SymPy expression.
 
         It is the sum of (−1)^i e_i C(n + k, k) with k = D − i − 1 over 0 ≤ i < D, where D is the
-        dimension, and e_i is the value at 1 of the i-th derivative of h, over i!.
+        dimension, and e_i is the value at 1 of the i-th derivative of h, over i!. It is 0 for D ≤
+        0.
         """
         total = Poly(0, n, domain=QQ)
         binomial = Poly(1, n, domain=QQ)  # C(n + k, k)

@@ -30,7 +30,7 @@ IntegerVector = tuple[int, ...]
 ColumnT = TypeVar("ColumnT", bound=Hashable)
 """The key of a column in a sparse row: a number, a monomial or a name."""
 SparseVector = dict[Any, int]
-"""The nonzero coefficients by the basis vectors, which are numbers, or monomials."""
+"""Key of a basis vector, such as a number or a monomial → its coefficient, which is not zero."""
 
 PRIME_BITS = 61
 LONG_PRIME = 2**62 - 57
@@ -68,7 +68,7 @@ def rank_mod(rows: IntegerRows, prime: int) -> int:
 
 
 def column_products(left: flint.nmod_mat, right: flint.nmod_mat) -> list[Any]:
-    """The residues, for each j, of the scalar product of the j-th columns of two matrices."""
+    """For each j the scalar product, a residue, of the j-th columns of two matrices of one size."""
     columns = zip(left.transpose().table(), right.transpose().table(), strict=True)
     return [sum(map(mul, *pair)) for pair in columns]
 
@@ -87,9 +87,9 @@ def rank_of(matrix: Any) -> int:
     """
     rows, columns = matrix.nrows(), matrix.ncols()
     primes = primes_from(LONG_PRIME)
-    largest_rank = -1
+    largest_rank = -1  # less than every rank, so the first prime sets ``minor_bits``
     product_bits = 0  # the product of the primes tried is at least 2^product_bits
-    while True:
+    while True:  # ends, since ``product_bits`` grows, and ``minor_bits`` does only with the rank
         check(elimination_price(rows, columns))
         modular_rank = int(flint.nmod_mat(matrix, next(primes)).rank())
         product_bits += PRIME_BITS
@@ -310,7 +310,8 @@ def short_basis(rows: Sequence[IntegerVector]) -> list[IntegerVector]:
         row = list(map(int, entries))
         content = gcd(*row)
         primitive.append([entry // content for entry in row])
-    return [tuple(map(int, row)) for row in flint.fmpz_mat(primitive).lll().tolist()]
+    reduced = flint.fmpz_mat(primitive).lll().tolist()
+    return [tuple(map(int, row)) for row in reduced]
 
 
 NumberedRow = tuple[int, SparseVector]
@@ -345,7 +346,7 @@ class Quotient:
 
     @classmethod
     def of(cls, rows: Iterable[SparseVector], prime: int) -> Quotient:
-        """Return the quotient by the span of rows, given by entries that are nonzero mod prime."""
+        """Return the quotient by the span of rows: place → entry, if that is nonzero mod prime."""
         result = cls(prime)
         rounds = []  # the forms that each round found
         remaining = [(number, row) for number, row in enumerate(rows) if row]
@@ -363,13 +364,17 @@ class Quotient:
         return result
 
     def classes(self, size: int) -> list[SparseVector]:
-        """The classes of e_0, …, e_(size−1), as combinations of those whose places do not lead."""
+        """The class of each of e_0, …, e_(size−1), as {j: coefficient of e_j}, where j only runs
+        through places that do not lead.
+        """
         return [self.forms.get(place, {place: 1}) for place in range(size)]
 
     def _sparse_round(
         self, rows: list[NumberedRow]
     ) -> tuple[dict[Any, SparseVector], list[NumberedRow]]:
         """Solve for the leading places of some rows, and put the solutions into all other rows.
+
+        The numbers of the rows that were solved are added to ``chosen``.
 
         Returns
         -------

@@ -58,11 +58,11 @@ class AsCode:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        own_fields = fields(self)  # type: ignore[arg-type]
-        values_and_defaults = [(getattr(self, field.name), field.default) for field in own_fields]
-        while values_and_defaults and values_and_defaults[-1][0] == values_and_defaults[-1][1]:
-            values_and_defaults.pop()  # the value is the default
-        arguments = ", ".join(repr(value) for value, _ in values_and_defaults)
+        shown = list(fields(self))  # type: ignore[arg-type]
+        # fields at the end whose values are the defaults are left out
+        while shown and getattr(self, shown[-1].name) == shown[-1].default:
+            shown.pop()
+        arguments = ", ".join(repr(getattr(self, field.name)) for field in shown)
         return f"{type(self).__name__}({arguments})"
 
 
@@ -80,7 +80,7 @@ Multidegree = tuple[int, ...]
 """The degree of an element of a graded ring: one integer for each grading."""
 
 TermPlace = tuple[int, Multidegree, int]
-"""Homological degree, degree and weight of generators in a complex."""
+"""Homological degree, degree and weight (a number) of generators in a complex."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +105,12 @@ class BettiTable(Typeset):
     entries: tuple[tuple[TermPlace, int], ...]
 
     def __getitem__(self, place: tuple[int, int]) -> int:
-        """The number in column i and row j: of generators of weight i + j in degree i."""
+        """The number of generators of weight i + j in homological degree i: column i, row j."""
         return self.rows.get(place, 0)
 
     @property
     def rows(self) -> dict[tuple[int, int], int]:
-        """The nonzero numbers of generators by pairs: homological degree i, and weight less i."""
+        """The nonzero numbers of generators, by pairs (homological degree i, weight minus i)."""
         table: Counter[tuple[int, int]] = Counter()
         for (i, _, weight), count in self.entries:
             table[i, weight - i] += count
@@ -186,7 +186,7 @@ class HilbertPolynomial(Named):
         return expand(self._value(Symbol(variable)))
 
     def _value(self, t: Any) -> Any:
-        """The value at t, a fraction or a symbol: Σ c C(t + n, n) over the pairs (n, c)."""
+        """The value Σ c C(t + n, n) at a number or symbol t; C(t + n, n) is ∏ (t + k)/k, k ≤ n."""
         total = 0
         for n, c in self.coefficients:
             total += c * prod((t + k) / k for k in range(1, n + 1))
@@ -223,7 +223,7 @@ class GeneralIdeal(AsText, Typeset):
 
 
 class MonomialIdeal(GeneralIdeal):
-    """A monomial ideal, by its monomials.
+    """A monomial ideal, given by its monomials.
 
     Examples
     --------
@@ -306,7 +306,7 @@ class Module(Named, Typeset):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Matrix(Named, Typeset):
-    """A homomorphism of modules, by a matrix.
+    """A homomorphism of modules, given by a matrix.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ class Matrix(Named, Typeset):
     entries : tuple of rows
         One row for each generator of the target.
     degree : tuple of int
-        Usually zero.
+        By how much the map raises degrees, usually zero.
 
     Examples
     --------
@@ -395,7 +395,7 @@ class MutableMatrix(AsText, Typeset):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Vector(Named, Typeset):
-    """An element of a module, by its coefficients.
+    """An element of a module, given by its coefficients.
 
     Examples
     --------
@@ -457,7 +457,7 @@ class GroebnerBasis(AsText, Typeset):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RingMap(Named, Typeset):
-    """A ring homomorphism, by the images of the variables (those of the coefficients last).
+    """A ring homomorphism: the images of the variables of ``source``, then of its coefficients'.
 
     Examples
     --------

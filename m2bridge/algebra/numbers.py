@@ -23,7 +23,7 @@ def is_prime(n: int) -> bool:
 
 
 def primes_from(largest: int, numbers: Collection[int] = ()) -> Iterator[int]:
-    """Yield the primes from ``largest`` downwards that divide none of the numbers.
+    """Yield the primes from ``largest`` down to 2 that divide none of the numbers.
 
     ``numbers`` are integers that must not be zero modulo the primes, such as denominators.
     """
@@ -56,7 +56,11 @@ def chinese_remainder(primes: Sequence[int]) -> tuple[int, list[int]]:
     weights has these residues.
     """
     modulus = prod(primes)
-    return modulus, [modulus // p * pow(modulus // p, -1, p) for p in primes]
+    weights = []
+    for p in primes:
+        cofactor = modulus // p  # 0 modulo all other primes
+        weights.append(cofactor * pow(cofactor, -1, p))
+    return modulus, weights
 
 
 def combine_residues(
@@ -78,8 +82,9 @@ def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int,
     """Rational numbers congruent to residues: a common denominator, and the numerators.
 
     The residues are from 0 to modulus − 1, and the modulus is odd. Each numerator is the integer
-    closest to zero that is congruent to denominator · residue. They are the rational numbers that
-    are sought if numerators and the common denominator are small against the modulus.
+    closest to zero that is congruent to denominator · residue. If some rational numbers have these
+    residues, they are found if their numerators and their common denominator are small against the
+    modulus; nothing is checked here.
     """
     denominator = 1
     for residue in residues:
@@ -96,8 +101,10 @@ def rational_reconstruction(residues: Sequence[int], modulus: int) -> tuple[int,
 def rational_denominator(residue: int, modulus: int) -> int:
     """The denominator b of the fraction a/b with |a|, b ≤ √(m/2) that is congruent to the residue.
 
-    m is the modulus, which is odd. If no fraction is congruent, 1. There is at most one: for two of
-    them, a/b and a′/b′, the number ab′ − a′b is divisible by m, and smaller.
+    m is the modulus, which is odd, and the residue is from 0 to m − 1. If no such fraction is
+    congruent, the result is 1, as it is for integers: so it does not say that there is one. There
+    is at most one: for two of them, a/b and a′/b′, the number ab′ − a′b is divisible by m, and
+    smaller.
     """
     bound = isqrt(modulus // 2)
     if residue <= bound or modulus - residue <= bound:  # an integer, a = residue or residue − m

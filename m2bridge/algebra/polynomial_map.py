@@ -126,9 +126,9 @@ class PolynomialMap:
         Raises
         ------
         ConversionError
-            If a name is not one, or something is not an exact polynomial in the parameters; text is
-            never evaluated. A constant without a value is a parameter that is also a coordinate
-            ("Parameters as constants" in ``docs/maps.md``).
+            If a name cannot be one of a variable, or something is not an exact polynomial in the
+            parameters; text is never evaluated. A constant without a value is a parameter that is
+            also a coordinate ("Parameters as constants" in ``docs/maps.md``).
 
         Examples
         --------
@@ -235,10 +235,10 @@ class PolynomialMap:
 
     @property
     def image_degrees(self) -> tuple[int, ...] | None:
-        """Total degrees of the images, by which coordinates have positive weights.
+        """Total degrees of the images: with these weights the ideal of the image is homogeneous.
 
-        ``None`` if an image or relation is not homogeneous, or an image is constant: then there are
-        no such weights.
+        ``None`` if an image or relation is not homogeneous, or an image is constant: then the
+        degrees are no such weights, or not positive.
         """
         degrees = tuple(map(total_degree, self.images))
         is_graded = all(map(is_homogeneous, self.images + self.relations))
@@ -268,6 +268,7 @@ class PolynomialMap:
         (Fraction(1, 4), 2)
         """
         exact = self._exact_point(point)
+        # ``evaluate`` is the function of this module, which takes one polynomial.
         if any(evaluate(relation, exact) for relation in self.relations):
             raise ConversionError("the point does not satisfy the relations of the source")
         values: list[int | Fraction] = []
@@ -313,7 +314,8 @@ class PolynomialMap:
     def check_field(self, field: CoefficientField) -> None:
         """Raise InvalidCaseError if the map has no reduction to this field.
 
-        It has none if the characteristic divides a denominator of a coordinate or a relation.
+        That is so if the characteristic divides a denominator of a coordinate or a relation, so
+        never over QQ.
         """
         p = field.characteristic
         if not p:
@@ -358,7 +360,7 @@ def _common_denominator(source: PolynomialRing, denominators: Iterable[PolyEleme
 
 
 def _with_last_variable(polynomial: PolyElement, extended: PolynomialRing) -> PolyElement:
-    """A polynomial in the ring with one more variable, the last one, which it does not contain."""
+    """A polynomial in the ring ``extended``, which has one more variable, the last one."""
     terms = {(*monomial, 0): c for monomial, c in polynomial.items()}
     return extended.sympy_ring.from_dict(terms)
 
@@ -377,9 +379,10 @@ def evaluate(polynomial: PolyElement, point: Sequence[Any]) -> PolyElement:
 
 
 def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyElement:
-    """The polynomial with elements of another ring over the same field for its variables.
+    """The value of a polynomial where each variable is replaced by an element of a second ring.
 
-    ``images`` has one of these elements for each variable, at least one.
+    ``images`` are these elements, one for each variable, at least one; the second ring, in which
+    the value lies, is over the same field.
     """
     ring = images[0].ring
 
@@ -399,9 +402,10 @@ def substitute(polynomial: PolyElement, images: Sequence[PolyElement]) -> PolyEl
 
 
 def images_over(parametrization: PolynomialMap, ring: PolynomialRing) -> tuple[PolyElement, ...]:
-    """The images of the coordinates, in the parameters, with coefficients in ``ring.field``.
+    """The images of the coordinates in the ring of the map's parameters over ``ring.field``.
 
-    :meth:`PolynomialMap.check_field` refuses fields where a denominator is zero.
+    Only the field of ``ring`` counts. It is not checked here: :meth:`PolynomialMap.check_field`
+    refuses fields where a denominator is zero.
     """
     source = PolynomialRing(ring.field, parametrization.source.variables).sympy_ring
     return tuple(image.set_ring(source) for image in parametrization.images)
@@ -444,8 +448,8 @@ class LinearReduction:
     basis : tuple of int
         Positions of the independent coordinates among all coordinates.
     dependencies : tuple of (int, mapping from int to Fraction)
-        For each coordinate that is not in ``basis`` its position, and the nonzero coefficients of
-        its expression in the basis, by the positions of basis coordinates.
+        For each coordinate that is not in ``basis`` its position, and its expression in the basis:
+        position of a basis coordinate → coefficient, if that is not zero.
     """
 
     reduced: PolynomialMap
@@ -487,7 +491,7 @@ def reduce_linearly(
     ----------
     parametrization : PolynomialMap
     field : CoefficientField
-        Where linear dependence is meant, QQ or GF(p).
+        The field of the coefficients of linear relations, QQ or GF(p).
     preference : callable, optional
         The sort key of a position of a coordinate; in this order each coordinate is picked that
         does not depend on earlier ones. Without it, the order is that of positions.
@@ -543,16 +547,16 @@ def in_sparse_coordinates(parametrization: PolynomialMap) -> PolynomialMap:
         for j, row in zip(block, echelon, strict=True):
             terms = zip(monomials, without_denominators(row), strict=True)
             new_images[j] = old_images[0].ring.from_dict(dict(terms))
-    return replace(parametrization, images=tuple(new_images[j] for j in range(len(new_images))))
+    in_order = [new_images[j] for j in range(len(new_images))]
+    return replace(parametrization, images=tuple(in_order))
 
 
 def same_span(first: PolynomialMap, second: PolynomialMap) -> bool:
     """Whether the images of the coordinates of two maps span the same space of polynomials.
 
-    The maps have the same parameters.
-
-    The closures of the two images then correspond under a linear isomorphism of the spaces that
-    they span. The spans U and V are equal exactly if dim U = dim V = dim (U + V).
+    The maps have the same parameters. Where the spans are equal, the closures of the two images
+    correspond under a linear isomorphism of the linear spaces that contain them. The spans U and V
+    are equal exactly if dim U = dim V = dim (U + V).
     """
     generators_of_spaces = first.images, second.images, first.images + second.images
     dimensions = set()

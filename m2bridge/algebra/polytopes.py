@@ -148,8 +148,8 @@ def _add_vector(rays: Sequence[_Ray], number: int, vector: IntegerVector) -> lis
 def _kept_rays(rays: Sequence[_Ray], number: int, values: Sequence[int]) -> list[_Ray]:
     """The rays whose forms are not negative on a new vector.
 
-    Where the form is zero on the vector, its number is among the numbers of zeros. ``number`` is
-    that of the vector, and ``values`` has the value of the form of each ray on it.
+    Where the form of a ray is zero on the vector, ``number``, the number of the vector, is added to
+    the zeros of the ray. ``values`` has the value of the form of each ray on the vector.
     """
     kept: list[_Ray] = []
     for (form, zeros), value in zip(rays, values, strict=True):
@@ -163,7 +163,8 @@ def _kept_rays(rays: Sequence[_Ray], number: int, values: Sequence[int]) -> list
 def _span_a_face(rays: Sequence[_Ray], i: int, j: int) -> bool:
     """Whether the rays with the numbers i and j span a face of dimension 2 of the cone of all rays.
 
-    They do exactly if no third ray has their common zeros.
+    The least face that contains both consists of the forms that are zero where both are zero. It
+    has dimension 2 exactly if it contains no third ray.
     """
     _, zeros_of_i = rays[i]
     _, zeros_of_j = rays[j]
@@ -208,19 +209,22 @@ def faces(vectors: Sequence[IntegerVector]) -> dict[Face, int]:
 
 
 def _dimension_of(vectors: Sequence[IntegerVector], face: Face) -> int:
-    """The dimension of a face, one less than that of the cone over it, which the vectors span."""
-    return int(flint.fmpz_mat([list(vectors[i]) for i in sorted(face)]).rank()) - 1
+    """The dimension of a face: one less than the rank of its vectors (1, p), which span the cone
+    over it.
+    """
+    rows = [list(vectors[i]) for i in sorted(face)]
+    return int(flint.fmpz_mat(rows).rank()) - 1
 
 
 def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> dict[Face, int]:
-    """Return the volume of each face in the lattice that its own points generate.
+    """Return the volume of each face in the lattice that its own vectors (1, p) generate.
 
     The volume is normalized: a simplex whose vectors are a basis of the lattice has volume 1. A
     face is cut into pyramids: their apex is one of its points, and their bases are its facets that
     do not contain the apex. In the lattice that base and apex generate, a pyramid has the volume of
     its base. In the lattice of the face, this is multiplied by the index of the smaller lattice.
 
-    ``dimensions`` are those of all faces, by :func:`faces`.
+    ``dimensions`` maps each face, not empty, to its dimension, as :func:`faces` returns them.
     """
     volume_of_face: dict[Face, int] = {}
     polytope_dimension = max(dimensions.values())
@@ -248,8 +252,9 @@ def volumes(vectors: Sequence[IntegerVector], dimensions: dict[Face, int]) -> di
 def _covolume(vectors: Sequence[IntegerVector], numbers: Face) -> int:
     """The product of the pivots of an echelon form of the lattice that some vectors generate.
 
-    ``numbers`` are those of the vectors. The index of a lattice in a larger one with the same span
-    is the quotient of their products, since they have pivots at the same places.
+    ``numbers`` says which of ``vectors`` they are. The index of a lattice in a larger one with the
+    same span is the quotient of the two products, since both echelon forms have their pivots, which
+    are positive, at the same places.
     """
     generators = [list(vectors[i]) for i in sorted(numbers)]
     echelon = flint.fmpz_mat(generators).hnf().tolist()  # the Hermite normal form
@@ -265,7 +270,7 @@ def volume_in_space(points: Sequence[IntegerVector]) -> int:
     """Return the normalized volume of the convex hull of points, at least one, in the lattice of
     integer points.
 
-    It is the dimension's factorial times the Euclidean volume, and 0 where the hull has a smaller
+    In a space of dimension n it is n! times the Euclidean volume, so 0 where the hull has a smaller
     dimension than the space.
 
     Examples

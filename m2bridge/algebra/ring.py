@@ -37,12 +37,16 @@ from m2bridge.system import decimal
 
 
 class PolyElement(rings.PolyElement):  # type: ignore[misc]
-    """A polynomial, by SymPy's name; SymPy writes those over GF(p) with residues from 0 to p − 1,
-    as FLINT has them.
+    """A polynomial of SymPy with another text: SymPy itself writes residues of GF(p) from 0 to p −
+    1, as FLINT has them. The class has the name of SymPy's own.
     """
 
     def str(self, *style: Any) -> str:
-        """Return the text as SymPy writes it, but residues as the integers closest to zero."""
+        """Return the text as SymPy writes it, but residues as the integers closest to zero.
+
+        ``style`` is what SymPy passes: a printer, precedences and patterns; polynomials over
+        extension fields are written without it.
+        """
         domain = self.ring.domain
         if isinstance(domain, ExtensionDomain | FractionField):
             return _text_over(extension_field_of(domain), self)
@@ -215,8 +219,8 @@ class PolynomialRing:
         Raises
         ------
         ConversionError
-            If the characteristic divides its denominator, or coefficients are integers and it is
-            none.
+            If the characteristic divides its denominator, or coefficients are integers and the
+            number is not one.
         """
         if not self.field.is_field:
             return self._integer(value)
@@ -296,7 +300,7 @@ def is_name(text: str) -> bool:
 
 
 def place_of_variant(name: str) -> int | None:
-    """The place, from 0 on, of the first character that is a variant of others; ``None`` without.
+    """The place, from 0 on, of the first character that is a variant of others, else ``None``.
 
     Variants are, for example, ℌ of H, ½ of 1⁄2 and ⁿ of n. Names are compared in the normal form
     NFKC, in which a name with such a character becomes a different name.
@@ -341,7 +345,7 @@ _INDICES = re.compile(
 
 
 def check_variable(name: str) -> None:
-    """Raise ConversionError unless the name, of another program perhaps, can be one of a variable.
+    """Raise ConversionError unless a text can name a variable, here or in another program.
 
     In a polynomial ``x-y`` would be a difference, ``2`` a number, and the empty text nothing: these
     are refused. SymPy's ``\\alpha``, Oscar's ``x[1]`` and Macaulay2's ``x_(1,a)`` are taken as they
@@ -390,7 +394,7 @@ def variable_name(variable: object) -> str:
     Raises
     ------
     ConversionError
-        If the value is nothing of these, or its name cannot be one of a variable.
+        If the value is something else, or its name cannot be one of a variable.
     """
     if isinstance(variable, SymbolEntry):
         return symbol_name(variable)
@@ -448,7 +452,9 @@ def _check_is_exact(expression: Any) -> None:
 
 @lru_cache(maxsize=256)
 def _sympy_ring(ring: PolynomialRing) -> PolyRing:
-    """The ring of SymPy, the same one for equal rings."""
+    """The ring of SymPy, the same object for equal rings; ConversionError if there are more than
+    :data:`MAX_RING_VARIABLES` variables.
+    """
     if len(ring.variables) > MAX_RING_VARIABLES:
         raise ConversionError(
             f"{len(ring.variables)} variables; a ring has at most {MAX_RING_VARIABLES}"
@@ -533,7 +539,7 @@ class GeneratingSet:
         )
 
     def _generated_by(self, generators: Iterable[rings.PolyElement]) -> Self:
-        """The ideal of the same ring with these generators, each once."""
+        """The ideal of the same ring and class with these nonzero generators, each once."""
         return replace(self, generators=tuple(dict.fromkeys(generators)))
 
 

@@ -40,6 +40,7 @@ def partitions(n: int, rows: int, largest: int | None = None) -> Iterator[Partit
 def columns(shape: PartitionTuple) -> PartitionTuple:
     """The conjugate partition: the lengths of the columns of the Young diagram."""
     width = max(shape, default=0)
+    # A row has a box in column j, from 0 on, if its length is more than j.
     return tuple(len([part for part in shape if part > j]) for j in range(width))
 
 
@@ -65,11 +66,11 @@ def dimension(shape: PartitionTuple, size: int) -> int:
 
 
 def strips_added(shape: PartitionTuple, size: int, rows: int) -> Iterator[PartitionTuple]:
-    """Yield the partitions μ with at most ``rows`` parts whose S_μ is in S_λ ⊗ S_(size), λ the
-    shape, where S_(size) is the symmetric power Sym^size.
+    """Yield the partitions μ with at most ``rows`` parts for which S_λ ⊗ Sym^size contains S_μ, λ
+    the shape.
 
-    By Pieri's rule they are λ with ``size`` more boxes, no two in one column, and have multiplicity
-    1: μ_(i+1) ≤ λ_i ≤ μ_i.
+    By Pieri's rule they are λ with ``size`` more boxes, no two in one column, which says μ_(i+1) ≤
+    λ_i ≤ μ_i, and each has multiplicity 1.
     """
     # μ_i is at least λ_i, and at most λ_(i−1); μ_1 is at most λ_1 + size. μ can have one part more
     # than λ, for which the lower bound is 0.
@@ -121,7 +122,7 @@ def littlewood_richardson(
     {(2, 1, 1): 1, (2, 2): 1}
     """
     total: Counter[PartitionTuple] = Counter()
-    if len(first) > rows:  # so has each ν, which contains λ
+    if len(first) > rows:  # each ν contains λ, and has at least as many parts
         return {}
     for order, sign in signed_permutations(len(second)):
         sizes = [second[i] - i + j for i, j in enumerate(order)]
@@ -140,7 +141,7 @@ def _pieri_product(
     """The coefficients of the product of Σ terms[λ] S_λ with S_(size), the symmetric power
     Sym^size, by Pieri's rule.
 
-    Partitions with more than ``rows`` parts are left out.
+    Partitions with more than ``rows`` parts are left out: further products only add boxes.
     """
     product_terms: Counter[PartitionTuple] = Counter()
     for shape, coefficient in terms.items():
@@ -173,7 +174,11 @@ def kostka_number(shape: PartitionTuple, weight: tuple[int, ...]) -> int:
     """
     if not weight:  # no entries: there is one tableau if the shape is empty, and else none
         return 1 if not shape else 0
-    return sum(kostka_number(smaller, weight[:-1]) for smaller in strips_removed(shape, weight[-1]))
+    *smaller_weight, boxes_of_strip = weight
+    total = 0
+    for smaller_shape in strips_removed(shape, boxes_of_strip):
+        total += kostka_number(smaller_shape, tuple(smaller_weight))
+    return total
 
 
 Shapes = tuple[PartitionTuple, ...]
@@ -191,7 +196,8 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
     Parameters
     ----------
     counts : mapping from tuples of partitions to int
-        The dimensions of the dominant weights; those that are left out have dimension 0.
+        The dimensions of the weight spaces of dominant weights, which are tuples of one partition
+        for each space; weights that are left out have dimension 0.
     sizes : tuple of int
         The sizes of the groups GL, the dimensions of the spaces.
 
@@ -216,10 +222,10 @@ def from_weights(counts: Mapping[Shapes, int], sizes: tuple[int, ...]) -> dict[S
 
 
 def _multiplicities_by_highest_weights(dimensions: Mapping[Shapes, int]) -> dict[Shapes, int]:
-    """The multiplicities, if not 0, of irreducible summands, by their highest weights.
+    """The irreducible summands: highest weight → multiplicity, if that is not 0.
 
-    ``dimensions`` has the dimension of each dominant weight of some degrees, also where it is 0,
-    and higher weights come first.
+    ``dimensions`` has the dimension of the weight space of each dominant weight of certain degrees,
+    also where it is 0, and higher weights come first.
 
     Raises
     ------
@@ -253,11 +259,13 @@ class Representation:
     ----------
     degree : int
     spaces : tuple of str
-        Names.
+        The names of the spaces.
     sizes : tuple of int
-        Dimensions of the spaces.
+        Their dimensions.
     shapes : tuple of partitions
+        The partition of the Schur functor of each space.
     multiplicity : int
+        How often the product occurs.
 
     Examples
     --------
@@ -288,8 +296,9 @@ class Representation:
     def _product(self, factor: str, times: str, blank: str) -> str:
         """The tensor product of the Schur functors, with its multiplicity before it unless it is 1.
 
-        ``factor`` is a pattern for partition and space, ``times`` the sign of the tensor product,
-        and ``blank`` is between the multiplicity and the product.
+        ``factor`` is a pattern with two fields, for the partition and for the name of the space, as
+        ``S_{} {}``; ``times`` is the sign of the tensor product, and ``blank`` is between the
+        multiplicity and the product.
         """
         factors = map(factor.format, map(_partition_text, self.shapes), self.spaces)
         formula = times.join(factors)
@@ -298,7 +307,9 @@ class Representation:
         return f"{self.multiplicity}{blank}{formula}"
 
     def type_json(self) -> dict[str, Any]:
-        """Return what does not depend on the sizes: degree, partitions by spaces, multiplicity."""
+        """Return what does not depend on the sizes, with the partition of each space by its name:
+        ``{"degree": 2, "X": [1, 1], "H": [1, 1], "Y": [4], "multiplicity": 1}``.
+        """
         shapes = dict(zip(self.spaces, map(list, self.shapes), strict=True))
         return {"degree": self.degree, **shapes, "multiplicity": self.multiplicity}
 

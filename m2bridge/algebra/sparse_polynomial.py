@@ -59,9 +59,9 @@ def packed(exponents: Exponents, width: int) -> int:
 def gradients(
     polynomials: Iterable[IntegerPolynomial], point: Sequence[Any], prime: int = 0
 ) -> Iterator[dict[int, Any]]:
-    """Yield for each polynomial its partial derivatives at a point, by the number of the variable.
+    """Yield for each polynomial its gradient at a point: i → the derivative with respect to x_i.
 
-    Derivatives that are left out are zero.
+    The variables are x_0, x_1, …; derivatives that are left out are zero.
 
     Parameters
     ----------
@@ -82,9 +82,9 @@ def gradients(
         for exponents, c in check_deadline_in(polynomial.items()):
             factors = [(i, exponent) for i, exponent in enumerate(exponents) if exponent]
             zeros = [i for i, _ in factors if not point[i]]
-            # The derivative of a monomial by x_i keeps the powers of all its other variables. So it
-            # is zero for all i where two variables of the monomial are zero at the point, and for
-            # all i but one where one variable is.
+            # The derivative of a monomial with respect to x_i keeps the powers of all its other
+            # variables. So it is zero for all i where two variables of the monomial are zero at the
+            # point, and for all i but one where one variable is.
             if len(zeros) > 1:
                 continue
             for i, exponent in factors:
@@ -99,7 +99,7 @@ def gradients(
 def gradient_of_terms(
     polynomial: Iterable[tuple[Monomial, int]], point: Sequence[int]
 ) -> dict[int, int]:
-    """The partial derivatives at an integer point, by the number of the variable.
+    """The gradient of a polynomial at an integer point: j → the derivative with respect to x_j.
 
     Derivatives that are left out are zero. By the product rule each factor of a monomial, such as
     the two x_2 of (0, 2, 2), gives one summand: the product of all other factors.
@@ -109,7 +109,7 @@ def gradient_of_terms(
         zeros = [place for place, j in enumerate(monomial) if not point[j]]
         if len(zeros) > 1:  # each summand keeps a factor that is zero
             continue
-        # Where one factor is zero, only the summand without it is not.
+        # Where one factor is zero, all summands are zero but the one that leaves this factor out.
         for place in zeros or range(len(monomial)):
             j = monomial[place]
             other_factors = monomial[:place] + monomial[place + 1 :]
@@ -145,7 +145,7 @@ class WeightedAlgebra:
     Parameters
     ----------
     weights : tuple of int
-        Of the variables, at least 1.
+        The weight of each variable, at least 1.
     relations : tuple of (int, polynomial)
         The weight of each of the polynomials, and the polynomial.
     """
@@ -159,9 +159,9 @@ class WeightedAlgebra:
         Where it is finite, the relations are a complete intersection: with relations of weights d_j
         and variables of weights w_i the Hilbert series is Π (1 − T^{d_j}) / Π (1 − T^{w_i}), a
         polynomial of degree Σ d_j − Σ w_i, the ``last_weight``. So the dimension is infinite if
-        that is negative, or if a later part is not zero. To see that no later part is, the next
-        max w_i parts are enough: a monomial of a later weight, divided by one variable after the
-        other, becomes one of a weight among these.
+        this degree is negative, or if the part of a larger weight is not zero. That all those parts
+        are zero follows if the next max w_i of them are: a monomial of a larger weight, divided by
+        one variable after the other, becomes one whose weight is among these.
 
         Raises
         ------
@@ -190,10 +190,10 @@ class _GradedParts:
     """The parts of an algebra up to some weight: standard monomials, and normal forms of monomials.
 
     The part of weight w is the sum of the x_i ⊗ (part of weight w − w_i) modulo the relations of
-    weight w and x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. With standard
-    monomials b only the products x_i b are unknown; those are standard that are independent modulo
-    the relations. Where several pairs (x_i, x_j b) give one monomial, the others are compared with
-    the first of them, which imposes all these equations.
+    weight w and x_i ⊗ x_j b = x_j ⊗ x_i b for b in the part of weight w − w_i − w_j. So the
+    products x_i b, where b is standard of weight w − w_i, span it; the standard monomials of weight
+    w are products that are a basis modulo the relations. Where several pairs (x_i, x_j b) give one
+    monomial, the others are compared with the first of them, which imposes all these equations.
 
     Monomials are packed, see :func:`packed`: x_i is 2^(i · 32), and products are sums.
 
@@ -213,7 +213,7 @@ class _GradedParts:
     normal: dict[int, SparseVector] = field(default_factory=lambda: {0: {0: 1}})
 
     def append_next(self) -> int:
-        """Add the part of the first weight that is not there, and return its dimension.
+        """Add the part of the next weight, which is ``len(standard)``, and return its dimension.
 
         The products x_i b of this weight are a basis of a space, which is divided by the relations;
         a form expresses a product in products that are independent there, the standard monomials.
@@ -231,7 +231,7 @@ class _GradedParts:
     def _factor_pairs(self, monomials: list[list[int]], weight: int) -> Iterator[tuple[int, int]]:
         """Yield all pairs of a monomial and a variable, both packed, whose product has this weight.
 
-        The monomials are given in a list for each weight.
+        ``monomials[w]`` has those of weight w, for all smaller weights.
         """
         for i, own_weight in enumerate(self.algebra.weights):
             if own_weight <= weight:
@@ -239,7 +239,10 @@ class _GradedParts:
                     yield monomial, 1 << i * _EXPONENT_BITS
 
     def _relations(self, weight: int) -> Iterator[SparseVector]:
-        """Yield the relations among the products x_i b of this weight, b standard."""
+        """Yield the relations among the products x_i b of this weight, where b is standard.
+
+        A relation maps packed products to their coefficients in a combination that is zero.
+        """
         # For a product m = x_j b of smaller weight, x_i m is x_i times the normal form of m, so a
         # combination of products. Pairs (m, x_i) with the same x_i m have equal combinations.
         first_forms: dict[int, SparseVector] = {}
@@ -257,7 +260,9 @@ class _GradedParts:
                 yield combination(terms, forms, LARGE_PRIME)
 
     def _multiplied(self, monomial: int, variable: int) -> SparseVector:
-        """The product of a variable and the normal form of a monomial, both packed."""
+        """The product of a variable and the normal form of a monomial, both packed: a combination
+        of products x_i b, where b is standard.
+        """
         return {standard + variable: c for standard, c in self.normal[monomial].items()}
 
     def _in_products(self, monomial: int) -> SparseVector:

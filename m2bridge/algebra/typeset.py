@@ -31,7 +31,9 @@ class Typeset(ABC):
 
     @abstractmethod
     def _formula(self) -> str:
-        """Return the value as a formula of LaTeX; empty if it is shown as text."""
+        """Return the value as LaTeX without dollar signs, such as ``\\mathbb{Q}[x]``; empty if it
+        is shown as text.
+        """
 
     def _repr_latex_(self) -> str | None:
         """The formula in display style, which notebooks ask for; ``None`` to show text instead."""
@@ -115,7 +117,7 @@ def matrix_latex(entries: Sequence[Sequence[Any]]) -> str:
 
 
 def ring_letter(ring: Any) -> str:
-    """Return the letter for a ring in formulas of its modules: S, or R if a variable is S."""
+    """Return the letter for a ring in formulas of its modules: S, or R if S is a variable."""
     return "R" if "S" in getattr(ring, "variables", ()) else "S"
 
 

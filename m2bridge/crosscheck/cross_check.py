@@ -85,7 +85,7 @@ class CrossCheck(VerdictsResult):
 
     @property
     def _remarks(self) -> Sequence[str]:
-        """Which independent methods agreed; empty if nothing was observed."""
+        """Lines that say which independent methods agreed; none if nothing was observed."""
         if self.observations is None:
             return ()
         return tuple(self.observations.remarks)
@@ -132,7 +132,7 @@ def cross_check(
         A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
         process shares.
     timeout : float, optional
-        Seconds for the whole computation.
+        Seconds for the whole computation; without one, only limits of enclosing blocks hold.
 
     Raises
     ------
@@ -155,8 +155,8 @@ def cross_check(
         )
     chosen = _choose_statements(model, statements)
     to_observe = _statements_to_observe(model, chosen)
-    # The observables of all separate computations are passed, also of those that are not done,
-    # since they select the kind of observation.
+    # The observables of all separate computations that were asked for are passed, also of those
+    # that are not done: by them ``observe`` selects the class of the observation.
     separate = {statement.observable for statement in chosen if statement.separate_computation}
     # None: nothing was observed; the empty text: no limit was reached
     observations, unfinished = None, ""

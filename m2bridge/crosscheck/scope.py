@@ -41,7 +41,7 @@ class VerdictScope(ABC):
 
     @property
     def hypothesis(self) -> str:
-        """The hypothesis that fails in the case; empty if none does, or for many cases."""
+        """The hypothesis that fails in the case; empty if none does, or for all sizes at once."""
         return ""
 
     @property
@@ -56,12 +56,12 @@ class VerdictScope(ABC):
 
     @property
     def failing(self) -> Any:
-        """The places where the statement is false: orbits of a case, or sizes."""
+        """Where the statement is false: a tuple of orbits of a case, or a set of sizes."""
         return ()
 
     @property
     def undecided(self) -> Any:
-        """The places where the statement is undecided."""
+        """Where the statement is undecided: a tuple of orbits of a case, or a set of sizes."""
         return ()
 
     @property
@@ -76,7 +76,11 @@ class VerdictScope(ABC):
 
     @abstractmethod
     def reasons(self) -> list[str]:
-        """Return sentences that say where the statement holds, where it fails, and why."""
+        """Return sentences that say where the statement holds, where it fails, and why.
+
+        They have no full stop, as ``dimension: computed 5, stated 6``: a sheet shows a line for
+        each below the statement, and ``Verdict.reason`` joins them by semicolons.
+        """
 
     def remarks(self) -> list[str]:
         """Return further lines, which are printed below the reasons."""
@@ -84,11 +88,17 @@ class VerdictScope(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return the scope for ``json.dumps``, with sentences."""
+        """Return fields for ``json.dumps``, sentences among them, such as ``reason``.
+
+        They are added to the statement, its words and the decision in the JSON of a verdict.
+        """
 
     @abstractmethod
     def to_data(self) -> dict[str, Any]:
-        """Return the scope as a certificate stores it: numbers instead of sentences."""
+        """Return the fields that a certificate stores of the scope: numbers, and no sentences.
+
+        They are added to the words of the statement and the decision.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +115,8 @@ class CaseScope(VerdictScope):
     hypothesis : str
         The hypothesis that fails; empty if all hold.
     was_observed : bool
-        Whether any value was observed.
+        ``False`` if nothing was observed of the case, or, for a statement about orbits, if a limit
+        came before all of these orbits.
     vacuous : bool
         Whether the case has no object that the statement is about.
     failing, undecided : tuple of orbits
@@ -243,7 +254,8 @@ class GlobalComparison(CaseScope):
     def _values(self) -> str:
         """Return the two values in words, without the name of the observable.
 
-        It is ``numbers`` where they agree, and the reason where one of them is not known.
+        Where the values agree, the words are ``numbers``, if there are any; where one of the values
+        is not known, they are the reason for that.
         """
         if self.predicted is None or self.observed is None:
             return self.undecided_reason or "not decided"
@@ -275,7 +287,7 @@ class GlobalComparison(CaseScope):
         return f"; the conclusion {clause}: {self._values()}"
 
     def _differs(self) -> bool:
-        """Return whether the two values are known to differ."""
+        """Return whether the two values, neither of which is ``None``, are known to differ."""
         if isinstance(self.observed, PartialValue):
             # a partial value decides itself: REFUTED as soon as a known part differs
             decision, _ = self.observed.against(self.predicted)
@@ -369,8 +381,9 @@ class OrbitwiseComparison(CaseScope):
         if self.vacuous:
             return ""
         if self.observable == "singular" and self.undecided:
-            # Where a hypothesis of these statements fails, only α = d' = 1 leaves orbits undecided:
-            # a function with several preimages may be smooth, and need not be singular.
+            # Where a hypothesis of the statements on this observable fails, orbits are undecided
+            # only if the parametrization is not birational (α = d' = 1 < d in the paper): then a
+            # function with several preimages may be smooth or singular.
             return (
                 "; the parametrization is not birational, so fibres do not decide smoothness: use"
                 " singular-locus"

@@ -106,12 +106,12 @@ class Verdict:
 
     @property
     def failing(self) -> Any:
-        """The places where the statement is false: orbits of a case, or sizes."""
+        """Where the statement is false: a tuple of orbits of a case, or a set of sizes."""
         return self.extent.failing
 
     @property
     def undecided(self) -> Any:
-        """The places where the statement is undecided."""
+        """Where the statement is undecided: a tuple of orbits of a case, or a set of sizes."""
         return self.extent.undecided
 
     @property
@@ -122,9 +122,9 @@ class Verdict:
         dictionary: of the size, the orbit, weights and numbers; or of the key of a model, its
         dimension and the stated one.
 
-        ``None`` if the statement does not fail, or if the scope keeps no witness: that of the
-        closure as a whole, read from a certificate, where the two values say it all; and that of
-        the generators of all sizes, whose reason names the case.
+        ``None`` if the statement does not fail, or if its scope keeps no witness: a comparison for
+        the closure as a whole that was read from a certificate, where the two values say it all; or
+        the scope of the generators for all sizes, whose reason names the case.
         """
         return self.extent.witness
 
@@ -211,8 +211,8 @@ def verdicts_on(
 def compare(statement: Statement, observed: Observed) -> Verdict:
     """Return the verdict on a statement about the observed case.
 
-    Some orbits may not have been observed, because of a limit. Then the verdict is either the one
-    that all orbits would give, or UNDECIDED.
+    Some orbits may not have been observed, because of a limit. Then the verdict is the one that all
+    orbits would give, where those that were observed decide it, and else UNDECIDED.
     """
     extent: CaseScope
     if isinstance(statement, GlobalStatement):
@@ -240,10 +240,11 @@ def _compared_as_a_whole(
     # each value is None if it is not known; the text is then the limit, or empty
     predicted, limit_of_prediction = _within_limits(partial(statement.predict, observations.model))
     observed, limit_of_value = _within_limits(partial(observations.value, statement.observable))
-    reason = limit_of_prediction
     if observed is None:
         # without a limit, ``unknown`` says why the observation has no value of the observable
-        reason = limit_of_value or observations.unknown(statement.observable)
+        undecided_reason = limit_of_value or observations.unknown(statement.observable)
+    else:
+        undecided_reason = limit_of_prediction  # empty if the prediction is known
     extent = GlobalComparison(
         observable=statement.observable,
         hypothesis=statement.hypotheses(observations.model),
@@ -251,7 +252,7 @@ def _compared_as_a_whole(
         observed=observed,
         # ``nothing`` is the value that says that the case has no object of the statement
         vacuous=observed is not None and observed == statement.nothing,
-        undecided_reason=reason,
+        undecided_reason=undecided_reason,
         numbers=observations.model.numbers(statement.observable),
         progress=observations.progress,
     )
@@ -278,9 +279,9 @@ def _witness_without_orbit(
 
 
 def _within_limits(compute: Callable[[], Value | None]) -> tuple[Value | None, str]:
-    """Return the value that ``compute`` returns, and an empty text.
+    """Return the value that ``compute`` returns, ``None`` if it has none, and an empty text.
 
-    If it cannot be computed, or not within a limit, return ``None`` and the reason.
+    If the value cannot be computed, or not within a limit, return ``None`` and the reason.
     """
     try:
         return compute(), ""
@@ -350,7 +351,10 @@ def _values_that_differ(
 def _reason_at_orbits(
     statement: OrbitStatement[Any, Any], observations: Observed, values: Mapping[Any, Value | None]
 ) -> str:
-    """Return why observed values by orbit are not decided (``None``); empty if all are decided."""
+    """Return why some of the observed values by orbit are ``None``, which means undecided.
+
+    The text is empty if none is.
+    """
     without_decision = [orbit for orbit, value in values.items() if value is None]
     if not without_decision:
         return ""
@@ -364,6 +368,7 @@ def _witness(
 
     ``failing_values`` are the observed values at all orbits where it fails, which are at least one.
     """
+    # the observation chooses the orbit
     orbit, weights, numbers = observations.witness(list(failing_values))
     return Witness(
         orbit=orbit,
@@ -389,7 +394,7 @@ def from_certificate(
     orbits : int
         The number of orbits of the case.
     was_observed : bool
-        Whether any value was observed.
+        Whether anything was observed of the case.
     numbers : str
         What the statement means for the case, if it is true.
 
@@ -400,7 +405,7 @@ def from_certificate(
     """
     extent: CaseScope
     if data["concerned"] is None:
-        # so it is also for a statement about orbits of which nothing was observed
+        # a statement about the whole closure, or one about orbits where nothing was observed
         extent = _stored_global_comparison(
             statement, data, was_observed=was_observed, numbers=numbers
         )
@@ -421,7 +426,8 @@ def _stored_global_comparison(
 ) -> GlobalComparison:
     """Return the comparison of two values of the whole closure that a certificate stores.
 
-    The arguments are those of :func:`from_certificate`.
+    ``data`` has the stored fields, as for :func:`from_certificate`; ``was_observed`` says whether
+    anything was observed, and ``numbers`` what the statement means for the case, if it is true.
     """
     observed = _stored_value(data["observed"])
     # the observed value for which the statement is vacuous; None if it never is
@@ -444,7 +450,9 @@ def _stored_orbitwise_comparison(
 ) -> OrbitwiseComparison:
     """Return the comparison orbit by orbit that a certificate stores.
 
-    The arguments are those of :func:`from_certificate`; ``data["concerned"]`` is a number.
+    ``data`` has the stored fields, as for :func:`from_certificate`, and ``data["concerned"]`` is a
+    number; ``was_observed`` says whether anything was observed, and ``orbits`` is the number of all
+    orbits of the case.
     """
     witness = None
     if data["witness"] is not None:
@@ -481,9 +489,10 @@ def _stored_value(value: Any) -> Any:
 def _stored_witness(
     orbit: Any, predicted: Any, observed: Any, numbers: Mapping[str, int], **weights: Any
 ) -> Witness:
-    """Return the witness whose entries in a certificate are these.
+    """Return the witness whose entries in a certificate are the keyword arguments.
 
-    All entries but the named ones are ``weights``, matrices by the names of parameters.
+    All entries but ``orbit``, ``predicted``, ``observed`` and ``numbers`` are weights: the name of
+    a parameter, such as A, and its matrix.
     """
     return Witness(
         orbit=orbit, weights=weights, predicted=predicted, observed=observed, numbers=numbers

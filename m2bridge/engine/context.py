@@ -27,7 +27,8 @@ class RunOptions(TypedDict, total=False):
 
     ``engine`` is a session to use, such as :class:`m2bridge.Macaulay2`; without one the session of
     the enclosing ``with`` block is used, else the one shared in the process. ``timeout`` is a
-    number of seconds for the whole computation; an earlier limit of an enclosing block stays.
+    number of seconds for the whole computation; ``None`` adds no limit, and an earlier limit of an
+    enclosing block stays.
     """
 
     engine: Engine | None
@@ -51,7 +52,7 @@ def using(engine: Engine | None) -> Iterator[None]:
     Raises
     ------
     InvalidCaseError
-        If ``engine`` is not a session. A workspace is none: it keeps symbols, and programs of
+        If ``engine`` is not a session. A workspace is not one: it keeps symbols, and programs of
         computations run isolated from each other.
     """
     if engine is None:

@@ -108,7 +108,8 @@ def locate(explicit: str | os.PathLike[str] | None = None) -> Candidate:
     EngineNotFoundError
         If there is no Macaulay2.
     EngineVersionError
-        If the named program is older than 1.21 or not Macaulay2.
+        If the program is older than 1.21 or not Macaulay2: the one that the user names, or the
+        first that was found where none is usable.
     """
     return first_usable(map(probed, candidates(explicit)))
 
@@ -261,7 +262,9 @@ def _probe(program: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def _why_not_started(program: Path, reason: OSError) -> str:
-    """Return the message about a program that the system could not start, by the system's error."""
+    """Return the message about a program that the system could not start; ``reason`` is the
+    system's error.
+    """
     if reason.errno in (errno.EMFILE, errno.ENFILE):
         return (
             f"{program} cannot be started, as too many files are open: raise the limit (ulimit -n)"
@@ -273,7 +276,8 @@ def _why_not_started(program: Path, reason: OSError) -> str:
 def _complaint(answer: subprocess.CompletedProcess[bytes]) -> str:
     """Return the last line that a program printed to standard error, as the end of a sentence.
 
-    It is empty if the program printed nothing there.
+    That is ``and complained '…'`` after a blank, with the last 160 characters of the line; the text
+    is empty if the program printed nothing there.
     """
     last = answer.stderr.decode(errors="replace").strip().rpartition("\n")[2]
     return f" and complained '{printable(last)[-160:]}'" if last else ""

@@ -5,6 +5,7 @@ optional: without it a slower package of Macaulay2 does so. A program counts as 
 a small system; it is asked once.
 """
 
+import re
 import shutil
 import signal
 import subprocess
@@ -62,8 +63,8 @@ class Msolve:
 def candidates(macaulay2: Path | None = None) -> tuple[Msolve, ...]:
     """Return all programs msolve that are found, each asked whether it works.
 
-    They are that of the wheel, that on PATH, and that beside the Macaulay2 program ``macaulay2``,
-    in this order.
+    They are, in this order, the program of the wheel, the one on PATH, and the one that was
+    installed with the Macaulay2 program ``macaulay2``, if its path is given.
     """
     places: list[tuple[str, Path]] = []
     in_wheel = _in_wheel()
@@ -86,9 +87,10 @@ def usable(macaulay2: Path | None = None) -> Msolve | None:
 
 
 def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
-    """Return the msolve that a Macaulay2 can use, and the name of what isolates real points.
+    """Return the msolve that a Macaulay2 can use, and what isolates real points with its version.
 
-    If there is none, the first is ``None``, and the name is that of a package of Macaulay2.
+    These are the program and ``msolve 0.10.1``, for example; without a usable program ``None`` and
+    ``Macaulay2's RealRoots (1.26.06)``.
     """
     macaulay2 = None
     if isinstance(engine, Session):  # other engines do not say where their program is
@@ -102,9 +104,13 @@ def for_engine(engine: Engine) -> tuple[Msolve | None, str]:
 
 
 def has_package(version: str) -> bool:
-    """Whether Macaulay2 of this version has the package Msolve as it is used here."""
-    major, minor, *_ = version.split(".")
-    return (int(major), int(minor)) >= FIRST_WITH_PACKAGE
+    """Whether Macaulay2 of this version has the package Msolve as it is used here.
+
+    ``version`` begins with two numbers, as ``1.26.06`` and ``1.26-rc1``; other text, which an
+    engine that is no :class:`Session` may give, counts as a version without the package.
+    """
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= FIRST_WITH_PACKAGE
 
 
 def _in_wheel() -> Path | None:
@@ -123,7 +129,8 @@ def _in_wheel() -> Path | None:
 def _probed(origin: str, program: Path) -> Msolve:
     """Return a program after asking it for its version and the solution of a small system.
 
-    ``origin`` is where the program was found, in words; the result says why it is refused.
+    ``origin`` is where the program was found, in words; the ``refusal`` of the result says why it
+    cannot be used.
     """
     found = Msolve(origin, program, version="", refusal="")
     try:

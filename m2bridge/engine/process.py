@@ -152,9 +152,9 @@ class Process:
     def kill(self) -> int | None:
         """Kill the process and its descendants; return its exit status, negative for a signal.
 
-        The status of a process that had ended by itself is preserved. It is ``None`` if it was
-        collected elsewhere, by the system because this process ignores SIGCHLD, or by an earlier
-        call.
+        If the process had ended by itself, the status is its own. The result is ``None`` if the
+        status is not there any more: an earlier call has returned it, or the system has dropped it,
+        since this process ignores SIGCHLD.
         """
         return self._finalizer()
 
@@ -215,7 +215,7 @@ def _inheritable() -> Iterator[int]:
 def _end(pid: int, master: int) -> int | None:
     """Kill a process and its descendants, and close ``master``, this side of its terminal.
 
-    The exit status is returned, ``None`` if it was collected elsewhere.
+    The exit status is returned, or ``None`` if the system has dropped it already.
     """
     # A program that has closed its terminal is about to end with an informative exit status.
     patience = 0.02 if is_hung_up(master) else 0
@@ -267,7 +267,7 @@ def _descendants(leader: int) -> Iterator[int]:
 
 
 def _seconds_until(deadline: float) -> float:
-    """Return the seconds until the deadline, 0 if it has passed, and at most those of one wait."""
+    """Return the seconds until the deadline: 0 if it has passed, at most ``MAX_WAIT_SECONDS``."""
     return max(min(deadline - time.monotonic(), MAX_WAIT_SECONDS), 0)
 
 

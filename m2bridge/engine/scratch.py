@@ -137,7 +137,7 @@ def _make(where: str | None) -> tuple[Path, int]:
 def try_to_lock(descriptor: int) -> bool:
     """Lock an open file or folder for this process; return whether no other process had locked it.
 
-    On a file system without locks nothing is locked, and the answer is always yes.
+    On a file system without locks nothing is locked, and the result is ``True``.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -127,8 +127,8 @@ class Reply:
 
     @property
     def answers(self) -> tuple[str, ...] | None:
-        """The records without the closing one; ``None`` if that is missing, as it is exactly if the
-        code has not run to its end.
+        """The records without the closing one; ``None`` if the closing record is missing, which it
+        is exactly if the code has not run to its end.
         """
         if not self.records:
             return None
@@ -195,10 +195,13 @@ class Engine(Protocol):
 
     @property
     def version(self) -> str:
-        """The version of Macaulay2."""
+        """The version of Macaulay2, such as ``1.26.06``."""
 
     def run(self, script: Script, *, timeout: float | None = None) -> Transcript:
-        """Run one script, within the timeout and the limit of :func:`m2bridge.limits.clock`.
+        """Run one script to its end; return its wire records, its output and the time.
+
+        ``timeout`` is in seconds, ``None`` for no limit of its own; the limit of
+        :func:`m2bridge.limits.clock` holds in any case.
 
         Raises
         ------
@@ -302,7 +305,8 @@ def cited(text: str, documentation: str = "") -> Markup:
     ----------
     text : str
     documentation : str
-        The address of the site, or the path of its folder relative to the page.
+        The address of the site, or the path of its folder relative to the page; if empty, pages of
+        the documentation do not become links.
     """
     from markupsafe import Markup, escape
 

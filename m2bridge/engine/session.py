@@ -120,7 +120,7 @@ class Conversation:
             raise EngineError(self.why_closed)
 
     def settings(self) -> Mapping[str, str]:
-        """Environment variables for the process, where the user has not set them."""
+        """Environment variables for the process, by name; one that the user has set stays so."""
         return {}
 
     def start(self) -> None:
@@ -144,9 +144,9 @@ class Conversation:
     def _its_turn(self, seconds: float | None) -> Iterator[bool]:
         """Wait at most ``seconds`` (``None``: for ever) for the turn, and keep it during the block.
 
-        The block gets whether this thread has got the turn: ``False`` if another thread still has
-        it, and at once if this thread has it already, which means that a signal handler interrupted
-        a request of its own thread.
+        The block gets ``True`` if this thread has got the turn. It gets ``False`` if another thread
+        still has the turn then, and at once if this thread has it already: then a signal handler
+        has interrupted a request of its own thread.
         """
         if self._is_within_a_turn:
             yield False
@@ -344,7 +344,8 @@ class Conversation:
     def close(self, reason: str = "it was closed") -> None:
         """End Macaulay2 and its descendants; the next request starts it again.
 
-        A request of another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
+        ``reason``, a clause whose subject is Macaulay2, becomes :attr:`why_ended`. A request of
+        another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
         """
         with self._its_turn(seconds=0) as mine:
             process = self.process
@@ -354,7 +355,7 @@ class Conversation:
                 process.stop()  # the thread that waits for its answer does the rest
 
     def remove(self, reason: str) -> None:
-        """End Macaulay2 for good, and remove its folder."""
+        """End Macaulay2 for good, and remove its folder; ``reason`` becomes :attr:`why_closed`."""
         self.why_closed = reason
         self.close()
         if self._scratch is not None:
@@ -394,8 +395,8 @@ class Conversation:
         """Return the beginning of the message for a start that takes too long, which the limit in
         words follows: ``… did not start within``, or ``… in the 3.0 seconds that it had of``.
 
-        ``running`` has the earlier of two deadlines, that of the start and that of the computation,
-        and ``process_start`` is when the start began, on the clock of the computation.
+        ``running`` has the earlier of two deadlines, one for the start alone and the deadline of
+        the computation; ``process_start`` is when the start began, on the clock of the computation.
         """
         late = f"{self.candidate.program} did not start"
         if running.deadline < computation.deadline:  # the limit of 120 seconds for the start
@@ -551,18 +552,20 @@ class Session(Conversation):
         return transcript
 
     def __enter__(self) -> Self:
+        """Choose this session for the computations of the block."""
         self._around.append(chosen())
         choose(self)
         return self
 
     def __exit__(self, *_: object) -> None:
+        """End the session, and choose the one again that was chosen before the block."""
         around = self._around.pop()
         if chosen() is self:  # not if another thread leaves the block
             choose(around)
         self.end("this session is over because its with block was left: make another Macaulay2()")
 
     def end(self, reason: str = "this session was ended: make another Macaulay2()") -> None:
-        """End Macaulay2 for good."""
+        """End Macaulay2 for good; ``reason`` is the message of errors at a later use."""
         self.remove(reason)
 
 

@@ -78,7 +78,9 @@ class Place:
 
     @property
     def excerpt(self) -> str:
-        """The lines around the position, with the position marked."""
+        """The lines around the position, with the position marked; empty if the code or the
+        position is not known.
+        """
         lines = self.source.lines
         if self.line is None or self.column is None or not self.source.code:
             return ""
@@ -188,12 +190,12 @@ _FILE_NAMES = (
 
 
 def _start_of_file_name(before_position: str) -> int:
-    """Return the index at which the name of a file begins that ends a part of a line of output.
+    """Return the index in ``before_position`` at which the name of a file begins; it ends the text.
 
-    ``before_position`` is the part before ``:line:column``. Macaulay2 writes the name of the file
-    with an error right after what the code has printed: of ``done/home/FILE`` the name is
-    ``/home/FILE``, at 4. If that ends without a blank, only the form of the name tells where it
-    begins.
+    ``before_position`` is the part of a line of output before ``:line:column``. Macaulay2 writes
+    the name of the file with an error right after what the code has printed: in ``done/home/FILE``
+    the name is ``/home/FILE``, at 4. If the printed part ends without a blank, only the form of the
+    name tells where it begins.
     """
     for pattern in _FILE_NAMES:  # the surest first
         match = pattern.search(before_position)
@@ -204,7 +206,9 @@ def _start_of_file_name(before_position: str) -> int:
 
 
 def _message(output: str, begin: int) -> str:
-    """Return the message that begins at an index, up to the list of calls that led to it."""
+    """Return the message in ``output`` that begins at an index, up to the list of the calls that
+    led to the error, or to the end.
+    """
     end = _FRAME.search(output, begin)
     message = output[begin : end.start()] if end else output[begin:]
     # some lines of messages begin with two minus signs, as comments do
@@ -341,7 +345,11 @@ def _memory_limit(limits: Limits) -> _MemoryLimit | None:
 
 
 def ending(status: int | None) -> str:
-    """Return how a process ended, by its exit status, as text that follows its name."""
+    """Return how a process ended, by its exit status, as text that follows its name.
+
+    For example ``was killed by SIGKILL (…)``; the status is ``None`` if it is unknown, and negative
+    for a signal.
+    """
     if status is None:
         return "ended (status unknown: this program ignores SIGCHLD, or waits for all its children)"
     if signal_of(status) == signal.SIGILL:

@@ -59,14 +59,15 @@ def ideal(
         (:func:`m2bridge.ideals.listings.listing`), which a strict parser reads; nothing is
         evaluated.
     variables : sequence of str or sympy.Symbol, or one string such as "x y z", optional
-        Of the ring, in this order, which matters for Gröbner bases. When left out, those of the
-        ring of the first generator that has one, or that its text names; else all that occur, in
-        alphabetical order, numbers in names by their value.
+        The variables of the ring in their order, which matters for Gröbner bases. When left out,
+        the variables of the ring of the first generator that has a ring or names one in its text;
+        else all that occur, in alphabetical order, where x_2 comes before x_10.
     field : CoefficientField or str, optional
         Also by name: ``"GF(9)"``, ``"QQ[i]/(i^2+1)"`` with a root as a constant, ``"QQ(a,b)"`` with
-        parameters as constants. When left out, that of the generators that have one, or of the
-        roots and of I in expressions; else QQ. Polynomials over QQ are reduced modulo p where GF(p)
-        is asked for. ``"ZZ"`` is for ideals over the integers; SymPy's domain ZZ alone means QQ.
+        parameters as constants. When left out, the field of the generators that have one, or the
+        field of roots and of I in expressions; else QQ. Polynomials over QQ are reduced modulo p
+        where GF(p) is asked for. ``"ZZ"`` is for ideals over the integers; SymPy's domain ZZ alone
+        means QQ.
 
     Raises
     ------
@@ -111,7 +112,9 @@ def ideal(
 
 
 def _listing_of(item: Any) -> Listing:
-    """The polynomials in a text, with what it says of their ring; or one object, without more."""
+    """The polynomials in a text, with what the text says of their ring; or a single polynomial that
+    is no text, alone.
+    """
     if isinstance(item, str):
         return listing(item)
     return Listing((item,))
@@ -232,7 +235,7 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
     Raises
     ------
     ConversionError
-        If it does not have that form, or no generators were found.
+        If it does not have that form, or its generators are ``null``: none were found.
 
     Examples
     --------
@@ -256,7 +259,10 @@ def read_ideal(data: Mapping[str, Any]) -> Ideal:
             raise ConversionError(f"{coordinate!r:.60} is not the name of a coordinate")
     ring = PolynomialRing(named_field(field_name), tuple(coordinates))
     with collection_paused():  # there can be very many generators
-        return Ideal(ring, tuple(map(parsing.generator_reader(ring), texts)))
+        generators = tuple(map(parsing.generator_reader(ring), texts))
+    if not all(generators):  # over QQ and GF(p) the reader has refused zero already
+        raise ConversionError("a generator of a closure is not zero")
+    return Ideal(ring, generators)
 
 
 def _are_texts(values: Iterable[object]) -> bool:
@@ -350,10 +356,11 @@ def read_ideal_file(
     text : str
         The content of the file: TOML with a table ``[ideal]``, or plain text: polynomials with
         commas between them, a polynomial or equation on each line, or one of the forms of
-        :func:`m2bridge.ideals.listings.listing`. A line that ends with an operation goes on in the
-        next one; in plain text lines that begin with ``#`` are comments.
+        :func:`m2bridge.ideals.listings.listing`. A line that ends with an operation continues in
+        the next one; in plain text lines that begin with ``#`` are comments.
     field : CoefficientField, optional
-        Where the file names none; QQ when left out.
+        The field if the file names none, QQ when left out; a table that names a different one is
+        refused.
     plain : bool, optional
         Whether plain text is read; else the file has to be in TOML.
 

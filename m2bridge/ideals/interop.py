@@ -56,11 +56,11 @@ class _Vocabulary(NamedTuple):
     Parameters
     ----------
     origin : list of str
-        Its address, and the release.
+        The address of the program, and its release.
     ideal, variables : str
-        The type of an ideal, and what the variables of a ring are called.
+        The name of the type of ideals, and the key under which a ring has its variables.
     read_name : function
-        The name of a variable from its text.
+        From the text of a variable in a file to its name in m2bridge.
     """
 
     origin: list[str]
@@ -330,7 +330,7 @@ def sage_text(ideal: GeneratingSet) -> str:
 
 
 def _check_names_for_sage(ideal: GeneratingSet) -> None:
-    """Raise ConversionError if a variable is not named as one of Python."""
+    """Raise ConversionError if a variable's name is no identifier of Python, or a keyword."""
     for name in ideal.ring.variables:
         if not is_name(name) or iskeyword(name):
             raise ConversionError(f"Sage accepts no variable of the name {name!r:.60}")
@@ -525,9 +525,11 @@ def flint_polynomials(ideal: GeneratingSet) -> list[Any]:
     context = _flint_context(ideal.ring)
     polynomials = []
     for generator in ideal.generators_or_zero:
-        terms = integer_coefficients(generator)  # over QQ without denominators
+        terms: dict[Any, Any]
         if ideal.ring.field == QQ:
             terms = {monomial: flint_rational(c) for monomial, c in generator.items()}
+        else:  # GF(p) or ZZ, where the integers are residues or the coefficients themselves
+            terms = integer_coefficients(generator)
         polynomials.append(context.from_dict(terms))
     return polynomials
 

@@ -19,7 +19,7 @@ from m2bridge.ideals import MAX_BRACKET_DEPTH
 _COMMENT = re.compile(r"(?m)^\s*#.*$")
 """A line of comment in plain text."""
 _CONTINUED = re.compile(r"[-+*/^=−–·⋅×({[]\s*\Z")
-"""The end of a line that goes on in the next one: an operation or an opening bracket."""
+"""The end of a line that continues in the next one: an operation or an opening bracket."""
 _CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
 """The beginning of a line that continues the one before; a minus sign may begin a polynomial."""
 
@@ -27,10 +27,13 @@ _CONTINUES = re.compile(r"\s*[+*/^=·⋅×)}\]]")
 def plain_listing(text: str) -> str:
     """The text of a list, with commas, of the polynomials in a plain text, one on each line.
 
-    A line goes on the one before if that ends with an operation or an opening bracket, or the line
-    begins with an operation other than a minus sign, or a closing bracket. A text that is a list
-    already, as commas, the name of an ideal or brackets around it show, is returned unchanged but
-    for its comments.
+    A line continues the line before it if
+
+    * the line before ends with an operation or an opening bracket, or
+    * it begins itself with an operation other than a minus sign, or with a closing bracket.
+
+    A text that is a list already, as commas, the name of an ideal or brackets around it show, is
+    returned unchanged but for its comments.
 
     Raises
     ------
@@ -98,7 +101,7 @@ _EQUATION = re.compile(r"(?s)\s*Eq\((?P<sides>.*)\)\s*")
 _SYMPY = re.compile(r"(?s)\s*(?:Poly|GroebnerBasis)\((?P<body>.*)\)\s*")
 """SymPy's polynomial or Gröbner basis with its arguments."""
 _OPTION = re.compile(r"\s*(domain|modulus|order)\s*=\s*'?([^']*)'?\s*")
-"""An argument of these that has a name, and its value, perhaps in quotes."""
+"""A named argument of SymPy's ``Poly`` or ``GroebnerBasis``, and its value, perhaps in quotes."""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 """The closing bracket of each opening one."""
 
@@ -110,11 +113,11 @@ class Listing:
     Parameters
     ----------
     polynomials : tuple of str
-        The text of each, or another object that is one.
+        The text of each polynomial, or an object of a library that is a polynomial.
     variables : tuple of str or None
-        Those of the ring, if the text names them.
+        The variables of the ring; ``None`` if the text does not name them.
     field : CoefficientField or None
-        That of the coefficients, if the text names it.
+        The field of the coefficients; ``None`` if the text does not name it.
 
     Examples
     --------
@@ -275,7 +278,9 @@ def _check_first_comma(body: str) -> None:
 
 
 def _is_listing(part: str) -> bool:
-    """Whether a part of a list is in brackets, not empty ones, or a polynomial of SymPy."""
+    """Whether a part of a list is in brackets with content, or ``Poly(…)`` of SymPy, so that it has
+    to be read by :func:`listing` and is not the text of one polynomial.
+    """
     return bool(_text_in_brackets(part)) or _SYMPY.fullmatch(part) is not None
 
 
@@ -299,6 +304,7 @@ def _listing_of_sympy(arguments: str) -> Listing:
         if match:
             options[match[1]] = match[2]
     names = tuple(part.strip() for part in further_arguments if "=" not in part)
+    # without an option for the coefficients they are rational
     field = _field_of_sympy(options.get("modulus") or options.get("domain", "QQ"))
     return replace(listing(generators), variables=names, field=field)
 
@@ -431,7 +437,8 @@ def named_field(text: str) -> CoefficientField:
     Raises
     ------
     ConversionError
-        If it is the name of no field: text with polynomials is refused by this error everywhere.
+        If it is the name of no field, or not of one that m2bridge has; it stands in for
+        InvalidCaseError, as all errors about texts with polynomials are of this class.
     """
     try:
         return parse_coefficients(text)

@@ -30,8 +30,8 @@ def proved_before_limit(answer: Answer) -> tuple[list[MeasuredPrime], int | None
 
     After step n Macaulay2 prints the bound as ``bound_n``, and the components proved so far as
     ``proved_n``, ``proved_dimensions_n`` and ``proved_degrees_n`` if the step proved new ones: the
-    last values count. The bound is −1 if there are no other components, and ``None`` if the limit
-    was reached before the first step.
+    last values count. Steps are counted from 0 on. The bound is −1 if there are no other
+    components, and ``None`` if the limit was reached before the end of step 0.
     """
     proved: list[MeasuredPrime] = []
     rest_dimension = None

@@ -97,6 +97,7 @@ def ask(
     ring = next(iter(ideals.values())).ring  # the same for all of them
     is_extension = isinstance(ring.field, ExtensionField)
     # Radicals, decompositions and saturations are computed over the prime field, and carried back.
+    # Their templates have no other variables, so ``values`` is not passed on.
     if is_extension and name in _OVER_PRIME_FIELD:
         return _ask_over_prime_field(name, ideals, ring)
     script = question(name, ideals, values)
@@ -145,9 +146,9 @@ def _ask_over_prime_field(
 def over_prime_field(ideal: GeneratingSet) -> GeneratingSet:
     """The ideal in the ring of the variables and the generators of its extension field.
 
-    This ring is over the prime field. Denominators are left out, and the minimal polynomial is
+    This ring is over the prime field. Denominators are cleared, and the minimal polynomial is
     added, if there is one: the ideal then defines the same scheme. Where the field has parameters,
-    the given scheme is the generic fibre over the space of parameters.
+    the given scheme is the generic fibre of the scheme of this ideal over the space of parameters.
     """
     field = ideal.ring.field
     assert isinstance(field, ExtensionField)
@@ -244,8 +245,8 @@ def _map_ideals(answer: Answer, function: Callable[[GeneratingSet], GeneratingSe
 def _with_given_ring(ring: PolynomialRing, ideal: GeneratingSet) -> GeneratingSet:
     """The ideal with ``ring`` in place of its own ring if these are equal; other ideals unchanged.
 
-    The field of ``ring`` may have a ``root``, its generator as a number of SymPy, which equality
-    does not compare and an answer of Macaulay2 does not have.
+    Equal rings can differ in one thing: the field of ``ring`` may have a ``root``, its generator as
+    a number of SymPy, which an answer of Macaulay2 does not have.
     """
     return replace(ideal, ring=ring) if ideal.ring == ring else ideal
 
@@ -277,7 +278,8 @@ def explain_factoring_errors(*ideals: GeneratingSet) -> Iterator[None]:
 def hilbert_series(ideal: GeneratingSet) -> HilbertSeries:
     """The Hilbert series of the quotient ring of an ideal, by Macaulay2.
 
-    If the ideal is not homogeneous, of the quotient by the ideal of its leading forms.
+    If the ideal is not homogeneous, it is the series of the quotient by the ideal of the leading
+    forms of its elements, the parts of highest degree.
     """
     libraries = ("wire", "invariants")
     script = question("ideal_invariants", {"givenIdeal": ideal}, libraries=libraries)
@@ -384,7 +386,7 @@ def normalized_generators(ideal: GeneratingSet) -> tuple[PolyElement, ...]:
 
 
 def ideal_sort_key(ideal: GeneratingSet) -> tuple[int, list[str]]:
-    """A key by which ideals are sorted: the number and the text of their generators."""
+    """A key that sorts ideals by the number of their generators, and then by the texts of these."""
     return len(ideal.generators), list(map(polynomial_text, ideal.generators))
 
 
@@ -394,7 +396,8 @@ def _polynomial_sort_key(polynomial: PolyElement) -> tuple[int, list[tuple[int, 
     Of two monomials of the same degree the larger one, in graded reverse lexicographic order, has
     the smaller exponent at the last variable where they differ.
     """
-    return total_degree(polynomial), [monomial[::-1] for monomial in polynomial.monoms()]
+    descending = polynomial.monoms()  # the largest monomial first
+    return total_degree(polynomial), [monomial[::-1] for monomial in descending]
 
 
 ReducedGroebnerBasis = frozenset[tuple[tuple[tuple[int, ...], int], ...]]
@@ -440,9 +443,10 @@ def _is_small(ideal: GeneratingSet) -> bool:
 
 
 def are_same_small_ideals(first: GeneratingSet, second: GeneratingSet) -> bool | None:
-    """Whether both ideals are the same; ``None`` if that is left to Macaulay2.
+    """Whether both ideals, of one ring, are the same; ``None`` if that is left to Macaulay2.
 
-    It is if they are not over QQ, have no variables, or a Gröbner basis exceeds the limits.
+    So it is where they are not over QQ, have no variables, or one is too large: see
+    :func:`small_basis`.
     """
     first_basis = small_basis(first)
     if first_basis is None:

@@ -74,7 +74,7 @@ def _by_turns(first: Attempt, second: Attempt) -> tuple[GeneratingSet, ...]:
     previous_seconds = 0.0  # the length of the turn before, which the other attempt had
     while True:
         for attempt, other in ((first, second), (second, first)):
-            remaining = clock().remaining
+            remaining = clock().remaining  # None without a limit
             # The other attempt has its next turn after this one. It is worthwhile only if more than
             # twice the time of its turn before is left for it then; else this turn takes all.
             is_last = remaining is not None and remaining - turn_seconds <= 2 * previous_seconds

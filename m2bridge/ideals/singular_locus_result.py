@@ -11,7 +11,6 @@ from m2bridge.convert.printing import (
     ideal_latex,
     ideal_macaulay2,
     ideal_text,
-    polynomial_text,
 )
 from m2bridge.ideals import MAX_SHOWN_EQUATION_CHARS, MAX_SHOWN_EQUATIONS
 from m2bridge.results.base import Result, result_json
@@ -54,17 +53,21 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     given : Ideal
         I.
     title : str
+        What the variety is called; empty if it has no name.
     variety : tuple of IrreducibleComponent, or None
         The irreducible components of V(I); ``None`` if they were not found within the limits.
     components : tuple of IrreducibleComponent, or None
         The irreducible components of the singular locus, empty if V(I) is smooth; ``None`` if they
         were not all found within the limits.
     ideal : Ideal or None
-        The radical ideal of the singular locus, the unit ideal if V(I) is smooth; else ``None``.
+        The radical ideal of the singular locus, the unit ideal if V(I) is smooth; ``None`` if it
+        was not found within the limits.
     engine_version : str
+        The version of Macaulay2.
     seconds : float
+        The time of the computation.
     unfinished : str
-        Empty, or the limit that was reached.
+        The limit that was reached; empty if none was.
     projective : bool
         Whether it is about the projective variety: then all dimensions are those of projective
         varieties.
@@ -72,7 +75,8 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         If a limit was reached: components of the singular locus, proved until then.
     rest_dimension : int or None
         If a limit was reached: an upper bound for the dimension of components of the singular locus
-        that are not in ``proved``; −1 if there are none.
+        that are not in ``proved``; −1 if there are none, ``None`` if no bound is known. ``None``
+        without a limit, too.
 
     Examples
     --------
@@ -110,12 +114,12 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
             "title": self.title or None,
             "projective": self.projective,
             "coordinates": list(self.given.ring.variables),
-            "given": _generator_texts(self.given),
+            "given": generator_texts(self.given, most=None),  # all, in full
             "variety_dimension": self.variety_dimension,
             "variety": _components_json(self.variety),
             "dimension": self.dimension,
             "components": _components_json(self.components),
-            "generators": None if self.ideal is None else _generator_texts(self.ideal),
+            "generators": None if self.ideal is None else generator_texts(self.ideal, most=None),
             "unfinished": self.unfinished or None,
             "proved": _components_json(self.proved),
             "rest_dimension": self.rest_dimension,
@@ -124,7 +128,8 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
     def to_sheet(self) -> Sheet:
         """Facts, a table of components, and the equations that are too long for the table.
 
-        Components are those of the singular locus, or of the variety if none are known.
+        The table has the components of the singular locus, after a limit those that were proved; if
+        a limit was reached before any was, it has the components of the variety.
         """
         blocks: list[Block] = [Facts(_facts(self))]
         components = self.components or self.proved  # the latter is empty if no limit was reached
@@ -141,7 +146,10 @@ class IdealSingularLocus(Result, Generic[SomeIdeal]):
         return Sheet(title, blocks, _formulas(self))
 
     def to_macaulay2(self) -> str:
-        """A Macaulay2 program: the ring ``R`` and the radical ideal ``I`` of the singular locus."""
+        """A Macaulay2 program: the ring ``R`` and the radical ideal ``I`` of the singular locus.
+
+        If a limit was reached before the ideal was found, it is a comment that names the limit.
+        """
         if self.ideal is None:  # a comment
             return f"-- not finished: {printable(self.unfinished)}"
         return ideal_macaulay2(self.ideal)
@@ -156,11 +164,6 @@ def _largest_dimension(components: Sequence[IrreducibleComponent[Any]] | None) -
 
 _PROJECTIVE = "dimensions of projective varieties; the irrelevant ideal is left out"
 """What a sheet says of a projective variety."""
-
-
-def _generator_texts(ideal: GeneratingSet) -> list[str]:
-    """The texts of the generators of an ideal."""
-    return list(map(polynomial_text, ideal.generators))
 
 
 def _components_json(
@@ -209,7 +212,7 @@ def _table_of_components(title: str, components: Iterable[IrreducibleComponent[A
 def bound_text(rest_dimension: int | None) -> str | None:
     """In words, an upper bound for the dimension of components that were not found before a limit.
 
-    −1 says that there are no such components; ``None``, without a bound, is returned as it is.
+    −1 says that there are no such components; ``None``, for no bound, is returned as it is.
     """
     if rest_dimension is None:
         return None

@@ -116,7 +116,7 @@ def _components_of_locus(
 
     ``None`` if a limit came before.
     """
-    if "degrees" not in answer:
+    if "degrees" not in answer:  # they are printed last
         return None
     return _sort_components(given, measured_primes_in(answer, "primes", "dimensions", "degrees"))
 
@@ -134,7 +134,8 @@ def _radical_of_locus(answer: Answer, given: SomeIdeal) -> SomeIdeal | None:
 def _locus_over_extension(
     ideal: SomeIdeal, *, title: str, minors: Minors
 ) -> IdealSingularLocus[SomeIdeal]:
-    """The singular locus of V(I), and the components of both, for I over an extension field.
+    """The singular locus of V(I), with its components and those of V(I), for I over an extension
+    field.
 
     Let X be the scheme of ``ideal``, and Y that of the ideal of :func:`over_prime_field`, for which
     the locus is computed. Where the extension is algebraic, X is Y. Where the field has parameters,
@@ -212,7 +213,7 @@ def _sort_key(component: IrreducibleComponent[Any]) -> tuple[int, int, tuple[int
 
 
 def _tidy_in_class_of(given: SomeIdeal, found: GeneratingSet) -> SomeIdeal:
-    """The ideal ``found``, tidied, as an object of the class of ``given``, in the ring of that."""
+    """The ideal ``found``, of the ring of ``given``, tidied and as an object of given's class."""
     return replace(given, generators=tidy(found).generators)
 
 

@@ -89,12 +89,12 @@ def defined_names(code: str) -> set[str]:
 def check_name(name: str) -> str:
     """Return the name, after checking that a symbol of users may have it.
 
-    Names that begin with mb are those of the shared scripts of m2bridge.
+    Names that begin with mb are left to the shared scripts of m2bridge.
 
     Raises
     ------
     InvalidCaseError
-        If no symbol can have the name, or it is one of those or a word of the language.
+        If no symbol can have the name, it begins with mb, or it is a word of the language.
     """
     if not isinstance(name, str) or not re.fullmatch(r"(?!mb)[A-Za-z][A-Za-z0-9']*", name):
         rule = "letters and digits such as I or newIdeal2, not beginning with mb"
@@ -137,13 +137,19 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Display(Evaluation):
-    """An evaluation whose value is in the wire format, with its text as Macaulay2 writes it."""
+    """An evaluation whose value is in the wire format, with the text that Macaulay2 writes for it.
+
+    The text is empty, and the value ``None``, if the last statement ends with a semicolon.
+    """
 
     text: str
 
 
 class EmittedFields(NamedTuple):
-    """The fields that a run of code emitted, by name in the wire format, and its transcript."""
+    """The fields that a run of code emitted, and its transcript.
+
+    ``fields`` maps the name of a field to its value in the wire format, such as ``["ZZ","2"]``.
+    """
 
     fields: dict[str, Any]
     transcript: Transcript
@@ -194,7 +200,8 @@ class Evaluator(Conversation):
 
         ``inputs`` are Python objects by the names of the symbols to which they are bound before.
         ``form`` says how the value is sent: ``value``, ``reference`` or, for no value, ``""``;
-        ``file`` is the name of the code in error messages.
+        ``file`` is the name of the code in error messages, made here if it is empty. ``timeout`` is
+        in seconds; ``None`` adds no limit to those of the process and the computation.
 
         Raises
         ------
@@ -221,9 +228,10 @@ class Evaluator(Conversation):
         )
 
     def _advice(self, code: str, inputs: Mapping[str, Any]) -> str:
-        """Return advice for code with a symbol that only an earlier call has defined; else ''.
+        """Return advice for code with a symbol that only an earlier call has defined.
 
-        ``inputs`` has the symbols that are set for this code.
+        It is on a line of its own, which begins with a line break; the text is empty if there is no
+        such symbol. ``inputs`` has the symbols that are set for this code.
         """
         used = _NAME.findall(_STRING_OR_COMMENT.sub(" ", code))
         own = defined_names(code).union(inputs)
@@ -310,7 +318,9 @@ def _boolean(flag: bool) -> str:
 
 
 def bindings_of(inputs: Mapping[str, Any]) -> str:
-    """Return Macaulay2 code that binds Python objects to their names; empty without objects.
+    """Return Macaulay2 code that binds the objects in ``inputs`` to symbols of their names.
+
+    It is empty without objects.
 
     Raises
     ------

@@ -77,6 +77,15 @@ class Workspace:
     Made by :meth:`Macaulay2.workspace`, and closed with that session's ``with`` block, by its own,
     or by :meth:`close`. Threads that share a workspace take turns.
 
+    Parameters
+    ----------
+    locate : callable
+        Finds the program, when it is needed.
+    limits : Limits
+        Limits for each call.
+    packages : iterable of str
+        Packages to load in addition to those that ``M2`` loads by itself.
+
     Examples
     --------
     >>> with Macaulay2() as m2, m2.workspace() as work:
@@ -106,9 +115,10 @@ class Workspace:
         """Run code, forget the value of its last statement, and return what the code printed.
 
         ``inputs`` are Python objects that are bound to symbols of these names before, which stay
-        bound, ``timeout`` is in seconds, and ``file`` is the name of the code in error messages.
-        ScriptError is raised if Macaulay2 reports an error, WorkspaceLostError if the symbols are
-        gone; other errors are those of :meth:`Macaulay2.evaluate`.
+        bound. ``timeout`` is in seconds (``None``: no more than the session's limit), and ``file``
+        the name of the code in error messages. ScriptError is raised if Macaulay2 reports an error,
+        WorkspaceLostError if the symbols are gone; other errors are those of
+        :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -131,11 +141,13 @@ class Workspace:
     ) -> Any:
         """The value of the last statement of some code, as a Python object.
 
-        ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
-        ``references`` says whether what has no counterpart in Python becomes a reference instead of
-        an error, and ``file`` is the name of the code in error messages. ScriptError is raised if
-        Macaulay2 reports an error, WorkspaceLostError if the symbols are gone; other errors are
-        those of :meth:`Macaulay2.evaluate`.
+        The value is ``None`` if the statement ends with a semicolon. ``inputs`` are Python objects,
+        bound to symbols of these names before, which stay bound. ``timeout`` is in seconds
+        (``None``: no more than the session's limit). ``references`` says whether what has no
+        counterpart in Python becomes a reference instead of an error, and ``file`` is the name of
+        the code in error messages. ScriptError is raised if Macaulay2 reports an error,
+        WorkspaceLostError if the symbols are gone; other errors are those of
+        :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -159,11 +171,13 @@ class Workspace:
     ) -> Evaluation:
         """The value of the last statement of some code, what was printed, and the time.
 
-        ``inputs`` are Python objects, bound to symbols of these names before, which stay bound.
-        ``references`` says whether what has no counterpart in Python becomes a reference instead of
-        an error, and ``file`` is the name of the code in error messages. ScriptError is raised if
-        Macaulay2 reports an error, WorkspaceLostError if the symbols are gone; other errors are
-        those of :meth:`Macaulay2.evaluate`.
+        The value is ``None`` if the statement ends with a semicolon. ``inputs`` are Python objects,
+        bound to symbols of these names before, which stay bound. ``timeout`` is in seconds
+        (``None``: no more than the session's limit). ``references`` says whether what has no
+        counterpart in Python becomes a reference instead of an error, and ``file`` is the name of
+        the code in error messages. ScriptError is raised if Macaulay2 reports an error,
+        WorkspaceLostError if the symbols are gone; other errors are those of
+        :meth:`Macaulay2.evaluate`.
 
         Examples
         --------
@@ -174,7 +188,11 @@ class Workspace:
         return self._process.evaluate(code, inputs, value_form(references), file, timeout=timeout)
 
     def show(self, code: str, /, *, timeout: float | None = None, file: str = "") -> Display:
-        """The value of the last statement, in the wire format and as Macaulay2 writes it."""
+        """The value of the last statement, in the wire format and as Macaulay2 writes it.
+
+        ``timeout`` and ``file`` have the meaning that they have for :meth:`run`, and the errors are
+        the same.
+        """
         return self._process.show(code, file, timeout=timeout)
 
     def __getitem__(self, name: str) -> Any:
@@ -190,7 +208,7 @@ class Workspace:
         return self.get(name)
 
     def get(self, name: str, *, references: bool = False) -> Any:
-        """Return the value of a symbol, as ``work[name]``.
+        """Return the value of a symbol, as ``work[name]``, which has the same errors.
 
         With ``references``, what has no counterpart in Python becomes a reference.
         """
@@ -207,7 +225,9 @@ class Workspace:
         return value_of(fields)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        """Bind an object to a symbol."""
+        """Bind an object to a symbol; ConversionError if Macaulay2 has no counterpart for it,
+        InvalidCaseError if no symbol can have the name.
+        """
         self._process.evaluate(code="", inputs={name: value}, form="", file=f"the symbol {name}")
 
     def __delitem__(self, name: str) -> None:
@@ -233,7 +253,10 @@ class Workspace:
         return bool(self._query(_definedness_test(name)))
 
     def names(self) -> list[str]:
-        """All names that Macaulay2 knows now, those of the code that ran included."""
+        """All names that Macaulay2 knows now: its own, and those that code in this workspace used.
+
+        They are in no order, and without the names of m2bridge's own scripts.
+        """
         names = self._query("unique flatten apply(dictionaryPath, keys)")
         # names that begin with mb are those of the shared scripts of m2bridge
         return [name for name in names if not name.startswith("mb")]
@@ -255,7 +278,7 @@ class Workspace:
         self._process.remove("this workspace is closed: make another by Macaulay2().workspace()")
 
     def _query(self, expression: str) -> Any:
-        """Return the value of an expression, which may use functions of ``m2scripts``."""
+        """Return the value of a Macaulay2 expression, which may use functions of ``m2scripts``."""
         # in ``given`` the functions of m2scripts, such as mbEmit, can be called
         fields, _ = self._process.answer(code="", given=f'mbEmit("value", {expression})\n')
         return value_of(fields)
@@ -267,7 +290,7 @@ class Workspace:
             self._load(name)
 
     def _load(self, name: str) -> None:
-        """Load a package.
+        """Load the package of this name.
 
         Raises
         ------
@@ -275,7 +298,7 @@ class Workspace:
             If Macaulay2 has no package of this name, or cannot load it.
         """
         version = f"Macaulay2 {self._process.candidate.version}"
-        # the names of all packages if this one is not among them, else nothing
+        # the names of all packages if this one is not among them, else an empty list
         others = self._query(f"mbOthers {quoted(name)}")
         if others:
             advice = _advice_on_package(name, others)
@@ -369,8 +392,10 @@ class Macaulay2(Session):
     ) -> Any:
         """The value of the last statement of some code, as a Python object.
 
-        ``inputs`` are Python objects, bound to symbols of these names before, which are forgotten
-        afterwards. Parameters and errors are those of :meth:`evaluate`.
+        It is ``None`` if the statement ends with a semicolon. ``inputs`` are Python objects, bound
+        to symbols of these names before, which are forgotten afterwards. ``timeout`` (in seconds),
+        ``references`` and ``file`` have the meaning that they have for :meth:`evaluate`, whose
+        ``value`` this is; errors are the same.
 
         Examples
         --------
@@ -424,7 +449,7 @@ class Macaulay2(Session):
         TimeLimitError, MemoryLimitError, EngineDiedError
             If it reached a limit or died; the next call starts a fresh process.
         EngineError
-            If a signal handler asks, which has interrupted a call of this kind.
+            If a signal handler calls it that has interrupted such a call of the same thread.
 
         Examples
         --------
@@ -463,16 +488,16 @@ class Macaulay2(Session):
         return workspace
 
     def close(self, reason: str = "it was closed") -> None:
-        """End the Macaulay2 of isolated runs and that of :meth:`value`; the next call starts it.
+        """End the Macaulay2 of isolated runs and the one of :meth:`value` and :meth:`evaluate`.
 
-        A run in another thread fails with :class:`~m2bridge.errors.EngineDiedError`.
-        Workspaces continue.
+        The next call starts the one that it needs again. A run in another thread fails with
+        :class:`~m2bridge.errors.EngineDiedError`. Workspaces continue.
         """
         super().close(reason)
         self._values.close(reason)
 
     def end(self, reason: str = "this session was ended: make another Macaulay2()") -> None:
-        """End Macaulay2 for good, and all workspaces."""
+        """End Macaulay2 for good, and all workspaces; ``reason`` is the message at a later use."""
         super().end(reason)
         self._values.remove(reason)
         for workspace in list(self._workspaces):

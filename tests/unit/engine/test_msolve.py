@@ -44,3 +44,6 @@ def test_a_program_that_solves_is_taken(tmp_path: Path, monkeypatch: pytest.Monk
 def test_old_versions_of_macaulay2_have_no_package() -> None:
     assert not msolve.has_package("1.21")
     assert msolve.has_package("1.26.06")
+    assert msolve.has_package("1.26-rc1")
+    assert not msolve.has_package("1.24-rc1")
+    assert not msolve.has_package("unknown")  # an engine of others

@@ -293,6 +293,13 @@ def test_ideals_over_these_fields_in_text_json_files_and_pickles() -> None:
         read_ideal_file(text.replace("= i", "= j"))
 
 
+@pytest.mark.parametrize("zero", ["0", "x - x", "(i^2 + 1)*x"])
+@pytest.mark.parametrize("field", ["QQ", "QQ[i]/(i^2+1)"])
+def test_a_generator_in_json_is_not_zero(field: str, zero: str) -> None:
+    with pytest.raises(ConversionError):
+        read_ideal({"field": field, "coordinates": ["x"], "generators": ["x", zero]})
+
+
 def test_numbers_with_denominators() -> None:
     ring = PolynomialRing(PARAMETERS, ("x",))
     half = PARAMETERS.element({(1, 0): Fraction(1, 2)})

@@ -591,6 +591,15 @@ def test_preimages_are_substitutions() -> None:
         ideal("x").preimage(cubic)
 
 
+def test_preimages_under_a_map_to_a_point_are_ideals_of_the_source() -> None:
+    line, point = PolynomialRing(QQ, ("t",)), PolynomialRing(QQ, ())
+    to_point = PolynomialMap(line, coordinates=(), images=())
+    assert Ideal(point, ()).preimage(to_point) == Ideal(line, ())
+    nowhere = Ideal(point, (point.sympy_ring.one,)).preimage(to_point)
+    assert nowhere == ideal("1", variables="t")
+    assert nowhere + ideal("t") == nowhere
+
+
 def test_bases_are_sought_where_they_are_small_only() -> None:
     """FLINT's limits do not end a long reduction: (y + z + 1)^1000 here, 10^22 terms in many
     variables.
