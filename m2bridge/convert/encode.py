@@ -90,12 +90,12 @@ def string(text: str) -> str:
 
 
 def braces(items: Iterable[str]) -> str:
-    """Return the code of a list from that of its items."""
+    """Return the code of a list, as a literal, from the code of each item."""
     return "{" + ",".join(items) + "}"
 
 
 def list_code(items: list[str]) -> str:
-    """Return the code of a list from that of its items.
+    """Return the code of a list of any length from the code of each item.
 
     A long list is written as ``mbTogether {{…},{…}}``, a function that joins its pieces.
     """
@@ -145,7 +145,7 @@ def _fraction(value: Fraction) -> str:
 
 
 def _residue(value: Any, modulus: int) -> str:
-    """The code of an element of ZZ/modulus."""
+    """The code of an element of ZZ/modulus; ``value`` is a residue of SymPy or FLINT."""
     return f"(promote({int(value)}, {encode(integers_modulo(modulus))}))"
 
 

@@ -5,7 +5,7 @@ values as keys, distinguished by :func:`stand_in`.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Set as AbstractSet
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -23,8 +23,8 @@ from m2bridge.results.sheet import shortened
 class Symbol(AsCode):
     """A symbol that stands for itself, or an indexed variable without a value.
 
-    ``name`` is that of the symbol, without the ``index``, which is an integer, or a tuple; ``None``
-    for a symbol without one.
+    ``name`` is the text before the index, and ``index`` an integer or a tuple of indices; ``None``
+    for a symbol without an index.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Symbol(AsCode):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Option(AsCode):
-    """``key => value``.
+    """An option ``key => value`` of Macaulay2.
 
     Examples
     --------
@@ -72,6 +72,7 @@ class _Items(AsCode):
         return self.items[index]
 
     def __str__(self) -> str:
+        """The name of the class and the items: ``Partition(3, 1)``."""
         return f"{type(self).__name__}({', '.join(map(str, self.items))})"
 
 
@@ -129,6 +130,7 @@ class Net(AsCode):
     height: int = 1
 
     def __str__(self) -> str:
+        """The lines, without the blanks at their ends."""
         return "\n".join(line.rstrip() for line in self.lines)
 
 
@@ -139,11 +141,11 @@ class Reference:
     Parameters
     ----------
     kind : str
-        Its class in Macaulay2.
+        The class of the value in Macaulay2.
     text : str
-        How Macaulay2 writes it, at most 1000 characters.
+        The value as Macaulay2 writes it, at most 1000 characters.
     key : str
-        Where the workspace keeps it.
+        The key under which the workspace keeps the value.
 
     Examples
     --------
@@ -188,7 +190,8 @@ class HashTable(Mapping[Any, Any]):
 
     Parameters
     ----------
-    pairs : iterable of pairs
+    pairs : iterable of (key, value)
+        Of several pairs with equal keys the last one counts.
 
     Examples
     --------
@@ -204,7 +207,7 @@ class HashTable(Mapping[Any, Any]):
 
     @property
     def pairs(self) -> tuple[tuple[Any, Any], ...]:
-        """Keys with values."""
+        """The pairs of key and value, in the order in which they were given."""
         return tuple(self._table.values())
 
     def __getitem__(self, key: Any) -> Any:
@@ -230,6 +233,7 @@ class HashTable(Mapping[Any, Any]):
         return len(self._table)
 
     def __eq__(self, other: object) -> bool:
+        """Whether ``other`` has the same class and equal pairs, in any order; 1 and True differ."""
         return stand_in(self) == stand_in(other)
 
     def __hash__(self) -> int:
@@ -274,7 +278,7 @@ class Tally(VirtualTally):
 
 
 class Set(AbstractSet[Any]):
-    """A set of elements that a Python ``frozenset`` cannot hold or distinguish, as lists.
+    """A set of elements that ``frozenset`` cannot hold or distinguish: lists, or both 1 and True.
 
     ``_table`` has the elements by their keys of :func:`stand_in`.
 
@@ -303,23 +307,49 @@ class Set(AbstractSet[Any]):
         return len(self._table)
 
     def __hash__(self) -> int:
-        """Equal sets have equal hashes, among them a ``frozenset`` with the same elements."""
-        # a set is equal to the frozenset of its elements, but has no hash itself
-        items = [frozenset(item) if isinstance(item, set) else item for item in self]
+        """Equal sets have equal hashes, among them a ``frozenset`` with equal elements."""
         try:
-            return hash(frozenset(items))
-        except TypeError:  # an element, as a list, has no hash; so no frozenset is equal to this
+            return hash(frozenset(map(_frozen, self)))
+        except TypeError:  # an element contains a list or a dict; so no frozenset is equal to this
             return hash(frozenset(self._table))
 
     def __repr__(self) -> str:
         return f"Set({list(self)!r})"
 
 
+def _frozen(value: Any) -> Any:
+    """Return a value with each ``set`` in it, at any depth, replaced by an equal ``frozenset``.
+
+    Sets are looked for in sets, tuples and fields of dataclasses. Values that :func:`stand_in` does
+    not distinguish have results with equal hashes, or none has a hash, as with a list inside.
+    """
+    if isinstance(value, set | frozenset):
+        return frozenset(map(_frozen, value))
+    if isinstance(value, tuple):
+        return tuple(map(_frozen, value))
+    if not is_dataclass(value) or isinstance(value, type) or _has_hash(value):
+        return value  # what has a hash has no ``set`` in it that counts for equality
+    changes = {}
+    for field in fields(value):
+        if field.init:
+            changes[field.name] = _frozen(getattr(value, field.name))
+    return replace(value, **changes)
+
+
+def _has_hash(value: Any) -> bool:
+    """Whether a value can be hashed, with all that it contains."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def evaluate(value: Any) -> Any:
     """Return the value of an expression of Macaulay2 that is held uncomputed.
 
-    It is a number or an expression of SymPy: numbers in it become SymPy's, so that divisions are
-    exact, and polynomials its expressions. Other values are returned as they are.
+    The value is a number or an expression of SymPy. Numbers and polynomials, alone or in an
+    expression, become those of SymPy, so that divisions are exact; all else stays as it is.
 
     Raises
     ------
@@ -341,9 +371,9 @@ def evaluate(value: Any) -> Any:
 
 
 def _compute(kind: str, parts: list[Any]) -> Any:
-    """Return the value of an expression of a class of Macaulay2, such as ``Divide``.
+    """Return the value of an expression of the class ``kind`` of Macaulay2, such as ``Divide``.
 
-    Its parts are computed already: their numbers are SymPy's, so that a quotient is exact.
+    ``parts`` are the values of its parts, with numbers of SymPy, so that a quotient is exact.
 
     Raises
     ------
@@ -397,7 +427,7 @@ class Factorization(Named):
 
     @property
     def is_negative(self) -> bool:
-        """Whether a sign comes first, which Macaulay2 keeps outside of the product."""
+        """Whether the first factor is (−1)^1, an integer, which is a sign outside for Macaulay2."""
         if self.factors[:1] != (SIGN,):
             return False
         # −1 as an element of another ring is equal to the integer, and is a factor as any other.
@@ -446,7 +476,8 @@ class Expression(AsCode):
         Raises
         ------
         ConversionError
-            If this kind of expression is not arithmetic, or SymPy has no such elements.
+            If this kind of expression is not arithmetic, or an element in it has no expression in
+            SymPy.
         """
         return evaluate(self)
 

@@ -63,9 +63,9 @@ class _Element(AsText):
 class RingElement(_Element):
     """An element of a ring whose elements are not SymPy polynomials.
 
-    It is compared with elements of its ring, integers and fractions. Its operators are a
-    :class:`~m2bridge.ConversionError` that says how Macaulay2 computes; polynomials have
-    :meth:`as_expr` as well.
+    It is compared with elements of its ring, integers and fractions. Its operators raise a
+    :class:`~m2bridge.ConversionError` that says how Macaulay2 computes; where SymPy has the
+    element, it computes with :meth:`as_expr`.
 
     Parameters
     ----------
