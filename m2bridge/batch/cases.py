@@ -29,7 +29,7 @@ SMALLER_GRIDS_ADVICE = "take smaller grids, one after the other; they may have t
 
 
 def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Model]:
-    """Return all cases with numbers as on the command line: ``1..4``, ``1..3,2,1``.
+    """Return all cases of a grid, given by texts as on the command line: ``1..4``, ``1..3,2,1``.
 
     Parameters
     ----------

@@ -119,7 +119,10 @@ class Settings(Batch[Task, TaskResult]):
             )
 
     def _error_of_lost(self, status: int | None) -> errors.M2BridgeError:
-        """Return the error of a case whose worker ended with this status, ``None`` if too late."""
+        """Return the error of a case whose worker ended with this exit code.
+
+        ``status`` is ``None`` if the worker was stopped at the time limit.
+        """
         if status is None and self.timeout is not None:
             limit = limit_of(self.timeout)
             # ``more`` is the advice how to give more time
@@ -346,8 +349,8 @@ class Dask(Generic[KeyT, ResultT]):
     def __exit__(self, *reason: Any) -> None:
         """Close the connection, and end a local cluster.
 
-        Without an error each Macaulay2 of the workers is ended first. After an error it stays in a
-        cluster that goes on, until its worker ends.
+        Without an error each Macaulay2 of the workers is ended first. After an error each stays, in
+        a cluster that was not started here, until its worker ends.
         """
         try:
             with self._stack:

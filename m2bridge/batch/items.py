@@ -117,6 +117,8 @@ class Job:
         The item, pickled.
     digest : str
         The digest of the item and the work.
+    effort : int
+        The expected time, in a unit of its own: the same for all jobs.
     """
 
     number: int
@@ -181,8 +183,8 @@ class ItemWork(Batch[Job, TaskResult]):
     def stored(self, job: Job) -> Outcome | None:
         """Return the outcome in the folder, if it belongs to this item and this work.
 
-        ``None`` if there is none, if its item or work was another one, or if it is to be tried
-        again.
+        ``None`` if there is no outcome, if it is of a different item or different work, or if it is
+        to be tried again.
         """
         if self.folder is None:
             return None
@@ -202,8 +204,8 @@ class ItemWork(Batch[Job, TaskResult]):
     def store(self, job: Job, outcome: Outcome) -> Outcome:
         """Write the outcome to the folder, if there is one; return it as it will be read.
 
-        Its value is then what JSON makes of it, a list for a tuple; the outcome is ``failed`` if
-        JSON cannot represent the value, as NaN, and a dictionary with the keys 1 and "1".
+        The value is then as JSON has it, a list for a tuple; the outcome is ``failed`` if JSON
+        cannot represent the value, such as NaN, or a dictionary with the keys 1 and "1".
 
         Raises
         ------
@@ -280,10 +282,10 @@ class ItemWork(Batch[Job, TaskResult]):
         return Performance(self)
 
     def outcome_of_lost(self, job: Job, status: int | None) -> TaskResult:
-        """Return the result for an item whose worker ended with this status, at two attempts.
+        """Return the result for an item at which two workers have ended, or one that was too slow.
 
-        ``status`` is negative for a signal, ``None`` if the worker was killed since the item
-        exceeded its limit of time, and 0 if it is unknown.
+        ``status`` is the exit status of the last worker, negative for a signal; ``None`` if it was
+        killed because the item exceeded its limit of time, and 0 if it is unknown.
         """
         kind: OutcomeKind = "died"
         reason = "the worker process ended during this item"

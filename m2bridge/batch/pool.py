@@ -181,7 +181,9 @@ class Worker(Generic[KeyT, ResultT]):
             return None
 
     def stop(self) -> None:
-        """Let an idle worker end by itself, a busy one by a signal, after which it cleans up."""
+        """Let an idle worker end by itself, a busy or starting one by a signal, after which it
+        cleans up.
+        """
         if self.items or not self.ready:
             self.process.terminate()
         self.connection.close()
@@ -189,7 +191,7 @@ class Worker(Generic[KeyT, ResultT]):
     def end(self, patience: float) -> int:
         """Wait for the end of the process, and kill it if it is not over in ``patience`` seconds.
 
-        The result is its exit status, negative for a signal.
+        A negative ``patience`` counts as 0. The result is the exit status, negative for a signal.
         """
         self.process.join(max(patience, 0))
         if self.process.exitcode is None:

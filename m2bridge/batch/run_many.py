@@ -323,10 +323,10 @@ def _names_of_jobs(paths: Sequence[Path]) -> list[str]:
 
 
 def _have_files_of_their_own(names: Sequence[str]) -> bool:
-    """Whether the outcomes of jobs with these names are in different files, whatever they are.
+    """Whether jobs with these names store their outcomes in different files, with a value or not.
 
-    They are not if two names are equal, or are such as a and a.outcome: a.outcome.json would be
-    the file of a without a value, and of a.outcome with one.
+    They do not if two names are equal, or are such as a and a.outcome: a.outcome.json would be the
+    file of a without a value, and of a.outcome with one.
     """
     suffixes = (".json", SUFFIX)
     files = {f"{name}{suffix}" for name in names for suffix in suffixes}
@@ -414,7 +414,7 @@ def _unshown_values(function: Any) -> list[Any]:
 
     They are the variables of a closure, the defaults, and the object of a bound method; an object
     that is no function, such as a ``partial``, is such a value itself. Global variables are left
-    out. What is found by its name in its module needs none of them, and has none here.
+    out. The list is empty for a class, and for a function that its module has under its name.
     """
     if not hasattr(function, "__qualname__"):
         return [function]

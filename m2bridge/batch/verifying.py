@@ -40,9 +40,9 @@ class Verification(Batch[Path, VerifyResult]):
     Parameters
     ----------
     timeout : float
-        Seconds of wall time.
+        Seconds of wall time for each file.
     memory : int
-        Bytes of address space of the process that checks the file.
+        Bytes of address space of a process that checks files.
     check : callable, optional
         A function of a module, used in place of ``verify_path``.
     folders : sequence of Path, optional
@@ -76,10 +76,10 @@ class Verification(Batch[Path, VerifyResult]):
         return Checker(self.check or imported(self.module).verify_path, self.folders)
 
     def outcome_of_lost(self, path: Path, status: int | None) -> VerifyResult:
-        """Return the finding for a file whose worker ended with this status, at two attempts.
+        """Return the finding for a file at which two workers have ended, or one that was too slow.
 
-        ``status`` is negative for a signal, and ``None`` if the worker was killed because the file
-        exceeded its limit of time.
+        ``status`` is the exit status of the last worker, negative for a signal; ``None`` if it was
+        killed because the file exceeded its limit of time.
         """
         name = str(path)
         if status is None:
@@ -113,10 +113,10 @@ class Checker(Performer[Path, VerifyResult]):
     def perform(self, path: Path) -> VerifyResult:
         """Return the finding for a file.
 
-        If the process is confined, that of a file which is no certificate does not quote it.
+        If the process is confined, the finding quotes nothing from a file that is no certificate.
         """
         finding = self._finding(path)
-        # such a finding may quote a file that is no certificate, and somebody's secret
+        # findings of these kinds may quote a file that is no certificate, but somebody's secret
         may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
         if self._folders is None or not may_quote:
             return finding

@@ -173,19 +173,19 @@ class NewPath(click.Path):
 
 
 def memory_size(value: str) -> int:
-    """Read an amount of memory such as ``4G`` or ``512M``, in bytes."""
+    """Return the bytes in an amount of memory such as ``4G`` or ``512M``."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
     if match is None:
         raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
     number, letter = match.groups()
     power = " KMGT".index(letter.upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
     amount = float(number) * 1024**power
-    # larger numbers are refused elsewhere, and infinity could not be converted
+    # ``Limits`` refuses numbers above MAX_MEMORY_BYTES, and infinity could not be converted
     return int(min(amount, 2.0 * MAX_MEMORY_BYTES))
 
 
 def engine_memory(value: str) -> int | None:
-    """Read a limit for the memory of Macaulay2, in bytes; raise as :class:`Limits`."""
+    """Return the bytes in a limit for Macaulay2 such as ``4G``; InvalidCaseError as of ``Limits``."""
     return Limits(memory=memory_size(value)).memory
 
 

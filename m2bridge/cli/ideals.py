@@ -271,7 +271,8 @@ def ideal_command(
     """
     # a method of two ideals needs the second one, and any other method would ignore it
     needs_other = method in METHODS_OF_TWO_IDEALS
-    if needs_other is not (other is not None):
+    has_other = other is not None
+    if needs_other != has_other:
         names = ", ".join(METHODS_OF_TWO_IDEALS)
         raise click.UsageError(f"--other belongs to {names}, which need it")
     request = common.Run.of(options)

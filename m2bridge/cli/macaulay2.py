@@ -150,7 +150,10 @@ class CodeSource:
 
 
 def _to_json(shown: Display) -> str:
-    """Return the JSON object that ``run --json`` prints, for the value of the last statement."""
+    """Return the JSON object that ``run --json`` prints, for the value of the last statement.
+
+    ``value`` in it is in m2bridge's wire format, and ``text`` as Macaulay2 prints the same value.
+    """
     data = {
         "value": shown.value,
         "text": shown.text,

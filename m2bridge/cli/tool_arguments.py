@@ -222,18 +222,23 @@ def _with_family_options(
 
 
 def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
-    """Return the text that the command line has for a value of a family's option; not for false.
+    """Return the text that the command line has for a value of a family's option.
+
+    ``value`` is not false, which counts as not given. A flag is true; any other option has a number
+    or a text.
 
     Raises
     ------
     click.UsageError
-        If it is true and the option needs a value, or a number or text and the option is a flag.
+        If the value is of the wrong kind.
     """
-    is_true = value is True
-    if is_true is not option.flag:
-        kind = "true or false" if option.flag else "a number or a text"
-        raise click.UsageError(f"options: '{option.name}' must be {kind}")
-    return "true" if is_true else str(value)
+    if option.flag:
+        if value is not True:
+            raise click.UsageError(f"options: '{option.name}' must be true or false")
+        return "true"
+    if value is True:
+        raise click.UsageError(f"options: '{option.name}' must be a number or a text")
+    return str(value)
 
 
 def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:

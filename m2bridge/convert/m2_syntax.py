@@ -78,9 +78,9 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plain_to_macaulay2(name: str) -> str:
-    """Write a name where Macaulay2 takes no indices; :func:`from_macaulay2` reads it back.
+    """Write a name as one symbol without indices; :func:`from_macaulay2` reads it back.
 
-    A letter is written as it is, every other name by :func:`escape_name`.
+    A letter is written as it is, every other name, also x_1, by :func:`escape_name`.
     """
     return name if _LETTER.fullmatch(name) else escape_name(name, plain=True)
 

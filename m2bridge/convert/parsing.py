@@ -345,7 +345,9 @@ def occurring_names(value: Any) -> Iterable[str]:
 
 
 def own_field(value: Any) -> CoefficientField | None:
-    """The field of the coefficients of a polynomial, QQ for integers; ``None`` if it says none.
+    """The field of the coefficients of a polynomial, QQ for integers.
+
+    ``None`` for values that name no field: text, numbers and expressions.
 
     Raises
     ------
@@ -371,12 +373,13 @@ def common_field(
     If a field was asked for, it is that one: polynomials over that field, over its prime field and
     over QQ and ZZ (these are reduced modulo p) can be taken over it. If none was asked for, it is
     the only field that the polynomials have, where an extension field and its prime field count as
-    one; QQ if they have none.
+    one; QQ if none of them names a field.
 
     Parameters
     ----------
     given : iterable of CoefficientField or None
-        The fields of the polynomials, ``None`` where a polynomial says none.
+        The fields of the polynomials, as :func:`own_field` returns them: ``None`` for a polynomial
+        that names none.
     field : CoefficientField or None
         The field that was asked for, if one was.
 

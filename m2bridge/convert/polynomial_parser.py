@@ -332,8 +332,8 @@ class PolynomialParser:
         exponent = self.exponent()
         if exponent == 0:  # also for the base 0
             return self.ring.sympy_ring.one
-        # The power of a sum of n terms has as many terms as there are monomials in n variables, and
-        # a coefficient is at most (n · the largest one of the base)^exponent.
+        # The power of a sum of n terms has at most as many terms as there are monomials of degree
+        # ``exponent`` in n variables, and a coefficient is at most (n · the largest one)^exponent.
         count = monomial_count(len(base), exponent) if base else 1
         work = 10 * count if count > 1 else 1  # a term of a power takes several products
         bits = exponent * (_longest_coefficient_bits(base) + len(base).bit_length())
