@@ -185,7 +185,7 @@ def memory_size(value: str) -> int:
 
 
 def engine_memory(value: str) -> int | None:
-    """Return the bytes in a limit for Macaulay2 such as ``4G``; InvalidCaseError as of ``Limits``."""
+    """Return the bytes in a limit such as ``4G`` for Macaulay2; ``Limits`` may refuse them."""
     return Limits(memory=memory_size(value)).memory
 
 
