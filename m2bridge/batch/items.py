@@ -248,8 +248,8 @@ class ItemWork(Batch[Job, TaskResult]):
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
         """Store an outcome; return the result for the batch.
 
-        It carries the outcome, pickled, to the process of the batch; if the value cannot be
-        pickled, an outcome that says so.
+        The result carries the outcome, pickled, to the process of the batch; if the value cannot be
+        pickled, it carries an outcome that says so.
         """
         import cloudpickle
 
@@ -302,7 +302,7 @@ class ItemWork(Batch[Job, TaskResult]):
 
 
 def _result(job: Job, outcome: Outcome, pickled: bytes) -> TaskResult:
-    """Return the result of a job for the batch, with its outcome, which is also given pickled."""
+    """Return the result of a job for the batch; ``pickled`` is the outcome, pickled."""
     return TaskResult(
         task=job,
         counts=Counter([outcome.kind]),
@@ -411,7 +411,7 @@ class Performance(Performer[Job, TaskResult]):
     def _start(self) -> None:
         """Start Macaulay2, if it is needed, outside the time limit of an item."""
         if self._work.is_code and self._engine.process is None:
-            self._engine.answer("")
+            self._engine.answer("")  # the empty program
 
     def _outcome_within_limit(self, job: Job) -> Outcome:
         """Return the outcome of an item with a value, computed within the limit of the item."""

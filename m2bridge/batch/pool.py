@@ -281,7 +281,7 @@ class Pool(Generic[KeyT, ResultT]):
                 yield from self._handle_exit(worker, beyond_limit=True)
 
     def _spawn(self) -> None:
-        """Start a worker for each waiting group that no idle one will take, as far as allowed."""
+        """Start a worker for each waiting group beyond the idle workers, as far as allowed."""
         idle = [worker for worker in self._workers if not worker.items]
         needed = len(self._waiting) - len(idle)
         allowed = self._number - len(self._workers)
@@ -306,7 +306,7 @@ class Pool(Generic[KeyT, ResultT]):
         return [listened_to[connection] for connection in readable]
 
     def _seconds_left(self, worker: Worker[KeyT, ResultT]) -> float:
-        """Return the seconds until a worker that is at work has exceeded its limit."""
+        """Return the seconds until a worker at work exceeds its limit; negative afterwards."""
         timeout = self._batch.timeout
         if timeout is None:
             return float("inf")
@@ -346,7 +346,7 @@ class Pool(Generic[KeyT, ResultT]):
     def _retire(self, worker: Worker[KeyT, ResultT]) -> None:
         """Let an exhausted worker end, and a new one perform the items that it has not begun.
 
-        It is kept in ``_leaving`` until it has ended, since the pool waits for it on exit.
+        The exhausted worker is kept in ``_leaving``, since the pool waits for its end on exit.
         """
         self._put_back(worker)
         worker.stop()
@@ -400,7 +400,7 @@ class Pool(Generic[KeyT, ResultT]):
             )
 
     def _put_back(self, worker: Worker[KeyT, ResultT]) -> None:
-        """Let the next free worker perform the items of this one."""
+        """Take the items of this worker back, for the next free worker."""
         if worker.items:
             self._waiting.appendleft(worker.items)
             worker.items = deque()

@@ -76,7 +76,7 @@ class Unanswered:
         return asdict(self)
 
     def to_text(self) -> str:
-        """Return the content of its file."""
+        """Return the content of the file for this outcome."""
         return json.dumps(self.to_json(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -140,7 +140,7 @@ class Task:
 
     @property
     def effort(self) -> int:
-        """A rough measure of the time that the task takes."""
+        """A rough measure of the time that the task takes, in a unit of the family."""
         return family(self.case.family).effort(self.case)
 
     @property
@@ -398,7 +398,7 @@ class Store:
     since: float = field(default_factory=time.time)
 
     def __post_init__(self) -> None:
-        """Take the text of a path for the path."""
+        """Make a path of the folder, which may be given as text."""
         object.__setattr__(self, "folder", Path(self.folder))
 
     def names(self) -> frozenset[str]:

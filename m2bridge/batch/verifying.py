@@ -20,7 +20,7 @@ from m2bridge.batch.pool import Batch, Performer, Pool, prepare
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
-from m2bridge.limits import check_timeout, clock, imported
+from m2bridge.limits import MAX_MEMORY_BYTES, check_timeout, clock, imported
 from m2bridge.results.sheet import duration
 from m2bridge.system import exit_text, leave_no_dump
 
@@ -51,7 +51,7 @@ class Verification(Batch[Path, VerifyResult]):
     Raises
     ------
     InvalidCaseError
-        If a limit is invalid, or too small to check anything.
+        If a limit is invalid, too small to check anything, or too large for the system.
     """
 
     module: ClassVar[str] = "m2bridge.certification.verify"
@@ -62,13 +62,16 @@ class Verification(Batch[Path, VerifyResult]):
     folders: Sequence[Path] | None = field(default_factory=reading.folders)
 
     def __post_init__(self) -> None:
-        """Raise InvalidCaseError if a limit is invalid or too small."""
+        """Raise InvalidCaseError if a limit is invalid, too small, or too large for the system."""
         check_timeout(self.timeout)
         if self.memory < MIN_CHECK_MEMORY_BYTES:
             least = MIN_CHECK_MEMORY_BYTES // 2**20
             raise InvalidCaseError(
                 "memory", f"must be at least {least}M of address space to check certificates"
             )
+        if self.memory > MAX_MEMORY_BYTES:
+            most = MAX_MEMORY_BYTES / 2**30
+            raise InvalidCaseError("memory", f"must be at most {most:.3g} GiB on this system")
 
     def performer(self) -> Checker:
         """Return the checker of files in a worker."""

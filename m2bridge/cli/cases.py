@@ -226,7 +226,7 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
 
 
 def _as_sentence(phrase: str) -> str:
-    """Return a phrase, in which messages name what is missing, as a sentence of a help text."""
+    """Return a phrase that messages contain, the help of an option, as a sentence."""
     return f"{phrase[:1].upper()}{phrase[1:]}."
 
 

@@ -203,7 +203,7 @@ def _where_option_belongs(
 
 
 def _takes_a_path(command: click.Command) -> bool:
-    """Whether the command requires an argument, which has no option before it, that is a path."""
+    """Whether the command has a required argument, one without an option, that is a path."""
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     return any(
         argument.required and isinstance(argument.type, click.Path) for argument in arguments

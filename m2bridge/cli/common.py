@@ -180,7 +180,7 @@ def memory_size(value: str) -> int:
     number, letter = match.groups()
     power = " KMGT".index(letter.upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
     amount = float(number) * 1024**power
-    # ``Limits`` refuses numbers above MAX_MEMORY_BYTES, and infinity could not be converted
+    # larger numbers than MAX_MEMORY_BYTES are refused later, and infinity could not be converted
     return int(min(amount, 2.0 * MAX_MEMORY_BYTES))
 
 
@@ -405,7 +405,7 @@ all_option = click.option(
 
 
 def file_argument(**kind: Any) -> Callable[[Command], Command]:
-    """Return the argument ``FILE``, an existing file."""
+    """Return the argument ``FILE``, an existing file; ``kind`` has more options of click's path."""
     return click.argument(
         "file", type=click.Path(exists=True, dir_okay=False, path_type=Path, **kind)
     )

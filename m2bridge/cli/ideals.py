@@ -196,9 +196,12 @@ class PolynomialsFirst(click.Command):
     """A command whose first argument is a text of polynomials that may start with a minus sign."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put a blank before each such text, so that it is not read as an option; then parse.
+        """Put a blank before each text that begins with a minus sign, then parse.
 
-        Of the arguments that begin with a minus sign four kinds are no such text, and stay:
+        So click does not take the text for an option.
+
+        Of the arguments that begin with a minus sign four kinds are no text of polynomials, and
+        stay:
 
         * what begins with two, as ``--json``;
         * the value of an option, as ``-y`` after ``--other``, which click reads as it is;

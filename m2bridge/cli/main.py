@@ -114,6 +114,7 @@ def _open_closed_descriptors() -> None:
                 # Standard input, 0, is only read. Results must not vanish silently, so standard
                 # output, 1, stays unwritable.
                 mode = os.O_RDONLY
+            # The system gives a new file the lowest free number, and so the closed descriptor's.
             os.set_inheritable(os.open(os.devnull, mode), True)
 
 

@@ -402,9 +402,9 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
 def _text_for_people(answer: ToolAnswer, result: dict[str, Any]) -> str:
     """Return the text of an answer, and its error message, shortened to what a person reads.
 
-    ``result`` is the JSON object that the command printed, empty if it printed none. If the
-    command has no text for its result, that is the output of Macaulay2 and the text of the value,
-    or, if these are missing too, the JSON itself.
+    ``result`` is the JSON object that the command printed, empty if it printed none. If the answer
+    has no text, the output of Macaulay2 and the text of the value take its place, or, if these are
+    missing too, the JSON itself.
     """
     text = answer.text
     if not text:

@@ -244,8 +244,9 @@ def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
 def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:
     """Take the texts that stand in place of files out of ``given``; return them by parameters.
 
-    They are the code of the tool ``evaluate``, and a map given by its content, which has several
-    lines, as the name of a file has not.
+    ``given`` has the values of the tool ``name`` by click's names of parameters. Such texts are the
+    code of the tool ``evaluate``, and a map given by its content: it has several lines, unlike the
+    name of a file.
     """
     texts: dict[str, Text] = {}
     for argument, param in arguments_of(name).items():

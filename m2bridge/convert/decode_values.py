@@ -31,8 +31,8 @@ class ValueReader:
 
     The table of rings and the value are nested lists of JSON, in which ``["Ring", 2]`` is the ring
     at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Elements", 2, data, …]``
-    a tuple of its elements, ``["Array", …]`` an object of the class ``Array`` with these fields,
-    and a list that begins with no text a tuple.
+    a tuple of its elements, and ``["Array", …]`` an object of the class ``Array`` with these
+    fields. A list whose first item is no text is a tuple.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def _signed_infinity(sign: int) -> Any:
 
 
 def _text(characters: str) -> str:
-    """A string whose bytes are not UTF-8, from these bytes as characters.
+    """The string whose bytes are the numbers, 0 to 255, of these characters.
 
     Bytes that are not UTF-8 become half surrogate pairs, as in the names of Python's files.
     """

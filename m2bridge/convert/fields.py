@@ -319,9 +319,8 @@ def field_of_domain(domain: Any) -> CoefficientField:
 def field_of_root(domain: Any) -> ExtensionField:
     """The number field that ``domain``, an ``AlgebraicField`` of SymPy, is: QQ(``domain.ext``).
 
-    The name of the generator is I for the imaginary unit, and sqrt2, for example, for the square
-    root of a positive integer, 2; for all other roots it is SymPy's name (``alias``), or theta
-    where SymPy has none.
+    The name of the generator is I for the imaginary unit, and sqrt2 for ``sqrt(2)``, likewise for
+    other integers; for all other roots it is SymPy's name (``alias``), or theta if there is none.
     """
     root = domain.ext.as_expr()
     name = "theta"

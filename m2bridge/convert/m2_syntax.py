@@ -112,7 +112,7 @@ def _symbol_of_base(base: str) -> str:
 def field(value: CoefficientField) -> str:
     """The code of a field: ``QQ``, ``ZZ/p``, ``toField(QQ[i]/(i^2+1))`` or ``frac(QQ[a, b])``.
 
-    That of the integers is ``ZZ``.
+    The code of the integers, as coefficients, is ``ZZ``.
     """
     if not value.is_field:
         return "ZZ"

@@ -43,8 +43,8 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     """Return a fast reader of elements of a ring from the texts that m2bridge writes.
 
     It is the inverse of :func:`m2bridge.convert.printing.polynomial_text` where exponents have at
-    most four digits. Over QQ and GF(p) it raises ConversionError if a term is not one, occurs twice
-    or is zero; so zero has no text. Over an extension field it is :func:`element`.
+    most four digits. Over QQ and GF(p) it raises ConversionError if a term cannot be read, occurs
+    twice or is zero; so zero has no text. Over an extension field it is :func:`element`.
     """
     if isinstance(ring.field, ExtensionField):
         return partial(element, ring)

@@ -145,8 +145,8 @@ class Algebra(AsText):
     def sympy_ring(self) -> PolyRing | None:
         """The same ring in SymPy; ``None`` if SymPy does not have it.
 
-        It has commutative rings over ZZ, QQ and GF(p) with standard degrees, in the three orders of
-        :data:`ORDERS`.
+        SymPy has commutative rings over ZZ, QQ and GF(p) with standard degrees, in the three orders
+        of :data:`ORDERS`.
         """
         if not self.variables or not self._has_usual_degrees:
             return None
@@ -176,7 +176,7 @@ class Algebra(AsText):
         if self.inverses:
             parts.append("Inverses => true")
         if self.weyl:
-            # of each pair of places, the second one is that of the derivative by the first variable
+            # the second variable of a pair is the derivative with respect to the first one
             pairs = [f"{self.variables[x]} => {self.variables[dx]}" for x, dx in self.weyl]
             parts.append(f"WeylAlgebra => ({', '.join(pairs)})")
         if self.skew:
