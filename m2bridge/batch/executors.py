@@ -258,7 +258,7 @@ class Serial(Certifier):
 
 
 _performers: dict[tuple[int, bytes], Performer[Any, Any]] = {}
-"""The performers, with their Macaulay2, by the thread of a Dask worker and the batch."""
+"""The performer, with its Macaulay2, for each thread of a Dask worker and each pickled batch."""
 
 
 class Dask(Generic[KeyT, ResultT]):
@@ -322,7 +322,7 @@ class Dask(Generic[KeyT, ResultT]):
         items_by_key: dict[str, KeyT] = {}
 
         def submit(number: int) -> None:
-            """Submit at most ``number`` waiting items; each is kept by the key of its future."""
+            """Submit at most ``number`` waiting items; keep each under the key of its future."""
             for item in islice(waiting, number):
                 started(item)
                 # not pure: an item that was performed before is performed again

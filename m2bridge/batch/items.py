@@ -1,7 +1,7 @@
 """Items of ``run_many``: what is computed for each, its outcome, and the worker that performs it.
 
 An outcome is stored as a file, so that a folder can be resumed; an item that fails, or ends its
-process, has an outcome too. The name of the file is that of the item with ``.json`` if there is a
+process, has an outcome too. The name of the file is the item's name with ``.json`` if there is a
 value, and with SUFFIX, ``.outcome.json``, if there is none.
 """
 

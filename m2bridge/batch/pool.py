@@ -152,7 +152,7 @@ class Worker(Generic[KeyT, ResultT]):
 
     def __init__(self, batch: Batch[KeyT, ResultT]) -> None:
         prepare()
-        # the two ends of the pipe, that of this process and that of the worker
+        # the two ends of the pipe, one for this process and one for the worker
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, batch), daemon=True)
         # An interrupted start would make the fork server print a traceback. A worker must not run
@@ -486,7 +486,7 @@ def prepare(*modules: str) -> None:
         cannot be started.
     """
     check_files(MIN_OPEN_FILES)
-    # without modules the server imports those of an earlier call, if there are any
+    # without modules the server imports the modules of an earlier call, if there are any
     if modules:
         CONTEXT.set_forkserver_preload(list(modules))
     with block_interrupts():

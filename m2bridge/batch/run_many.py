@@ -1,7 +1,7 @@
 """A function, or Macaulay2 code, applied to many items in parallel, resumable.
 
-The processes are those of a batch, or a Dask cluster. Items and functions are pickled; the digest
-of an item and of the work is what a folder of outcomes is resumed by.
+The processes are the workers of a batch, or a Dask cluster. Items and functions are pickled. A
+folder of outcomes is resumed by the digests of the items and of the work.
 
 The *work* is what is done with each item, a function or code. A :class:`Job` is an item as it is
 sent to a worker; an :class:`Outcome` is its result: its ``kind`` is ``computed``, or says why there
@@ -288,7 +288,7 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     """Return a job for each file, named by the file as :func:`_names_of_jobs` says.
 
-    The digest of a job is that of the code, its packages and the content of the file.
+    The digest of a job is made from the code, its packages and the content of the file.
 
     Raises
     ------

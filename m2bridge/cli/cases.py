@@ -114,7 +114,7 @@ _REPLACED = "m2bridge.cli.cases"
 
 
 def replace_case_options(ctx: click.Context, options: Sequence[click.Parameter]) -> None:
-    """Give a command these options in place of those of the default family."""
+    """Give a command these options in place of the options of the default family."""
     ctx.meta[_REPLACED] = options
 
 
@@ -127,10 +127,10 @@ class FamilyCommand(click.Command):
     several: ClassVar[bool] = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the family or map first, which determines the other options; then parse.
+        """Find the family or map first, which determines the options that name a case; then parse.
 
-        After ``--family deep-attention`` the options are those of its cases, such as ``--widths``;
-        with ``--map FILE`` there are none that name a case; else they are those of the default
+        After ``--family deep-attention`` these are the options of that family, such as
+        ``--widths``; with ``--map FILE`` there are none; else they are the options of the default
         family.
         """
         name = value_of("--family", args)
@@ -166,7 +166,7 @@ class FamilyCommand(click.Command):
         return [as_parameter(option, self.several) for option in options]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options, those of the default family replaced by those of the named one.
+        """Return the options, where the named family's replace the default family's.
 
         Click calls this for parsing, help and completion.
         """

@@ -152,7 +152,7 @@ def _refuse(message: str, words: Sequence[str]) -> int:
 def _print_error(message: str, exit_code: int) -> int:
     """Print an error message without control characters, and return the exit code given.
 
-    The message is shortened to one line, unless the exit code is that of another failure.
+    The message is shortened to one line, unless the exit code is FAILED.
     """
     text = shortened(on_one_line(message))
     if exit_code == FAILED:

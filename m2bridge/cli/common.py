@@ -262,9 +262,9 @@ class Run:
 class Request(Run):
     """A model with its field and coordinates, and the limits and format of the command.
 
-    ``model`` is a :class:`~m2bridge.maps.model.Model`: that of the named case, and a
+    ``model`` is the :class:`~m2bridge.maps.model.Model` of the named case: a
     ``SingleLayerAttention`` where no option names another family or a file. ``coordinates`` are
-    ``reduced`` or ``full``; ``None`` means those that are usual for the model.
+    ``reduced`` or ``full``; ``None`` means the coordinates that are usual for the model.
     """
 
     model: Any
@@ -570,9 +570,9 @@ def report_file_written(path: Path) -> None:
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
     """Print a result within the remaining time and a short grace; return the exit code.
 
-    ``form`` is ``text``, ``latex``, ``m2`` or ``json``, and ``clock`` that of the computation. Text
-    and LaTeX have the first generators of each ideal, or with ``everything`` all; other formats
-    always have all. TimeLimitError is raised if the grace is too short.
+    ``form`` is ``text``, ``latex``, ``m2`` or ``json``; ``clock`` is the clock of the computation.
+    Text and LaTeX have the first generators of each ideal, or with ``everything`` all; other
+    formats always have all. TimeLimitError is raised if the grace is too short.
     """
     most = None if everything else MAX_SHOWN_GENERATORS
     writers: dict[str, Callable[[], str]] = {

@@ -131,8 +131,8 @@ def _cross_check_all_sizes(
 ) -> int:
     """Perform ``cross-check --all-sizes`` for the family of this name; return the exit code.
 
-    ``statement`` is the key or name of a statement, or ``all``, and ``options`` are the others of
-    the command by name.
+    ``statement`` is the key or name of a statement, or ``all``, and ``options`` are the values of
+    the command's other options by name.
     """
     of_a_model = ("file", "field", "coordinates")
     named_family = family_with_all_sizes(name, options, without_effect=of_a_model)
@@ -211,8 +211,8 @@ def _membership(
 ) -> Membership:
     """Import and call ``membership``, so that its errors name options of the command.
 
-    A function is given by its reduced ``coordinates`` by name, or, if these are ``None``, by the
-    matrices ``weights`` by their letters.
+    A function is given by the values of its reduced ``coordinates``, with their names as keys, or,
+    if these are ``None``, by the matrices ``weights``, with their letters as keys.
 
     Raises
     ------

@@ -86,8 +86,8 @@ class Streams:
     def finish(self, code: int) -> int:
         """Write what is buffered; return the exit code of this process.
 
-        It is ``code``, that of the command, unless results could not be written. A failure to write
-        messages to standard error does not count.
+        The result is ``code``, the exit code of the command, unless results could not be written. A
+        failure to write messages to standard error does not count.
         """
         for stream in (sys.stdout, sys.stderr):
             stream.flush()

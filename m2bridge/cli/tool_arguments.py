@@ -1,7 +1,7 @@
 """The arguments of the tools of ``m2bridge mcp``, and how a call sets the parameters of a command.
 
 A tool is a command, and an argument of it a parameter of the command, as click has it; its name is
-that of the option, such as ``d_out``, while click's own name of the parameter may differ. A call
+the option's, such as ``d_out``, while click's own name of the parameter may differ. A call
 has a value, as JSON, for each argument: ``None`` or the default if it is not given. Besides these
 arguments each call has ``timeout``, some have ``memory``, and tools about a family have
 ``options``, the values of options that the named family declares.
@@ -197,7 +197,7 @@ def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
 def _with_family_options(
     name: str, given: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
 ) -> dict[str, Any]:
-    """Return the values in ``given``, and those of a family's options, by parameters.
+    """Return the values in ``given``, and the values of a family's options, by parameters.
 
     ``given`` are the values of the tool ``name``, ``values`` all arguments of the call, among them
     ``options``, and ``own`` the options that the family declares, none for a map. An argument that

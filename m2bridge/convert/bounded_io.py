@@ -296,9 +296,9 @@ def read_rational(text: str) -> Fraction:
     Raises
     ------
     ConversionError
-        If it is not one, or is too long: the number of its digits (or of those of numerator or
-        denominator), together with its exponent, must not be above :data:`MAX_NUMBER_DIGITS`. A
-        point counts as a digit.
+        If it is not one, or is too long: the number of digits, of a fraction the larger one of
+        numerator and denominator, plus the absolute value of the exponent must not be above
+        :data:`MAX_NUMBER_DIGITS`. A point counts as a digit.
 
     Examples
     --------

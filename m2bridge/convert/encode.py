@@ -67,7 +67,7 @@ def encode(value: Any) -> str:
 
 
 class Code(str):
-    """A value by the Macaulay2 code that makes it, which :func:`encode` returns as it is."""
+    """Macaulay2 code in place of the value that it makes; :func:`encode` returns it as it is."""
 
 
 # Text, numbers and lists.

@@ -86,7 +86,7 @@ def plain_to_macaulay2(name: str) -> str:
 
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
-    """The name of a variable by its base and indices; the inverse of :func:`to_macaulay2`."""
+    """The name of a variable from its base and indices; the inverse of :func:`to_macaulay2`."""
     if base.startswith((_ESCAPED, _PLAIN)):
         letters = base[len(_ESCAPED) :]  # both prefixes have this length
         base = re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), letters)

@@ -168,7 +168,7 @@ def stand_in(value: Any) -> Hashable:
 
     Two keys are equal if and only if the values are equal and of one type, for dataclasses in all
     their fields; the one exception is that ``set`` and ``frozenset`` count as one type. So the keys
-    of 1 and True differ, and, as in Macaulay2, those of real numbers that are equal but have
+    of 1 and True differ, and, as in Macaulay2, the keys of real numbers that are equal but have
     different precisions.
     """
     if isinstance(value, list | tuple):
@@ -223,7 +223,7 @@ class HashTable(Mapping[Any, Any]):
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
-        """Whether a pair has this key; for others a tally has values too, which are 0."""
+        """Whether a pair has this key; a tally also has a value, 0, for keys without a pair."""
         return stand_in(key) in self._table
 
     def __iter__(self) -> Iterator[Any]:
@@ -402,7 +402,7 @@ SIGN = (-1, 1)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Factorization(Named):
-    """A product of powers, as ``factor`` gives it; that of a negative integer begins with (−1)^1.
+    """A product of powers, as ``factor`` gives it; for a negative integer it begins with (−1)^1.
 
     ``factors`` are pairs of a base and its exponent.
 

@@ -103,7 +103,7 @@ class RingElement(_Element):
         )
 
     def __hash__(self) -> int:
-        """Equal elements have equal hashes, and a constant has that of the number it is equal to.
+        """Equal elements have equal hashes, and a constant has the hash of the number it equals.
 
         Modulo p an element is equal to all integers of a residue class. Their hashes differ, so
         that a set or a dictionary does not find an element by such an integer.

@@ -68,7 +68,7 @@ class ComplexField(AsText):
 
 
 Order: TypeAlias = tuple[tuple[str, int | str | tuple[int, ...]], ...]
-"""Blocks of a monomial order, by name: with the number of variables, or their weights."""
+"""The blocks of a monomial order: pairs of a name, and the number of variables or weights."""
 
 ORDERS: dict[Any, Callable[[int], Order]] = {
     grevlex: lambda count: (("GRevLex", (1,) * count),),
