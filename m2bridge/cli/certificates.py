@@ -326,8 +326,8 @@ def _table(findings: Iterable[VerifyResult]) -> Sheet:
 def _summary(counts: Counter[str], skipped: str) -> str:
     """Return the lines about all checks: how many certificates have each outcome.
 
-    ``counts[outcome]`` is that number, and ``skipped`` ends the first line: how many outcomes of a
-    batch, which are no certificates, were skipped, or nothing.
+    ``counts[outcome]`` is that number. ``skipped`` ends the first line: it says how many outcomes
+    of a batch, which are no certificates, were skipped, and is empty if there were none.
     """
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
     summary = f"  {plural(counts.total(), 'certificate')}: {words}{skipped}"

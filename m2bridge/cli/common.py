@@ -274,10 +274,9 @@ class Request(Run):
     def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
         """Print the result of a function for the model over the field; return the exit code.
 
-        ``function`` imports the function that computes, and returns it; that is called with the
-        model, ``field=``, ``coordinates=`` and ``more``, of which ``starts_engine_early`` says
-        whether Macaulay2 starts during the import. ``what`` is computed of the model, such as
-        ``dimension``.
+        ``function`` imports and returns the function that computes, which is called with the model,
+        ``field=``, ``coordinates=`` and ``more`` but ``starts_engine_early``: whether Macaulay2
+        starts during the import. ``what`` is computed of the model, such as ``dimension``.
         """
         more |= {"field": self.field, "coordinates": self.coordinates}
         title = f"{what} of the {self.model.title}"

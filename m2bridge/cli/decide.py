@@ -240,8 +240,8 @@ def has_decimals(texts: Iterable[str]) -> bool:
 def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
     """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows.
 
-    ``weights`` are the values that were read from JSON, which may be no matrices. If V is none, the
-    result is empty: the computation refuses V with a message of its own.
+    ``weights`` are the values that were read from JSON, which may be no matrices. If V is not a
+    matrix, the result is empty: the computation refuses V with a message of its own.
     """
     V = weights.get("V")
     if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:

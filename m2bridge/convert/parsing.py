@@ -259,7 +259,7 @@ def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
 
 
 def _coefficient_domain(value: Poly | PolyElement) -> Any:
-    """The domain of the coefficients of a polynomial of SymPy, in either form."""
+    """The domain of the coefficients of a ``Poly``, or of an element of a ring of SymPy."""
     return value.domain if isinstance(value, Poly) else value.ring.domain
 
 
@@ -370,9 +370,9 @@ def common_field(
 ) -> CoefficientField:
     """The field over which polynomials of several fields are taken together.
 
-    If a field was asked for, it is that one: polynomials over that field, over its prime field and
-    over QQ and ZZ (these are reduced modulo p) can be taken over it. If none was asked for, it is
-    the only field that the polynomials have, where an extension field and its prime field count as
+    If a field was asked for, the result is this field: polynomials over it, over its prime field
+    and over QQ and ZZ (these are reduced modulo p) can be taken over it. Else the result is the
+    only field that the polynomials have, where an extension field and its prime field count as
     one; QQ if none of them names a field.
 
     Parameters

@@ -254,7 +254,7 @@ class MutableHashTable(HashTable):
 
 
 class VirtualTally(HashTable):
-    """A tally with any numbers as multiplicities; what is not in it has multiplicity 0.
+    """A tally with any numbers as multiplicities; a key that is not in it has multiplicity 0.
 
     Examples
     --------
