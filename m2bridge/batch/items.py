@@ -343,7 +343,8 @@ def _suffix(outcome: Outcome) -> str:
 class Performance(Performer[Job, TaskResult]):
     """Performs jobs in a worker, one after the other, with one Macaulay2.
 
-    ``_work`` is what is done with each item, and ``_function`` the function, if it is no code.
+    ``_work`` is what is done with each item, ``_function`` the function, if it is no code, and
+    ``_engine`` the Macaulay2 that evaluates code.
     """
 
     def __init__(self, work: ItemWork) -> None:

@@ -158,6 +158,8 @@ class Live(Progress):
     """A display on a terminal that is updated in place.
 
     ``_number`` counts all tasks, and ``_done`` the tasks that are done, also in earlier runs.
+    ``_effort`` is the effort of all tasks that were left at the begin of this run, and
+    ``_effort_done`` the effort of those that are done; ``_running`` has the tasks at work.
     """
 
     @contextmanager

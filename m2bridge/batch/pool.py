@@ -206,7 +206,9 @@ class Pool(Generic[KeyT, ResultT]):
     A worker is replaced when it has died, and when it is exhausted. The item at which a worker died
     is performed a second time by another worker, since the first death may have other causes: too
     little memory was left by earlier items, or the worker was killed from outside. If the second
-    worker dies too, the item is lost. ``_waiting`` has the groups of items that no worker has.
+    worker dies too, the item is lost. ``_waiting`` has the groups of items that no worker has,
+    ``_deaths`` the number of workers that have ended at each item, and ``_leaving`` the exhausted
+    workers that may still be cleaning up.
 
     Parameters
     ----------

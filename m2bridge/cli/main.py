@@ -74,7 +74,10 @@ class NonRaisingStream(io.FileIO):
 
 
 class Streams:
-    """Replacements for ``sys.stdout`` and ``sys.stderr`` that never raise."""
+    """Replacements for ``sys.stdout`` and ``sys.stderr`` that never raise.
+
+    ``_out`` is the raw stream of standard output, which keeps its first failure.
+    """
 
     def __init__(self) -> None:
         _open_closed_descriptors()

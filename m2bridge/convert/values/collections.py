@@ -191,7 +191,8 @@ class HashTable(Mapping[Any, Any]):
     Parameters
     ----------
     pairs : iterable of (key, value)
-        Of several pairs with equal keys the last one counts.
+        Of several pairs with equal keys the last one counts. ``_table`` has each pair under the
+        :func:`stand_in` of its key.
 
     Examples
     --------
