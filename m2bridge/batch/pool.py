@@ -136,6 +136,8 @@ class Worker(Generic[KeyT, ResultT]):
 
     Attributes
     ----------
+    process : Process
+        The worker process itself.
     connection : Connection
         Readable when a message has arrived or the worker has ended.
     ready : bool
@@ -208,7 +210,8 @@ class Pool(Generic[KeyT, ResultT]):
     little memory was left by earlier items, or the worker was killed from outside. If the second
     worker dies too, the item is lost. ``_waiting`` has the groups of items that no worker has,
     ``_deaths`` the number of workers that have ended at each item, and ``_leaving`` the exhausted
-    workers that may still be cleaning up.
+    workers that may still be cleaning up; ``_false_starts`` counts how many workers in a row have
+    ended before they began an item.
 
     Parameters
     ----------
@@ -224,9 +227,7 @@ class Pool(Generic[KeyT, ResultT]):
         self._batch = batch
         self._number = workers or cores()
         self._workers: list[Worker[KeyT, ResultT]] = []
-        # exhausted workers that may still be cleaning up
         self._leaving: list[Worker[KeyT, ResultT]] = []
-        # how many workers in a row have ended before they began an item
         self._false_starts = 0
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
@@ -264,7 +265,6 @@ class Pool(Generic[KeyT, ResultT]):
         M2BridgeError
             If a worker raises it.
         """
-        # the groups that no worker has, and how many workers have ended at each item
         self._waiting: deque[Iterable[KeyT]] = deque(groups)
         self._deaths = Counter[KeyT]()
         while self._waiting or any(worker.items for worker in self._workers):

@@ -188,11 +188,12 @@ def stand_in(value: Any) -> Hashable:
 class HashTable(Mapping[Any, Any]):
     """A hash table with keys that a ``dict`` cannot hold or distinguish: lists, or both 1 and True.
 
+    ``_table`` has each pair under the :func:`stand_in` of its key.
+
     Parameters
     ----------
     pairs : iterable of (key, value)
-        Of several pairs with equal keys the last one counts. ``_table`` has each pair under the
-        :func:`stand_in` of its key.
+        Of several pairs with equal keys the last one counts.
 
     Examples
     --------
