@@ -189,6 +189,12 @@ def membership_command(
     for name, size in _sizes(weights).items():
         if options.get(name) is None:
             options[name] = size
+    sizes_are_known = options.get("d") is not None and options.get("d_out") is not None
+    if weights and not sizes_are_known:
+        raise click.BadParameter(
+            f"V, which determines d and d', is not a matrix: write {_ROWS}",
+            param_hint="the weights",
+        )
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "must be QQ for membership, which asks for real weights")
@@ -241,7 +247,7 @@ def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
     """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows.
 
     ``weights`` are the values that were read from JSON, which may be no matrices. If V is not a
-    matrix, the result is empty: the computation refuses V with a message of its own.
+    matrix with entries, the result is empty.
     """
     V = weights.get("V")
     if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:
