@@ -263,7 +263,7 @@ class ItemWork(Batch[Job, TaskResult]):
         return _result(job, outcome, data)
 
     def loading_code(self) -> str:
-        """Return the Macaulay2 code by which the work finds its files and loads its packages."""
+        """Return Macaulay2 code that lets the work find its files, and loads its packages."""
         lines = ""
         if self.code_folder:
             # files that the code loads are looked for there first

@@ -333,9 +333,9 @@ def _given_options(
 def named_case(options: dict[str, Any]) -> Any:
     """Take the options that name a case out of a command's options; return the model.
 
-    It is the model of a map in a file, restricted to the coordinates that ``--outputs`` names if
-    that is given; of a case of the named family; or else of the default family. ``options`` are the
-    values by name, of which those that name the case are removed.
+    With a map in a file it is the model of the map, restricted to the coordinates that
+    ``--outputs`` names, if any; with ``--family`` a case of that family; else a case of the default
+    family. ``options`` are the values by name, of which those that name the case are removed.
 
     Raises
     ------

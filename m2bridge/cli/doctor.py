@@ -209,7 +209,7 @@ def _found(place: Probed, *, taken: bool) -> FoundProgram:
 
 
 def _reason(refusal: EngineError) -> str:
-    """Return why a program is not used, without the advice; empty if it does not exist."""
+    """Return why a program is not used, without the advice; empty if there is no program."""
     message = str(refusal).partition(". Get Macaulay2")[0]  # the advice begins so
     return "" if message == "nothing there" else message  # the words for a place without a program
 

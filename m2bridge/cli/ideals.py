@@ -209,7 +209,7 @@ class PolynomialsFirst(click.Command):
           number as an unknown option, and takes the sign for an argument;
         * an option, as ``-h``, also if one of its two dashes is missing: ``-json``.
 
-        So ``-x^2 + y`` is a text.
+        For example ``-x^2 + y`` is a text.
         """
         options: set[str] = set()
         options_with_value: set[str] = set()
