@@ -272,7 +272,7 @@ class Pool(Generic[KeyT, ResultT]):
             for worker in self._workers:
                 if self._waiting and worker.ready and not worker.items:
                     worker.give(self._waiting.popleft())
-            for worker in self._ready_connections():
+            for worker in self._workers_with_messages():
                 yield from self._handle_message(worker, started)
             # a worker that has exceeded its limit is ended from outside: loops in C read no clock
             at_work = [worker for worker in self._workers if worker.at_work]
@@ -290,7 +290,7 @@ class Pool(Generic[KeyT, ResultT]):
         for _ in range(min(allowed, needed)):
             self._workers.append(Worker(self._batch))
 
-    def _ready_connections(self) -> list[Worker[KeyT, ResultT]]:
+    def _workers_with_messages(self) -> list[Worker[KeyT, ResultT]]:
         """Return the workers that have sent a message, or ended; wait for one if there is none.
 
         The wait takes at most a second, and ends when a worker exceeds its limit.

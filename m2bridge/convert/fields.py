@@ -129,7 +129,7 @@ def _extension_or_galois_field(text: str) -> CoefficientField | None:
 
 
 def parse_coefficients(text: str) -> CoefficientField:
-    """The coefficients of an ideal of this name: the field that :func:`parse_field` reads, or ZZ.
+    """The coefficients of an ideal, from their name: a field as :func:`parse_field` reads, or ZZ.
 
     Raises
     ------

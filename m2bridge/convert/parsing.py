@@ -70,7 +70,7 @@ class _GeneratorReader:
         Raises
         ------
         ConversionError
-            If a term is not one in the ring, is zero, or has the monomial of another one.
+            If a term cannot be read in the ring, is zero, or has the same monomial as another term.
         """
         total = self._ring.sympy_ring.zero
         # "-x**2 + 3/7*y" has the words "-", "x^2", "+", "3/7*y": signs and terms in turn
