@@ -393,7 +393,7 @@ class Pool(Generic[KeyT, ResultT]):
         Raises
         ------
         BatchError
-            If it is one too many in a row.
+            If MAX_FALSE_STARTS workers in a row have ended so.
         """
         self._false_starts += 1
         if self._false_starts >= MAX_FALSE_STARTS:

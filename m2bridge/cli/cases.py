@@ -314,7 +314,7 @@ def family_with_all_sizes(
 def _given_options(
     chosen: Family[Any], options: Mapping[str, Any], others: Iterable[str]
 ) -> Iterator[str]:
-    """Yield the options of a family, and of ``others``, whose value is not their default.
+    """Yield the names of a family's options, and of ``others``, with values that are no defaults.
 
     ``options`` are the values of the command's options by name. In a batch the default of an option
     of the family is ``None``: the family fills in its default later.

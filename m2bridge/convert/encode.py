@@ -205,7 +205,7 @@ def _list_code_of_class(value: values.Array | values.MutableList | values.Partit
 
 
 def _hash_table_code(value: Mapping[Any, Any]) -> str:
-    """The code of a hash table: for a ``dict`` a ``HashTable``, else of the class of that name."""
+    """The code of a hash table, in Macaulay2's class of the same name; ``HashTable`` for a dict."""
     pairs = list_code([f"({encode(key)},{encode(entry)})" for key, entry in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
     return f"(mbHashTable({string(kind)}, {pairs}))"
