@@ -29,7 +29,7 @@ SMALLER_GRIDS_ADVICE = "take smaller grids, one after the other; they may have t
 
 
 def grid(chosen: Family[Any], texts: Mapping[str, str | None], every: bool = False) -> list[Model]:
-    """Return all cases with numbers as on the command line: ``1..4``, ``1..3,2,1``.
+    """Return all cases of a grid, given by texts as on the command line: ``1..4``, ``1..3,2,1``.
 
     Parameters
     ----------
@@ -256,7 +256,13 @@ def _entries(path: Path) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _toml_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the tables ``[[case]]``, each after its number in words; ConversionError if wrong."""
+    """Yield the place, ``case 2``, and the content of each table ``[[case]]`` of a TOML text.
+
+    Raises
+    ------
+    ConversionError
+        During the iteration, if the text is not TOML, or contains anything else.
+    """
     data = read_toml(text)
     tables = data.get("case")
     # a file of another form is treated as one with a wrong table, which is refused below
@@ -269,7 +275,13 @@ def _toml_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv_entries(text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows by the names in the header, each after its line; ConversionError if wrong."""
+    """Yield the place, ``line 3``, and the cells of each row of a CSV text, by names of the header.
+
+    Raises
+    ------
+    ConversionError
+        During the iteration, if the header or a row is wrong.
+    """
     rows = csv.reader(text.splitlines(), strict=True)
     try:
         header = [name.strip() for name in next(rows, [])]

@@ -119,7 +119,10 @@ class Settings(Batch[Task, TaskResult]):
             )
 
     def _error_of_lost(self, status: int | None) -> errors.M2BridgeError:
-        """Return the error of a case whose worker ended with this status, ``None`` if too late."""
+        """Return the error of a case whose worker ended with this exit code.
+
+        ``status`` is ``None`` if the worker was stopped at the time limit.
+        """
         if status is None and self.timeout is not None:
             limit = limit_of(self.timeout)
             # ``more`` is the advice how to give more time
@@ -255,7 +258,7 @@ class Serial(Certifier):
 
 
 _performers: dict[tuple[int, bytes], Performer[Any, Any]] = {}
-"""The performers, with their Macaulay2, by the thread of a Dask worker and the batch."""
+"""The performer, with its Macaulay2, for each thread of a Dask worker and each pickled batch."""
 
 
 class Dask(Generic[KeyT, ResultT]):
@@ -319,7 +322,7 @@ class Dask(Generic[KeyT, ResultT]):
         items_by_key: dict[str, KeyT] = {}
 
         def submit(number: int) -> None:
-            """Submit at most ``number`` waiting items; each is kept by the key of its future."""
+            """Submit at most ``number`` waiting items; keep each under the key of its future."""
             for item in islice(waiting, number):
                 started(item)
                 # not pure: an item that was performed before is performed again
@@ -346,8 +349,8 @@ class Dask(Generic[KeyT, ResultT]):
     def __exit__(self, *reason: Any) -> None:
         """Close the connection, and end a local cluster.
 
-        Without an error each Macaulay2 of the workers is ended first. After an error it stays in a
-        cluster that goes on, until its worker ends.
+        Without an error each Macaulay2 of the workers is ended first. After an error each stays, in
+        a cluster that was not started here, until its worker ends.
         """
         try:
             with self._stack:

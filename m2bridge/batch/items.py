@@ -1,7 +1,7 @@
 """Items of ``run_many``: what is computed for each, its outcome, and the worker that performs it.
 
 An outcome is stored as a file, so that a folder can be resumed; an item that fails, or ends its
-process, has an outcome too. The name of the file is that of the item with ``.json`` if there is a
+process, has an outcome too. The name of the file is the item's name with ``.json`` if there is a
 value, and with SUFFIX, ``.outcome.json``, if there is none.
 """
 
@@ -117,6 +117,8 @@ class Job:
         The item, pickled.
     digest : str
         The digest of the item and the work.
+    effort : int
+        The expected time, in a unit of its own: the same for all jobs.
     """
 
     number: int
@@ -181,8 +183,8 @@ class ItemWork(Batch[Job, TaskResult]):
     def stored(self, job: Job) -> Outcome | None:
         """Return the outcome in the folder, if it belongs to this item and this work.
 
-        ``None`` if there is none, if its item or work was another one, or if it is to be tried
-        again.
+        ``None`` if there is no outcome, if it is of a different item or different work, or if it is
+        to be tried again.
         """
         if self.folder is None:
             return None
@@ -202,8 +204,8 @@ class ItemWork(Batch[Job, TaskResult]):
     def store(self, job: Job, outcome: Outcome) -> Outcome:
         """Write the outcome to the folder, if there is one; return it as it will be read.
 
-        Its value is then what JSON makes of it, a list for a tuple; the outcome is ``failed`` if
-        JSON cannot represent the value, as NaN, and a dictionary with the keys 1 and "1".
+        The value is then as JSON has it, a list for a tuple; the outcome is ``failed`` if JSON
+        cannot represent the value, such as NaN, or a dictionary with the keys 1 and "1".
 
         Raises
         ------
@@ -246,8 +248,8 @@ class ItemWork(Batch[Job, TaskResult]):
     def report(self, job: Job, outcome: Outcome) -> TaskResult:
         """Store an outcome; return the result for the batch.
 
-        It carries the outcome, pickled, to the process of the batch; if the value cannot be
-        pickled, an outcome that says so.
+        The result carries the outcome, pickled, to the process of the batch; if the value cannot be
+        pickled, it carries an outcome that says so.
         """
         import cloudpickle
 
@@ -261,7 +263,7 @@ class ItemWork(Batch[Job, TaskResult]):
         return _result(job, outcome, data)
 
     def loading_code(self) -> str:
-        """Return the Macaulay2 code by which the work finds its files and loads its packages."""
+        """Return Macaulay2 code that lets the work find its files, and loads its packages."""
         lines = ""
         if self.code_folder:
             # files that the code loads are looked for there first
@@ -280,10 +282,10 @@ class ItemWork(Batch[Job, TaskResult]):
         return Performance(self)
 
     def outcome_of_lost(self, job: Job, status: int | None) -> TaskResult:
-        """Return the result for an item whose worker ended with this status, at two attempts.
+        """Return the result for an item at which two workers have ended, or one that was too slow.
 
-        ``status`` is negative for a signal, ``None`` if the worker was killed since the item
-        exceeded its limit of time, and 0 if it is unknown.
+        ``status`` is the exit status of the last worker, negative for a signal; ``None`` if it was
+        killed because the item exceeded its limit of time, and 0 if it is unknown.
         """
         kind: OutcomeKind = "died"
         reason = "the worker process ended during this item"
@@ -300,7 +302,7 @@ class ItemWork(Batch[Job, TaskResult]):
 
 
 def _result(job: Job, outcome: Outcome, pickled: bytes) -> TaskResult:
-    """Return the result of a job for the batch, with its outcome, which is also given pickled."""
+    """Return the result of a job for the batch; ``pickled`` is the outcome, pickled."""
     return TaskResult(
         task=job,
         counts=Counter([outcome.kind]),
@@ -341,7 +343,8 @@ def _suffix(outcome: Outcome) -> str:
 class Performance(Performer[Job, TaskResult]):
     """Performs jobs in a worker, one after the other, with one Macaulay2.
 
-    ``_work`` is what is done with each item, and ``_function`` the function, if it is no code.
+    ``_work`` is what is done with each item, ``_function`` the function, if it is no code, and
+    ``_engine`` the Macaulay2 that evaluates code.
     """
 
     def __init__(self, work: ItemWork) -> None:
@@ -409,7 +412,7 @@ class Performance(Performer[Job, TaskResult]):
     def _start(self) -> None:
         """Start Macaulay2, if it is needed, outside the time limit of an item."""
         if self._work.is_code and self._engine.process is None:
-            self._engine.answer("")
+            self._engine.answer("")  # the empty program
 
     def _outcome_within_limit(self, job: Job) -> Outcome:
         """Return the outcome of an item with a value, computed within the limit of the item."""

@@ -113,7 +113,7 @@ def plan(tasks: Sequence[Task], store: Store) -> Plan:
 class Progress:
     """A display of the progress of a batch. The base class counts, and shows nothing.
 
-    ``_number`` is the number of all tasks, ``_done`` that of those done, also in earlier runs.
+    ``_number`` counts all tasks, and ``_done`` the tasks that are done, also in earlier runs.
     """
 
     def __init__(self) -> None:
@@ -136,7 +136,7 @@ class Progress:
 class Lines(Progress):
     """A display of one plain line for each case that is done.
 
-    ``_number`` is the number of all tasks, ``_done`` that of those done, also in earlier runs.
+    ``_number`` counts all tasks, and ``_done`` the tasks that are done, also in earlier runs.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -157,7 +157,9 @@ class Lines(Progress):
 class Live(Progress):
     """A display on a terminal that is updated in place.
 
-    ``_number`` is the number of all tasks, ``_done`` that of those done, also in earlier runs.
+    ``_number`` counts all tasks, and ``_done`` the tasks that are done, also in earlier runs.
+    ``_effort`` is the effort of all tasks that were left at the begin of this run, and
+    ``_effort_done`` the effort of those that are done; ``_running`` has the tasks at work.
     """
 
     @contextmanager
@@ -301,7 +303,7 @@ def run(
     """Perform the tasks that a plan leaves to do.
 
     A case on which another batch works is left to it, and tried again until it is done or free.
-    The summary counts the answers that were there before, and those of the tasks performed.
+    The summary counts the answers that were there before, and the answers of the tasks performed.
 
     Parameters
     ----------

@@ -136,6 +136,8 @@ class Worker(Generic[KeyT, ResultT]):
 
     Attributes
     ----------
+    process : Process
+        The worker process itself.
     connection : Connection
         Readable when a message has arrived or the worker has ended.
     ready : bool
@@ -152,7 +154,7 @@ class Worker(Generic[KeyT, ResultT]):
 
     def __init__(self, batch: Batch[KeyT, ResultT]) -> None:
         prepare()
-        # the two ends of the pipe, that of this process and that of the worker
+        # the two ends of the pipe, one for this process and one for the worker
         self.connection, theirs = CONTEXT.Pipe()
         self.process = CONTEXT.Process(target=serve, args=(theirs, batch), daemon=True)
         # An interrupted start would make the fork server print a traceback. A worker must not run
@@ -181,7 +183,9 @@ class Worker(Generic[KeyT, ResultT]):
             return None
 
     def stop(self) -> None:
-        """Let an idle worker end by itself, a busy one by a signal, after which it cleans up."""
+        """Let an idle worker end by itself, a busy or starting one by a signal, after which it
+        cleans up.
+        """
         if self.items or not self.ready:
             self.process.terminate()
         self.connection.close()
@@ -189,7 +193,7 @@ class Worker(Generic[KeyT, ResultT]):
     def end(self, patience: float) -> int:
         """Wait for the end of the process, and kill it if it is not over in ``patience`` seconds.
 
-        The result is its exit status, negative for a signal.
+        A negative ``patience`` counts as 0. The result is the exit status, negative for a signal.
         """
         self.process.join(max(patience, 0))
         if self.process.exitcode is None:
@@ -204,7 +208,10 @@ class Pool(Generic[KeyT, ResultT]):
     A worker is replaced when it has died, and when it is exhausted. The item at which a worker died
     is performed a second time by another worker, since the first death may have other causes: too
     little memory was left by earlier items, or the worker was killed from outside. If the second
-    worker dies too, the item is lost. ``_waiting`` has the groups of items that no worker has.
+    worker dies too, the item is lost. ``_waiting`` has the groups of items that no worker has,
+    ``_deaths`` the number of workers that have ended at each item, and ``_leaving`` the exhausted
+    workers that may still be cleaning up; ``_false_starts`` counts how many workers in a row have
+    ended before they began an item.
 
     Parameters
     ----------
@@ -220,9 +227,7 @@ class Pool(Generic[KeyT, ResultT]):
         self._batch = batch
         self._number = workers or cores()
         self._workers: list[Worker[KeyT, ResultT]] = []
-        # exhausted workers that may still be cleaning up
         self._leaving: list[Worker[KeyT, ResultT]] = []
-        # how many workers in a row have ended before they began an item
         self._false_starts = 0
 
     def run(self, items: Iterable[KeyT], started: Callable[[KeyT], object]) -> Iterator[ResultT]:
@@ -260,7 +265,6 @@ class Pool(Generic[KeyT, ResultT]):
         M2BridgeError
             If a worker raises it.
         """
-        # the groups that no worker has, and how many workers have ended at each item
         self._waiting: deque[Iterable[KeyT]] = deque(groups)
         self._deaths = Counter[KeyT]()
         while self._waiting or any(worker.items for worker in self._workers):
@@ -268,7 +272,7 @@ class Pool(Generic[KeyT, ResultT]):
             for worker in self._workers:
                 if self._waiting and worker.ready and not worker.items:
                     worker.give(self._waiting.popleft())
-            for worker in self._ready_connections():
+            for worker in self._workers_with_messages():
                 yield from self._handle_message(worker, started)
             # a worker that has exceeded its limit is ended from outside: loops in C read no clock
             at_work = [worker for worker in self._workers if worker.at_work]
@@ -279,14 +283,14 @@ class Pool(Generic[KeyT, ResultT]):
                 yield from self._handle_exit(worker, beyond_limit=True)
 
     def _spawn(self) -> None:
-        """Start a worker for each waiting group that no idle one will take, as far as allowed."""
+        """Start a worker for each waiting group beyond the idle workers, as far as allowed."""
         idle = [worker for worker in self._workers if not worker.items]
         needed = len(self._waiting) - len(idle)
         allowed = self._number - len(self._workers)
         for _ in range(min(allowed, needed)):
             self._workers.append(Worker(self._batch))
 
-    def _ready_connections(self) -> list[Worker[KeyT, ResultT]]:
+    def _workers_with_messages(self) -> list[Worker[KeyT, ResultT]]:
         """Return the workers that have sent a message, or ended; wait for one if there is none.
 
         The wait takes at most a second, and ends when a worker exceeds its limit.
@@ -304,7 +308,7 @@ class Pool(Generic[KeyT, ResultT]):
         return [listened_to[connection] for connection in readable]
 
     def _seconds_left(self, worker: Worker[KeyT, ResultT]) -> float:
-        """Return the seconds until a worker that is at work has exceeded its limit."""
+        """Return the seconds until a worker at work exceeds its limit; negative afterwards."""
         timeout = self._batch.timeout
         if timeout is None:
             return float("inf")
@@ -344,7 +348,7 @@ class Pool(Generic[KeyT, ResultT]):
     def _retire(self, worker: Worker[KeyT, ResultT]) -> None:
         """Let an exhausted worker end, and a new one perform the items that it has not begun.
 
-        It is kept in ``_leaving`` until it has ended, since the pool waits for it on exit.
+        The exhausted worker is kept in ``_leaving``, since the pool waits for its end on exit.
         """
         self._put_back(worker)
         worker.stop()
@@ -389,7 +393,7 @@ class Pool(Generic[KeyT, ResultT]):
         Raises
         ------
         BatchError
-            If it is one too many in a row.
+            If MAX_FALSE_STARTS workers in a row have ended so.
         """
         self._false_starts += 1
         if self._false_starts >= MAX_FALSE_STARTS:
@@ -398,7 +402,7 @@ class Pool(Generic[KeyT, ResultT]):
             )
 
     def _put_back(self, worker: Worker[KeyT, ResultT]) -> None:
-        """Let the next free worker perform the items of this one."""
+        """Take the items of this worker back, for the next free worker."""
         if worker.items:
             self._waiting.appendleft(worker.items)
             worker.items = deque()
@@ -484,7 +488,7 @@ def prepare(*modules: str) -> None:
         cannot be started.
     """
     check_files(MIN_OPEN_FILES)
-    # without modules the server imports those of an earlier call, if there are any
+    # without modules the server imports the modules of an earlier call, if there are any
     if modules:
         CONTEXT.set_forkserver_preload(list(modules))
     with block_interrupts():

@@ -1,7 +1,7 @@
 """A function, or Macaulay2 code, applied to many items in parallel, resumable.
 
-The processes are those of a batch, or a Dask cluster. Items and functions are pickled; the digest
-of an item and of the work is what a folder of outcomes is resumed by.
+The processes are the workers of a batch, or a Dask cluster. Items and functions are pickled. A
+folder of outcomes is resumed by the digests of the items and of the work.
 
 The *work* is what is done with each item, a function or code. A :class:`Job` is an item as it is
 sent to a worker; an :class:`Outcome` is its result: its ``kind`` is ``computed``, or says why there
@@ -288,7 +288,7 @@ def _jobs(items: Iterable[Any], source: str) -> list[Job]:
 def file_jobs(work: ItemWork, paths: Sequence[Path]) -> list[Job]:
     """Return a job for each file, named by the file as :func:`_names_of_jobs` says.
 
-    The digest of a job is that of the code, its packages and the content of the file.
+    The digest of a job is made from the code, its packages and the content of the file.
 
     Raises
     ------
@@ -323,10 +323,10 @@ def _names_of_jobs(paths: Sequence[Path]) -> list[str]:
 
 
 def _have_files_of_their_own(names: Sequence[str]) -> bool:
-    """Whether the outcomes of jobs with these names are in different files, whatever they are.
+    """Whether jobs with these names store their outcomes in different files, with a value or not.
 
-    They are not if two names are equal, or are such as a and a.outcome: a.outcome.json would be
-    the file of a without a value, and of a.outcome with one.
+    They do not if two names are equal, or are such as a and a.outcome: a.outcome.json would be the
+    file of a without a value, and of a.outcome with one.
     """
     suffixes = (".json", SUFFIX)
     files = {f"{name}{suffix}" for name in names for suffix in suffixes}
@@ -414,7 +414,7 @@ def _unshown_values(function: Any) -> list[Any]:
 
     They are the variables of a closure, the defaults, and the object of a bound method; an object
     that is no function, such as a ``partial``, is such a value itself. Global variables are left
-    out. What is found by its name in its module needs none of them, and has none here.
+    out. The list is empty for a class, and for a function that its module has under its name.
     """
     if not hasattr(function, "__qualname__"):
         return [function]

@@ -55,8 +55,9 @@ class Unanswered:
     details : str
         The traceback of an unexpected failure; empty otherwise.
     timeout, memory : float, int or None
-        The limits of the batch.
+        The limits of the batch, in seconds and bytes.
     versions : dict of str to str
+        As :func:`versions` returns them.
     """
 
     family: str
@@ -75,7 +76,7 @@ class Unanswered:
         return asdict(self)
 
     def to_text(self) -> str:
-        """Return the content of its file."""
+        """Return the content of the file for this outcome."""
         return json.dumps(self.to_json(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -105,7 +106,10 @@ def reason_of(error: BaseException) -> str:
 
 
 def versions(macaulay2: str) -> dict[str, str]:
-    """Return the versions that an outcome records."""
+    """Return the versions that an outcome records, by program.
+
+    ``macaulay2`` is the version of Macaulay2 in words, such as ``1.24.11`` or ``none``.
+    """
     return {"m2bridge": __version__, "macaulay2": macaulay2, "python": platform.python_version()}
 
 
@@ -136,7 +140,7 @@ class Task:
 
     @property
     def effort(self) -> int:
-        """A rough measure of the time that the task takes."""
+        """A rough measure of the time that the task takes, in a unit of the family."""
         return family(self.case.family).effort(self.case)
 
     @property
@@ -174,9 +178,9 @@ class TaskResult:
     held : bool
         Another process is working on this case; nothing was done.
     outcome : bytes
-        The pickled outcome of an item.
+        The pickled outcome of an item; empty for a task, whose answers are in the store.
     reason : str
-        Why the item has no result; empty if it has one.
+        Why the item has no result; empty if it has one, and for a task.
     """
 
     task: Any
@@ -188,7 +192,7 @@ class TaskResult:
 
 
 def count_answers(answers: Mapping[str, Iterable[str]]) -> Counter[str]:
-    """Count the answers to questions by verdict and by kind of outcome."""
+    """Count verdicts and kinds of outcomes, given the answers to each question, by its key."""
     return Counter(answer for verdicts in answers.values() for answer in verdicts)
 
 
@@ -394,7 +398,7 @@ class Store:
     since: float = field(default_factory=time.time)
 
     def __post_init__(self) -> None:
-        """Take the text of a path for the path."""
+        """Make a path of the folder, which may be given as text."""
         object.__setattr__(self, "folder", Path(self.folder))
 
     def names(self) -> frozenset[str]:
@@ -522,7 +526,10 @@ class Store:
             write_aside(outcome.to_text(), path)
 
     def sweep(self, names: Iterable[str]) -> None:
-        """Remove, of the files ``names``, remains of killed batches and outcomes beside answers."""
+        """Remove remains of killed batches, and outcomes of questions that have a certificate.
+
+        Only files with these names, in the folder, are removed.
+        """
         present = set(names)
         for name in present:
             certificate = name.removesuffix(SUFFIX) + ".json"

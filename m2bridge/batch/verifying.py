@@ -20,7 +20,7 @@ from m2bridge.batch.pool import Batch, Performer, Pool, prepare
 from m2bridge.batch.store import reason_of
 from m2bridge.checker.verify import VerifyResult
 from m2bridge.errors import InvalidCaseError
-from m2bridge.limits import check_timeout, clock, imported
+from m2bridge.limits import MAX_MEMORY_BYTES, check_timeout, clock, imported
 from m2bridge.results.sheet import duration
 from m2bridge.system import exit_text, leave_no_dump
 
@@ -40,9 +40,9 @@ class Verification(Batch[Path, VerifyResult]):
     Parameters
     ----------
     timeout : float
-        Seconds of wall time.
+        Seconds of wall time for each file.
     memory : int
-        Bytes of address space of the process that checks the file.
+        Bytes of address space of a process that checks files.
     check : callable, optional
         A function of a module, used in place of ``verify_path``.
     folders : sequence of Path, optional
@@ -51,7 +51,7 @@ class Verification(Batch[Path, VerifyResult]):
     Raises
     ------
     InvalidCaseError
-        If a limit is invalid, or too small to check anything.
+        If a limit is invalid, too small to check anything, or too large for the system.
     """
 
     module: ClassVar[str] = "m2bridge.certification.verify"
@@ -62,13 +62,16 @@ class Verification(Batch[Path, VerifyResult]):
     folders: Sequence[Path] | None = field(default_factory=reading.folders)
 
     def __post_init__(self) -> None:
-        """Raise InvalidCaseError if a limit is invalid or too small."""
+        """Raise InvalidCaseError if a limit is invalid, too small, or too large for the system."""
         check_timeout(self.timeout)
         if self.memory < MIN_CHECK_MEMORY_BYTES:
             least = MIN_CHECK_MEMORY_BYTES // 2**20
             raise InvalidCaseError(
                 "memory", f"must be at least {least}M of address space to check certificates"
             )
+        if self.memory > MAX_MEMORY_BYTES:
+            most = MAX_MEMORY_BYTES / 2**30
+            raise InvalidCaseError("memory", f"must be at most {most:.3g} GiB on this system")
 
     def performer(self) -> Checker:
         """Return the checker of files in a worker."""
@@ -76,10 +79,10 @@ class Verification(Batch[Path, VerifyResult]):
         return Checker(self.check or imported(self.module).verify_path, self.folders)
 
     def outcome_of_lost(self, path: Path, status: int | None) -> VerifyResult:
-        """Return the finding for a file whose worker ended with this status, at two attempts.
+        """Return the finding for a file at which two workers have ended, or one that was too slow.
 
-        ``status`` is negative for a signal, and ``None`` if the worker was killed because the file
-        exceeded its limit of time.
+        ``status`` is the exit status of the last worker, negative for a signal; ``None`` if it was
+        killed because the file exceeded its limit of time.
         """
         name = str(path)
         if status is None:
@@ -113,10 +116,10 @@ class Checker(Performer[Path, VerifyResult]):
     def perform(self, path: Path) -> VerifyResult:
         """Return the finding for a file.
 
-        If the process is confined, that of a file which is no certificate does not quote it.
+        If the process is confined, the finding quotes nothing from a file that is no certificate.
         """
         finding = self._finding(path)
-        # such a finding may quote a file that is no certificate, and somebody's secret
+        # findings of these kinds may quote a file that is no certificate, but somebody's secret
         may_quote = finding.outcome == "malformed" or finding.check in ("schema", ITSELF)
         if self._folders is None or not may_quote:
             return finding

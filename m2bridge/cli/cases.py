@@ -114,7 +114,7 @@ _REPLACED = "m2bridge.cli.cases"
 
 
 def replace_case_options(ctx: click.Context, options: Sequence[click.Parameter]) -> None:
-    """Give a command these options in place of those of the default family."""
+    """Give a command these options in place of the options of the default family."""
     ctx.meta[_REPLACED] = options
 
 
@@ -127,10 +127,10 @@ class FamilyCommand(click.Command):
     several: ClassVar[bool] = False
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Find the family or map first, which determines the other options; then parse.
+        """Find the family or map first, which determines the options that name a case; then parse.
 
-        After ``--family deep-attention`` the options are those of its cases, such as ``--widths``;
-        with ``--map FILE`` there are none that name a case; else they are those of the default
+        After ``--family deep-attention`` these are the options of that family, such as
+        ``--widths``; with ``--map FILE`` there are none; else they are the options of the default
         family.
         """
         name = value_of("--family", args)
@@ -166,7 +166,7 @@ class FamilyCommand(click.Command):
         return [as_parameter(option, self.several) for option in options]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options, those of the default family replaced by those of the named one.
+        """Return the options, where the named family's replace the default family's.
 
         Click calls this for parsing, help and completion.
         """
@@ -226,7 +226,7 @@ def as_parameter(option: CaseOption, several: bool = False) -> click.Parameter:
 
 
 def _as_sentence(phrase: str) -> str:
-    """Return a phrase, in which messages name what is missing, as a sentence of a help text."""
+    """Return a phrase that messages contain, the help of an option, as a sentence."""
     return f"{phrase[:1].upper()}{phrase[1:]}."
 
 
@@ -314,7 +314,7 @@ def family_with_all_sizes(
 def _given_options(
     chosen: Family[Any], options: Mapping[str, Any], others: Iterable[str]
 ) -> Iterator[str]:
-    """Yield the options of a family, and of ``others``, whose value is not their default.
+    """Yield the names of a family's options, and of ``others``, with values that are no defaults.
 
     ``options`` are the values of the command's options by name. In a batch the default of an option
     of the family is ``None``: the family fills in its default later.
@@ -333,9 +333,9 @@ def _given_options(
 def named_case(options: dict[str, Any]) -> Any:
     """Take the options that name a case out of a command's options; return the model.
 
-    It is the model of a map in a file, restricted to the coordinates that ``--outputs`` names if
-    that is given; of a case of the named family; or else of the default family. ``options`` are the
-    values by name, of which those that name the case are removed.
+    With a map in a file it is the model of the map, restricted to the coordinates that
+    ``--outputs`` names, if any; with ``--family`` a case of that family; else a case of the default
+    family. ``options`` are the values by name, of which those that name the case are removed.
 
     Raises
     ------

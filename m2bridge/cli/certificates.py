@@ -154,7 +154,7 @@ def _note_on_unusable(names: Sequence[str]) -> str:
 def _prepare_workers(names: Iterable[str]) -> None:
     """Start the process from which workers are forked, so that it imports modules meanwhile.
 
-    ``names`` are those of the families of the cases, whose modules workers need.
+    ``names`` are the names of the families of the cases, whose modules workers need.
     """
     from m2bridge.batch.pool import prepare
 
@@ -208,7 +208,7 @@ def _executor(
     """Return the executor that performs the unfinished tasks: serial, a pool, or Dask.
 
     ``store`` is the folder of results, ``planned.left`` are the tasks with unanswered questions,
-    and ``options`` are those of the command by name.
+    and ``options`` are the command's options by name.
     """
     executor, program = options["executor"], options["program"]
     with importing():
@@ -326,8 +326,8 @@ def _table(findings: Iterable[VerifyResult]) -> Sheet:
 def _summary(counts: Counter[str], skipped: str) -> str:
     """Return the lines about all checks: how many certificates have each outcome.
 
-    ``counts[outcome]`` is that number, and ``skipped`` ends the first line: how many outcomes of a
-    batch, which are no certificates, were skipped, or nothing.
+    ``counts[outcome]`` is that number. ``skipped`` ends the first line: it says how many outcomes
+    of a batch, which are no certificates, were skipped, and is empty if there were none.
     """
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
     summary = f"  {plural(counts.total(), 'certificate')}: {words}{skipped}"

@@ -152,7 +152,7 @@ def _refuse(message: str, words: Sequence[str]) -> int:
 def _print_error(message: str, exit_code: int) -> int:
     """Print an error message without control characters, and return the exit code given.
 
-    The message is shortened to one line, unless the exit code is that of another failure.
+    The message is shortened to one line, unless the exit code is FAILED.
     """
     text = shortened(on_one_line(message))
     if exit_code == FAILED:
@@ -203,7 +203,7 @@ def _where_option_belongs(
 
 
 def _takes_a_path(command: click.Command) -> bool:
-    """Whether the command requires an argument, which has no option before it, that is a path."""
+    """Whether the command has a required argument, one without an option, that is a path."""
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     return any(
         argument.required and isinstance(argument.type, click.Path) for argument in arguments

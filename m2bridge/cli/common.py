@@ -173,19 +173,19 @@ class NewPath(click.Path):
 
 
 def memory_size(value: str) -> int:
-    """Read an amount of memory such as ``4G`` or ``512M``, in bytes."""
+    """Return the bytes in an amount of memory such as ``4G`` or ``512M``."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", value, re.IGNORECASE)
     if match is None:
         raise click.BadParameter(f"'{value}' is not an amount of memory: write 4G or 512M")
     number, letter = match.groups()
     power = " KMGT".index(letter.upper() or " ")  # 0 without a letter, 1 for K, 2 for M …
     amount = float(number) * 1024**power
-    # larger numbers are refused elsewhere, and infinity could not be converted
+    # larger numbers than MAX_MEMORY_BYTES are refused later, and infinity could not be converted
     return int(min(amount, 2.0 * MAX_MEMORY_BYTES))
 
 
 def engine_memory(value: str) -> int | None:
-    """Read a limit for the memory of Macaulay2, in bytes; raise as :class:`Limits`."""
+    """Return the bytes in a limit such as ``4G`` for Macaulay2; ``Limits`` may refuse them."""
     return Limits(memory=memory_size(value)).memory
 
 
@@ -262,9 +262,9 @@ class Run:
 class Request(Run):
     """A model with its field and coordinates, and the limits and format of the command.
 
-    ``model`` is a :class:`~m2bridge.maps.model.Model`: that of the named case, and a
+    ``model`` is the :class:`~m2bridge.maps.model.Model` of the named case: a
     ``SingleLayerAttention`` where no option names another family or a file. ``coordinates`` are
-    ``reduced`` or ``full``; ``None`` means those that are usual for the model.
+    ``reduced`` or ``full``; ``None`` means the coordinates that are usual for the model.
     """
 
     model: Any
@@ -274,10 +274,9 @@ class Request(Run):
     def show(self, what: str, function: ImportedFunction, **more: Any) -> int:
         """Print the result of a function for the model over the field; return the exit code.
 
-        ``function`` imports the function that computes, and returns it; that is called with the
-        model, ``field=``, ``coordinates=`` and ``more``, of which ``starts_engine_early`` says
-        whether Macaulay2 starts during the import. ``what`` is computed of the model, such as
-        ``dimension``.
+        ``function`` imports and returns the function that computes, which is called with the model,
+        ``field=``, ``coordinates=`` and ``more`` but ``starts_engine_early``: whether Macaulay2
+        starts during the import. ``what`` is computed of the model, such as ``dimension``.
         """
         more |= {"field": self.field, "coordinates": self.coordinates}
         title = f"{what} of the {self.model.title}"
@@ -405,7 +404,7 @@ all_option = click.option(
 
 
 def file_argument(**kind: Any) -> Callable[[Command], Command]:
-    """Return the argument ``FILE``, an existing file."""
+    """Return the argument ``FILE``, an existing file; ``kind`` has more options of click's path."""
     return click.argument(
         "file", type=click.Path(exists=True, dir_okay=False, path_type=Path, **kind)
     )
@@ -570,9 +569,9 @@ def report_file_written(path: Path) -> None:
 def show(result: Result, form: str, clock: Clock, everything: bool = False) -> int:
     """Print a result within the remaining time and a short grace; return the exit code.
 
-    ``form`` is ``text``, ``latex``, ``m2`` or ``json``, and ``clock`` that of the computation. Text
-    and LaTeX have the first generators of each ideal, or with ``everything`` all; other formats
-    always have all. TimeLimitError is raised if the grace is too short.
+    ``form`` is ``text``, ``latex``, ``m2`` or ``json``; ``clock`` is the clock of the computation.
+    Text and LaTeX have the first generators of each ideal, or with ``everything`` all; other
+    formats always have all. TimeLimitError is raised if the grace is too short.
     """
     most = None if everything else MAX_SHOWN_GENERATORS
     writers: dict[str, Callable[[], str]] = {

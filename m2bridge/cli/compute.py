@@ -112,7 +112,9 @@ def closure_command(
         )
     is_default = "weights" not in common.explicit_options(click.get_current_context())
     if options["named_file"] is not None and is_default:
-        weights = None  # a map has its own parameters; given weights are refused for it later
+        # The map in FILE has its own parameters, and given weights are refused for it later. After
+        # --map the command has no option --weights.
+        weights = None
     request = common.case_request(options)
     # only elimination needs Macaulay2; up to a degree, or by multidegrees, Python finds the ideal
     eliminates = strategy != "multigraded" and max_degree is None

@@ -131,8 +131,8 @@ def _cross_check_all_sizes(
 ) -> int:
     """Perform ``cross-check --all-sizes`` for the family of this name; return the exit code.
 
-    ``statement`` is the key or name of a statement, or ``all``, and ``options`` are the others of
-    the command by name.
+    ``statement`` is the key or name of a statement, or ``all``, and ``options`` are the values of
+    the command's other options by name.
     """
     of_a_model = ("file", "field", "coordinates")
     named_family = family_with_all_sizes(name, options, without_effect=of_a_model)
@@ -189,6 +189,12 @@ def membership_command(
     for name, size in _sizes(weights).items():
         if options.get(name) is None:
             options[name] = size
+    sizes_are_known = options.get("d") is not None and options.get("d_out") is not None
+    if weights and not sizes_are_known:
+        raise click.BadParameter(
+            f"V, which determines d and d', is not a matrix: write {_ROWS}",
+            param_hint="the weights",
+        )
     request = common.case_request(options)
     if request.field != QQ:
         raise InvalidCaseError("field", "must be QQ for membership, which asks for real weights")
@@ -211,8 +217,8 @@ def _membership(
 ) -> Membership:
     """Import and call ``membership``, so that its errors name options of the command.
 
-    A function is given by its reduced ``coordinates`` by name, or, if these are ``None``, by the
-    matrices ``weights`` by their letters.
+    A function is given by the values of its reduced ``coordinates``, with their names as keys, or,
+    if these are ``None``, by the matrices ``weights``, with their letters as keys.
 
     Raises
     ------
@@ -240,8 +246,8 @@ def has_decimals(texts: Iterable[str]) -> bool:
 def _sizes(weights: Mapping[str, Any]) -> dict[str, int]:
     """Return the sizes that matrices determine: V has d' rows and d columns, K has a rows.
 
-    ``weights`` are the values that were read from JSON, which may be no matrices. If V is none, the
-    result is empty: the computation refuses V with a message of its own.
+    ``weights`` are the values that were read from JSON, which may be no matrices. If V is not a
+    matrix with entries, the result is empty.
     """
     V = weights.get("V")
     if not isinstance(V, list) or not V or not isinstance(V[0], list) or not V[0]:

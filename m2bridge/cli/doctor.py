@@ -152,8 +152,8 @@ class Diagnosis:
     def _msolve_rows(self) -> list[tuple[str, str]]:
         """The rows of the table of msolve: where it was found, and its version or why not.
 
-        The reason of a program that does not work is a predicate, ``gave no answer``; that of one
-        that works, but cannot be used, is a clause, ``Macaulay2 1.21 has no package for it``.
+        The reason of a program that does not work is a predicate, ``gave no answer``; the reason of
+        one that works, but cannot be used, is a clause, ``Macaulay2 1.21 has no package for it``.
         """
         rows = []
         for found in self.msolve:
@@ -209,7 +209,7 @@ def _found(place: Probed, *, taken: bool) -> FoundProgram:
 
 
 def _reason(refusal: EngineError) -> str:
-    """Return why a program is not used, without the advice; empty if it does not exist."""
+    """Return why a program is not used, without the advice; empty if there is no program."""
     message = str(refusal).partition(". Get Macaulay2")[0]  # the advice begins so
     return "" if message == "nothing there" else message  # the words for a place without a program
 

@@ -196,9 +196,12 @@ class PolynomialsFirst(click.Command):
     """A command whose first argument is a text of polynomials that may start with a minus sign."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put a blank before each such text, so that it is not read as an option; then parse.
+        """Put a blank before each text that begins with a minus sign, then parse.
 
-        Of the arguments that begin with a minus sign four kinds are no such text, and stay:
+        So click does not take the text for an option.
+
+        Of the arguments that begin with a minus sign four kinds are no text of polynomials, and
+        stay:
 
         * what begins with two, as ``--json``;
         * the value of an option, as ``-y`` after ``--other``, which click reads as it is;
@@ -206,7 +209,7 @@ class PolynomialsFirst(click.Command):
           number as an unknown option, and takes the sign for an argument;
         * an option, as ``-h``, also if one of its two dashes is missing: ``-json``.
 
-        So ``-x^2 + y`` is a text.
+        For example ``-x^2 + y`` is a text.
         """
         options: set[str] = set()
         options_with_value: set[str] = set()
@@ -271,7 +274,8 @@ def ideal_command(
     """
     # a method of two ideals needs the second one, and any other method would ignore it
     needs_other = method in METHODS_OF_TWO_IDEALS
-    if needs_other is not (other is not None):
+    has_other = other is not None
+    if needs_other != has_other:
         names = ", ".join(METHODS_OF_TWO_IDEALS)
         raise click.UsageError(f"--other belongs to {names}, which need it")
     request = common.Run.of(options)

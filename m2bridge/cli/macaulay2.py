@@ -150,7 +150,10 @@ class CodeSource:
 
 
 def _to_json(shown: Display) -> str:
-    """Return the JSON object that ``run --json`` prints, for the value of the last statement."""
+    """Return the JSON object that ``run --json`` prints, for the value of the last statement.
+
+    ``value`` in it is in m2bridge's wire format, and ``text`` as Macaulay2 prints the same value.
+    """
     data = {
         "value": shown.value,
         "text": shown.text,
@@ -163,8 +166,8 @@ def _to_json(shown: Display) -> str:
 def _begin_with_place(error: EngineError, name: str) -> None:
     """Let the message of an error begin with its place in the code, as in ``FILE:3:5: …``.
 
-    ``name`` is that of the code which was run; the message says so if the place is in another file,
-    which this code had loaded. The message of an error without a place stays.
+    ``name`` is the name of the code that was run; the message says so if the place is in another
+    file, which this code had loaded. The message of an error without a place stays.
     """
     if not isinstance(error, ScriptError) or error.line is None:
         return

@@ -74,7 +74,10 @@ class NonRaisingStream(io.FileIO):
 
 
 class Streams:
-    """Replacements for ``sys.stdout`` and ``sys.stderr`` that never raise."""
+    """Replacements for ``sys.stdout`` and ``sys.stderr`` that never raise.
+
+    ``_out`` is the raw stream of standard output, which keeps its first failure.
+    """
 
     def __init__(self) -> None:
         _open_closed_descriptors()
@@ -86,8 +89,8 @@ class Streams:
     def finish(self, code: int) -> int:
         """Write what is buffered; return the exit code of this process.
 
-        It is ``code``, that of the command, unless results could not be written. A failure to write
-        messages to standard error does not count.
+        The result is ``code``, the exit code of the command, unless results could not be written. A
+        failure to write messages to standard error does not count.
         """
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
@@ -114,6 +117,7 @@ def _open_closed_descriptors() -> None:
                 # Standard input, 0, is only read. Results must not vanish silently, so standard
                 # output, 1, stays unwritable.
                 mode = os.O_RDONLY
+            # The system gives a new file the lowest free number, and so the closed descriptor's.
             os.set_inheritable(os.open(os.devnull, mode), True)
 
 

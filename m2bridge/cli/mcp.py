@@ -130,9 +130,9 @@ class Workers:
     async def ask(self, name: str, values: Mapping[str, Any]) -> ToolAnswer:
         """Return the answer of a worker, which is ended if the call is cancelled or late.
 
-        ``name`` is that of the tool, and ``values`` has all its arguments. The limit ``timeout``
-        among them, in seconds, counts from now, also while the call waits for its turn, but not
-        while a worker starts.
+        ``name`` is the name of the tool, and ``values`` has all its arguments. The limit
+        ``timeout`` among them, in seconds, counts from now, also while the call waits for its turn,
+        but not while a worker starts.
         """
         import anyio
         from anyio import to_process
@@ -202,7 +202,7 @@ def _perform_in_worker(
         The values of the tool's arguments by name.
     """
     texts = prepare()
-    texts.clear()  # those of the call before
+    texts.clear()  # texts of the call before
     # The seconds of the limit that the command sets count from here. Errors about it name the
     # argument that gives more time, ``timeout``.
     limits.start("timeout")
@@ -220,7 +220,7 @@ def _prepare_worker(watched: Path, memory: int, folders: tuple[Path, ...]) -> li
     """Prepare this worker process, once; return the list to which commands add their texts.
 
     The pipe ``watched`` is closed when the server ends; then the worker ends as well. Its temporary
-    folder is made beside the pipe, in that of the server. ``memory`` limits the address space, in
+    folder is made beside the pipe, in the server's. ``memory`` limits the address space, in
     bytes, and files are read only below ``folders``.
     """
     end_with(os.open(watched, os.O_RDONLY))  # this process ends when the pipe is closed
@@ -254,7 +254,7 @@ def _load() -> None:
 def perform_tool(name: str, values: Mapping[str, Any], max_memory_mib: int) -> object:
     """Perform the command of a tool; return its exit code.
 
-    ``name`` is that of the tool, ``values`` are the values of its arguments by name, and
+    ``name`` names the tool, ``values`` are the values of its arguments by name, and
     ``max_memory_mib`` is the largest memory of a Macaulay2, in MiB. A bug in m2bridge is printed
     as a place in the program, and gives the exit code of another failure.
 
@@ -340,7 +340,7 @@ def _command_fields(name: str) -> dict[str, Any]:
 def _limit_fields(name: str, most: Limits) -> dict[str, Any]:
     """Return pydantic's pair of type and field for the arguments ``timeout`` and ``memory``.
 
-    The largest values are those of ``most``, and the defaults, too. ``timeout`` is in seconds.
+    ``most`` has the largest values, which are also the defaults. ``timeout`` is in seconds.
     ``memory``, in MiB, is an argument only if the command of the tool has such an option.
     """
     from pydantic import Field
@@ -358,7 +358,7 @@ def _limit_fields(name: str, most: Limits) -> dict[str, Any]:
 
 
 def _result_model(name: str) -> Any:
-    """Return the class of pydantic whose fields are those of the result of the tool ``name``.
+    """Return the class of pydantic for the result of the tool ``name``, with its fields.
 
     It knows the main fields, each of which may be missing; a result has more, which are sent, too.
     """
@@ -373,7 +373,7 @@ def _result_model(name: str) -> Any:
 async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: Any) -> Any:
     """Return the result of a call, or the command's error; report progress meanwhile.
 
-    ``name`` is that of the tool, ``values`` are the values of its arguments, and ``ctx`` is the
+    ``name`` names the tool, ``values`` are the values of its arguments, and ``ctx`` is the
     server's context of the call, by which reports reach the caller.
     """
     import anyio
@@ -402,9 +402,9 @@ async def call_tool(name: str, values: dict[str, Any], workers: Workers, ctx: An
 def _text_for_people(answer: ToolAnswer, result: dict[str, Any]) -> str:
     """Return the text of an answer, and its error message, shortened to what a person reads.
 
-    ``result`` is the JSON object that the command printed, empty if it printed none. If the
-    command has no text for its result, that is the output of Macaulay2 and the text of the value,
-    or, if these are missing too, the JSON itself.
+    ``result`` is the JSON object that the command printed, empty if it printed none. If the answer
+    has no text, the output of Macaulay2 and the text of the value take its place, or, if these are
+    missing too, the JSON itself.
     """
     text = answer.text
     if not text:
@@ -443,7 +443,7 @@ def _current_folder() -> tuple[Path, ...]:
 
 
 def _end_by_signals(workers: Workers) -> None:
-    """Let a signal that ends this process, such as that of Ctrl-C, end the workers first.
+    """Let a signal that ends this process, such as SIGINT of Ctrl-C, end the workers first.
 
     The usual handlers raise an exception, which would not end the thread that waits for input.
     """

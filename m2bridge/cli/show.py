@@ -212,7 +212,7 @@ def atlas_command(
 
     certificates = out / CERTIFICATES
     if folder is None:
-        # the exit code, which tells the verdicts, is not that of an atlas
+        # the exit code of ``certify`` tells the verdicts; an atlas is written whatever they are
         ctx.invoke(certify_command, out=certificates, **_batch_options(options))
     else:
         _copy_certificates(ctx, folder, certificates)
@@ -225,7 +225,7 @@ def atlas_command(
 
 
 def _batch_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of ``certify`` for the batch of an atlas, from those of ``atlas``.
+    """Return the options of ``certify`` for the batch of an atlas, from the options of ``atlas``.
 
     Where they are not given, d, d' and a of the default family have :data:`DEFAULT_RANGE`, and the
     questions are those that take minutes at most.
@@ -243,7 +243,7 @@ def _copy_certificates(ctx: click.Context, folder: Path, target: Path) -> None:
     Raises
     ------
     click.UsageError
-        If the command, whose context is ``ctx``, has other options, such as those of a case.
+        If the command, whose context is ``ctx``, has other options, such as ``--d``.
     """
     others = sorted(common.explicit_options(ctx) - {"out", "folder", "docs"})
     if others:
@@ -299,7 +299,7 @@ def figure_group() -> None:
 
 
 def _figures() -> dict[str, Figure]:
-    """Return the figures of all families, and those of trained weights, by name."""
+    """Return the figures of all families and the figures of trained weights, by name."""
     with importing():
         from m2bridge.trained_weights.figure import FIGURES
 
@@ -355,9 +355,9 @@ def _draw_figure(
 ) -> int:
     """Compute a figure, write its picture to ``out``, if given, and print its data.
 
-    ``form`` is ``csv``, ``json`` or, for a summary in words, ``None``; ``options`` are those of the
-    figure, and ``program`` (``--m2``) for a figure that needs Macaulay2. The exit code is returned:
-    that of undecided if a part of the result is unfinished.
+    ``form`` is ``csv``, ``json`` or, for a summary in words, ``None``; ``options`` are the figure's
+    options, and ``program`` (``--m2``) for a figure that needs Macaulay2. The exit code is
+    returned, which is UNDECIDED if a part of the result is unfinished.
     """
     program = options.pop("program", None)  # not an option of the figure itself
     if out is not None:

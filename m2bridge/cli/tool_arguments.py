@@ -1,7 +1,7 @@
 """The arguments of the tools of ``m2bridge mcp``, and how a call sets the parameters of a command.
 
 A tool is a command, and an argument of it a parameter of the command, as click has it; its name is
-that of the option, such as ``d_out``, while click's own name of the parameter may differ. A call
+the option's, such as ``d_out``, while click's own name of the parameter may differ. A call
 has a value, as JSON, for each argument: ``None`` or the default if it is not given. Besides these
 arguments each call has ``timeout``, some have ``memory``, and tools about a family have
 ``options``, the values of options that the named family declares.
@@ -197,7 +197,7 @@ def _own_options(values: Mapping[str, Any]) -> Sequence[CaseOption] | None:
 def _with_family_options(
     name: str, given: dict[str, Any], values: Mapping[str, Any], own: Sequence[CaseOption]
 ) -> dict[str, Any]:
-    """Return the values in ``given``, and those of a family's options, by parameters.
+    """Return the values in ``given``, and the values of a family's options, by parameters.
 
     ``given`` are the values of the tool ``name``, ``values`` all arguments of the call, among them
     ``options``, and ``own`` the options that the family declares, none for a map. An argument that
@@ -222,12 +222,15 @@ def _with_family_options(
 
 
 def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
-    """Return the text from which a family's option is read, for a value that is not false.
+    """Return the text that the command line has for a value of a family's option.
+
+    ``value`` is not false, which counts as not given. A flag is true; any other option has a number
+    or a text.
 
     Raises
     ------
     click.UsageError
-        If it is true and the option needs a value, or a number or text and the option is a flag.
+        If the value is of the wrong kind.
     """
     if option.flag:
         if value is not True:
@@ -241,8 +244,9 @@ def _text_of_value(option: CaseOption, value: bool | int | str) -> str:
 def _texts_for_files(name: str, given: dict[str, Any]) -> dict[str, Text]:
     """Take the texts that stand in place of files out of ``given``; return them by parameters.
 
-    They are the code of the tool ``evaluate``, and a map given by its content, which has several
-    lines, as the name of a file has not.
+    ``given`` has the values of the tool ``name`` by click's names of parameters. Such texts are the
+    code of the tool ``evaluate``, and a map given by its content: it has several lines, unlike the
+    name of a file.
     """
     texts: dict[str, Text] = {}
     for argument, param in arguments_of(name).items():

@@ -65,8 +65,8 @@ def bindings(inputs: Mapping[str, Any]) -> str:
 def in_one_ring(inputs: Iterable[Any]) -> list[Any]:
     """The values, with the SymPy expressions in them as polynomials of one ring.
 
-    It is the only ring among the other values that has all variables of the expressions. If there
-    is none, or more than one, the names of variables are read as if they were typed.
+    The ring is the only one among the other values' rings that has all variables of the
+    expressions. If there is none, or more than one, the names of variables are read as if typed.
 
     Raises
     ------

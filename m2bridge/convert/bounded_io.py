@@ -39,7 +39,7 @@ def read_text(path: Path, most: int = MAX_DOCUMENT_BYTES) -> str:
     Raises
     ------
     ConversionError
-        If it cannot be read, is larger, or is not text; for the last, ``place`` says where.
+        If it cannot be read, is larger, or is not text: then ``place`` of the error says where.
     TimeLimitError
         If a pipe does not end within the limit of the computation.
     """
@@ -85,6 +85,7 @@ def read_open(descriptor: int, most: int = MAX_DOCUMENT_BYTES) -> bytes:
     descriptor : int
         The file's number in the system, as of ``os.open``.
     most : int
+        Bytes.
 
     Raises
     ------
@@ -175,8 +176,8 @@ def read_toml(text: str) -> dict[str, Any]:
     Raises
     ------
     ConversionError
-        If it is not TOML, is larger than :data:`MAX_DOCUMENT_BYTES`, is nested too deeply, or has a
-        name of more than 20 parts or an integer of more than 4300 digits.
+        If it is not TOML, has more than :data:`MAX_DOCUMENT_BYTES` characters, is nested too
+        deeply, or has a name of more than 20 parts or an integer of more than 4300 digits.
     """
     if not isinstance(text, str):
         raise ConversionError(f"not a text, but a {type(text).__name__}")
@@ -295,9 +296,9 @@ def read_rational(text: str) -> Fraction:
     Raises
     ------
     ConversionError
-        If it is not one, or is too long: the number of its digits (or of those of numerator or
-        denominator), together with its exponent, must not be above :data:`MAX_NUMBER_DIGITS`. A
-        point counts as a digit.
+        If it is not one, or is too long: the number of digits, of a fraction the larger one of
+        numerator and denominator, plus the absolute value of the exponent must not be above
+        :data:`MAX_NUMBER_DIGITS`. A point counts as a digit.
 
     Examples
     --------

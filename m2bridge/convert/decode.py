@@ -127,7 +127,7 @@ def _no_value(value: Any) -> ParseError:
 
 
 def _residue(p: str, residue: str) -> Any:
-    """An element of ZZ/p, from two integers as texts."""
+    """An element of ZZ/p, from the texts of p and of an integer in the residue class."""
     domain = CoefficientField(integer(p)).domain
     return domain(integer(residue))
 
@@ -138,7 +138,10 @@ def _list(items: list[Any]) -> list[Any]:
 
 
 def _element(ring_data: list[Any], terms: list[Any]) -> PolyElement:
-    """A polynomial, from the description of its ring and its terms."""
+    """A polynomial, from the description of its ring and its terms ``[exponents, coefficient]``.
+
+    ``ring_data`` is ``["PolynomialRing", field, variables]``.
+    """
     (element,) = _polynomials(_sympy_ring(ring_data), [terms])
     return element
 
@@ -178,7 +181,7 @@ def _matrix(ring_data: list[Any], rows: int, columns: int, entries: list[Any]) -
 
 
 def _sympy_ring(ring_data: list[Any]) -> PolyRing:
-    """SymPy's ring of this description, over a field or ZZ."""
+    """SymPy's ring over a field or ZZ, from ``["PolynomialRing", field, variables]``."""
     return PolynomialRing(*_field_and_variables(ring_data)).sympy_ring
 
 
@@ -232,8 +235,8 @@ def _polynomials(ring: PolyRing, listed: list[Any]) -> list[PolyElement]:
     Raises
     ------
     ParseError
-        If a monomial has another number of exponents than the ring has variables, occurs twice in a
-        polynomial, or has the coefficient zero.
+        If the number of exponents of a monomial is not the number of variables, or a monomial
+        occurs twice in a polynomial, or has the coefficient zero.
     """
     read: Callable[[list[Any]], PolyElement] = polynomial_reader(ring)
     if isinstance(ring.domain, ExtensionDomain | FractionField):

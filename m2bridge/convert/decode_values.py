@@ -31,8 +31,8 @@ class ValueReader:
 
     The table of rings and the value are nested lists of JSON, in which ``["Ring", 2]`` is the ring
     at place 2 of the table, ``["Element", 2, data]`` an element of it, ``["Elements", 2, data, …]``
-    a tuple of its elements, ``["Array", …]`` an object of the class ``Array`` with these fields,
-    and a list that begins with no text a tuple.
+    a tuple of its elements, and ``["Array", …]`` an object of the class ``Array`` with these
+    fields. A list whose first item is no text is a tuple.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class ValueReader:
     def _reader(self, ring: Any) -> ElementReader:
         """Return a new reader of elements of this ring.
 
-        The rings that it is made of, such as that of its coefficients, come before it in the table,
-        so that their readers are there already.
+        The rings that it is made of, such as the ring of its coefficients, come before it in the
+        table, so that their readers are there already.
         """
         match ring:
             case values.IntegerRing():
@@ -109,7 +109,7 @@ class ValueReader:
         return self._reader_of_terms(ring)
 
     def _reader_of_terms(self, ring: Any) -> ElementReader:
-        """Return a new reader of elements of a ring that SymPy does not have, by their terms.
+        """Return a new reader of elements, from their terms, of a ring that SymPy does not have.
 
         Examples are algebras with unusual degrees, and their quotients.
         """
@@ -177,11 +177,11 @@ def _prime_field(p: int) -> CoefficientField | values.QuotientRing:
 
 
 def _expression(kind: str, parts: tuple[Any, ...]) -> Any:
-    """The value of an expression of a class of Macaulay2, by its parts, which are read already.
+    """The value of an expression of the class ``kind``, from its parts, which are read already.
 
     A product of powers, also behind a minus, is a Factorization. A Hilbert series, which is a
     Laurent polynomial divided by a product of powers, is an expression of SymPy. All other
-    expressions become an Expression of this ``kind``, the class in Macaulay2.
+    expressions become an Expression of this ``kind``, a class of Macaulay2.
     """
     match kind, parts:
         case "Product", _ if all(map(_is_power, parts)):
@@ -226,7 +226,7 @@ def _signed_infinity(sign: int) -> Any:
 
 
 def _text(characters: str) -> str:
-    """A string whose bytes are not UTF-8, from these bytes as characters.
+    """The string whose bytes are the numbers, 0 to 255, of these characters.
 
     Bytes that are not UTF-8 become half surrogate pairs, as in the names of Python's files.
     """
@@ -283,4 +283,4 @@ _MAKERS: dict[str, Callable[..., Any]] = _CLASSES | {
     "Algebra": _algebra,
     "Unknown": _refuse_class,
 }
-"""The classes of values by their names, which take their fields; and what makes the others."""
+"""By tag, what makes a value from its fields: most often the class with this name."""

@@ -67,7 +67,7 @@ def encode(value: Any) -> str:
 
 
 class Code(str):
-    """A value by the Macaulay2 code that makes it, which :func:`encode` returns as it is."""
+    """Macaulay2 code in place of the value that it makes; :func:`encode` returns it as it is."""
 
 
 # Text, numbers and lists.
@@ -90,12 +90,12 @@ def string(text: str) -> str:
 
 
 def braces(items: Iterable[str]) -> str:
-    """Return the code of a list from that of its items."""
+    """Return the code of a list, as a literal, from the code of each item."""
     return "{" + ",".join(items) + "}"
 
 
 def list_code(items: list[str]) -> str:
-    """Return the code of a list from that of its items.
+    """Return the code of a list of any length from the code of each item.
 
     A long list is written as ``mbTogether {{…},{…}}``, a function that joins its pieces.
     """
@@ -145,7 +145,7 @@ def _fraction(value: Fraction) -> str:
 
 
 def _residue(value: Any, modulus: int) -> str:
-    """The code of an element of ZZ/modulus."""
+    """The code of an element of ZZ/modulus; ``value`` is a residue of SymPy or FLINT."""
     return f"(promote({int(value)}, {encode(integers_modulo(modulus))}))"
 
 
@@ -205,7 +205,7 @@ def _list_code_of_class(value: values.Array | values.MutableList | values.Partit
 
 
 def _hash_table_code(value: Mapping[Any, Any]) -> str:
-    """The code of a hash table, in its class if it is one of :mod:`m2bridge.convert.values`."""
+    """The code of a hash table, in Macaulay2's class of the same name; ``HashTable`` for a dict."""
     pairs = list_code([f"({encode(key)},{encode(entry)})" for key, entry in value.items()])
     kind = type(value).__name__ if isinstance(value, values.HashTable) else "HashTable"
     return f"(mbHashTable({string(kind)}, {pairs}))"

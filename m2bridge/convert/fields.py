@@ -129,7 +129,7 @@ def _extension_or_galois_field(text: str) -> CoefficientField | None:
 
 
 def parse_coefficients(text: str) -> CoefficientField:
-    """The coefficients of an ideal of this name: the field that :func:`parse_field` reads, or ZZ.
+    """The coefficients of an ideal, from their name: a field as :func:`parse_field` reads, or ZZ.
 
     Raises
     ------
@@ -288,11 +288,11 @@ def _prime_power(number: int) -> tuple[int, int]:
 
 
 def field_of_domain(domain: Any) -> CoefficientField:
-    """The field in which coefficients of a SymPy domain are, as m2bridge has it.
+    """The smallest field of m2bridge that contains a domain of SymPy.
 
-    QQ and GF(p) are themselves, and so are number fields and fields of fractions QQ(a, b). Of a
-    ring it is the field of fractions: QQ for ZZ, QQ(I) for the Gaussian integers ZZ<I>, and QQ(a)
-    for the domain ZZ(a), whose elements are those of QQ(a).
+    QQ, GF(p), number fields and fields of fractions QQ(a, b) are fields already. For a ring it is
+    the field of fractions: QQ for ZZ, QQ(I) for the Gaussian integers ZZ<I>, and QQ(a) for the
+    domain ZZ(a), whose elements are those of QQ(a).
 
     Raises
     ------
@@ -319,8 +319,8 @@ def field_of_domain(domain: Any) -> CoefficientField:
 def field_of_root(domain: Any) -> ExtensionField:
     """The number field that ``domain``, an ``AlgebraicField`` of SymPy, is: QQ(``domain.ext``).
 
-    The name of the generator is I for the imaginary unit, and sqrt2 for the root of 2; for other
-    roots it is SymPy's name (``alias``), or theta where SymPy has none.
+    The name of the generator is I for the imaginary unit, and sqrt2 for ``sqrt(2)``, likewise for
+    other integers; for all other roots it is SymPy's name (``alias``), or theta if there is none.
     """
     root = domain.ext.as_expr()
     name = "theta"
@@ -336,7 +336,7 @@ def field_of_root(domain: Any) -> ExtensionField:
 
 
 def field_of_numbers(expressions: Iterable[Any]) -> ExtensionField | None:
-    """The field that the roots in expressions of SymPy generate over QQ; ``None`` without any.
+    """The field that the roots in expressions of SymPy generate over QQ; ``None`` without roots.
 
     Raises
     ------

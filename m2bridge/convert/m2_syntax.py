@@ -78,15 +78,15 @@ def all_to_macaulay2(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def plain_to_macaulay2(name: str) -> str:
-    """Write a name where Macaulay2 takes no indices; :func:`from_macaulay2` reads it back.
+    """Write a name as one symbol without indices; :func:`from_macaulay2` reads it back.
 
-    A letter is written as it is, every other name by :func:`escape_name`.
+    A letter is written as it is, every other name, also x_1, by :func:`escape_name`.
     """
     return name if _LETTER.fullmatch(name) else escape_name(name, plain=True)
 
 
 def from_macaulay2(base: str, index: Sequence[int] = ()) -> str:
-    """The name of a variable by its base and indices; the inverse of :func:`to_macaulay2`."""
+    """The name of a variable from its base and indices; the inverse of :func:`to_macaulay2`."""
     if base.startswith((_ESCAPED, _PLAIN)):
         letters = base[len(_ESCAPED) :]  # both prefixes have this length
         base = re.sub(r"Z([0-9a-f]+)Z", lambda match: chr(int(match[1], 16)), letters)
@@ -112,7 +112,7 @@ def _symbol_of_base(base: str) -> str:
 def field(value: CoefficientField) -> str:
     """The code of a field: ``QQ``, ``ZZ/p``, ``toField(QQ[i]/(i^2+1))`` or ``frac(QQ[a, b])``.
 
-    That of the integers is ``ZZ``.
+    The code of the integers, as coefficients, is ``ZZ``.
     """
     if not value.is_field:
         return "ZZ"

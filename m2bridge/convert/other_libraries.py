@@ -146,9 +146,9 @@ def _galois_field(context: flint.fq_default_ctx) -> values.GaloisField:
 
 
 def _univariate_over(field: CoefficientField, coefficients: Iterable[Any]) -> ExponentTerms:
-    """The terms of a polynomial in one variable over a prime field, by all its coefficients.
+    """The terms of a polynomial in one variable over a prime field, from all its coefficients.
 
-    These are integers or residues of FLINT, the constant one first.
+    Coefficients are integers or residues of FLINT, the constant one first.
     """
     return _univariate(field.domain(int(coefficient)) for coefficient in coefficients)
 
@@ -163,7 +163,7 @@ def _coefficient_ring(value: Any) -> values.IntegerRing | CoefficientField | val
 
 
 def _univariate(coefficients: Iterable[Any]) -> ExponentTerms:
-    """The terms of a polynomial in one variable that are not zero, by all its coefficients.
+    """The nonzero terms of a polynomial in one variable, from all its coefficients.
 
     The constant coefficient comes first.
     """

@@ -43,8 +43,8 @@ def generator_reader(ring: PolynomialRing) -> Callable[[str], PolyElement]:
     """Return a fast reader of elements of a ring from the texts that m2bridge writes.
 
     It is the inverse of :func:`m2bridge.convert.printing.polynomial_text` where exponents have at
-    most four digits. Over QQ and GF(p) it raises ConversionError if a term is not one, occurs twice
-    or is zero; so zero has no text. Over an extension field it is :func:`element`.
+    most four digits. Over QQ and GF(p) it raises ConversionError if a term cannot be read, occurs
+    twice or is zero; so zero has no text. Over an extension field it is :func:`element`.
     """
     if isinstance(ring.field, ExtensionField):
         return partial(element, ring)
@@ -70,7 +70,7 @@ class _GeneratorReader:
         Raises
         ------
         ConversionError
-            If a term is not one in the ring, is zero, or has the monomial of another one.
+            If a term cannot be read in the ring, is zero, or has the same monomial as another term.
         """
         total = self._ring.sympy_ring.zero
         # "-x**2 + 3/7*y" has the words "-", "x^2", "+", "3/7*y": signs and terms in turn
@@ -259,7 +259,7 @@ def _element_with_roots(ring: PolynomialRing, value: Any) -> PolyElement | None:
 
 
 def _coefficient_domain(value: Poly | PolyElement) -> Any:
-    """The domain of the coefficients of a polynomial of SymPy, in either form."""
+    """The domain of the coefficients of a ``Poly``, or of an element of a ring of SymPy."""
     return value.domain if isinstance(value, Poly) else value.ring.domain
 
 
@@ -345,7 +345,9 @@ def occurring_names(value: Any) -> Iterable[str]:
 
 
 def own_field(value: Any) -> CoefficientField | None:
-    """The field of the coefficients of a polynomial, QQ for integers; ``None`` if it says none.
+    """The field of the coefficients of a polynomial, QQ for integers.
+
+    ``None`` for values that name no field: text, numbers and expressions.
 
     Raises
     ------
@@ -368,15 +370,16 @@ def common_field(
 ) -> CoefficientField:
     """The field over which polynomials of several fields are taken together.
 
-    If a field was asked for, it is that one: polynomials over that field, over its prime field and
-    over QQ and ZZ (these are reduced modulo p) can be taken over it. If none was asked for, it is
-    the only field that the polynomials have, where an extension field and its prime field count as
-    one; QQ if they have none.
+    If a field was asked for, the result is this field: polynomials over it, over its prime field
+    and over QQ and ZZ (these are reduced modulo p) can be taken over it. Else the result is the
+    only field that the polynomials have, where an extension field and its prime field count as
+    one; QQ if none of them names a field.
 
     Parameters
     ----------
     given : iterable of CoefficientField or None
-        The fields of the polynomials, ``None`` where a polynomial says none.
+        The fields of the polynomials, as :func:`own_field` returns them: ``None`` for a polynomial
+        that names none.
     field : CoefficientField or None
         The field that was asked for, if one was.
 

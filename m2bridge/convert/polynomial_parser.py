@@ -300,7 +300,7 @@ class PolynomialParser:
         return is_product
 
     def refuse_divisor(self, start: int, *, is_zero: bool) -> NoReturn:
-        """Refuse the divisor between the token at ``start`` and the next one, and say why.
+        """Refuse a divisor that was read just now, and begins at the token at ``start``; say why.
 
         It is zero, or not a number where only numbers can be divisors.
         """
@@ -332,8 +332,8 @@ class PolynomialParser:
         exponent = self.exponent()
         if exponent == 0:  # also for the base 0
             return self.ring.sympy_ring.one
-        # The power of a sum of n terms has as many terms as there are monomials in n variables, and
-        # a coefficient is at most (n · the largest one of the base)^exponent.
+        # The power of a sum of n terms has at most as many terms as there are monomials of degree
+        # ``exponent`` in n variables, and a coefficient is at most (n · the largest one)^exponent.
         count = monomial_count(len(base), exponent) if base else 1
         work = 10 * count if count > 1 else 1  # a term of a power takes several products
         bits = exponent * (_longest_coefficient_bits(base) + len(base).bit_length())
@@ -387,9 +387,9 @@ class PolynomialParser:
         return f"unknown name '{name:.60}'; known are {known_names}{advice}"
 
     def sum_in_parentheses(self, begin: int) -> PolyElement:
-        """A sum and the parenthesis that closes it; the one that opens it is the token ``begin``.
+        """A sum, and the parenthesis that closes it.
 
-        The place is behind the parenthesis that opens it.
+        The parenthesis that opens it is the token at ``begin``, which is read already.
         """
         self.depth += 1
         if self.depth > MAX_PARENTHESIS_DEPTH:

@@ -62,7 +62,7 @@ def sparse_text(terms: Iterable[tuple[Monomial, int]], names: Sequence[str]) -> 
 
 
 def sparse_texts(polynomials: Sequence[Terms], names: Sequence[str]) -> list[str]:
-    """The texts of polynomials with many monomials in common, each as by :func:`sparse_text`.
+    """The texts of polynomials with many common monomials, each as :func:`sparse_text` writes it.
 
     Each monomial is written and compared with others once, not in every polynomial.
     """

@@ -78,7 +78,7 @@ def table_of(
     Raises
     ------
     ConversionError
-        If it is no table, lacks a required key, or has one that is not optional either.
+        If it is no table, lacks a required key, or has a key that is neither required nor optional.
     """
     table = content.get(name, {})
     if not isinstance(table, dict):

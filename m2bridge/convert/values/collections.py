@@ -5,7 +5,7 @@ values as keys, distinguished by :func:`stand_in`.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Set as AbstractSet
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -23,8 +23,8 @@ from m2bridge.results.sheet import shortened
 class Symbol(AsCode):
     """A symbol that stands for itself, or an indexed variable without a value.
 
-    ``name`` is that of the symbol, without the ``index``, which is an integer, or a tuple; ``None``
-    for a symbol without one.
+    ``name`` is the text before the index, and ``index`` an integer or a tuple of indices; ``None``
+    for a symbol without an index.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Symbol(AsCode):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Option(AsCode):
-    """``key => value``.
+    """An option ``key => value`` of Macaulay2.
 
     Examples
     --------
@@ -72,6 +72,7 @@ class _Items(AsCode):
         return self.items[index]
 
     def __str__(self) -> str:
+        """The name of the class and the items: ``Partition(3, 1)``."""
         return f"{type(self).__name__}({', '.join(map(str, self.items))})"
 
 
@@ -129,6 +130,7 @@ class Net(AsCode):
     height: int = 1
 
     def __str__(self) -> str:
+        """The lines, without the blanks at their ends."""
         return "\n".join(line.rstrip() for line in self.lines)
 
 
@@ -139,11 +141,11 @@ class Reference:
     Parameters
     ----------
     kind : str
-        Its class in Macaulay2.
+        The class of the value in Macaulay2.
     text : str
-        How Macaulay2 writes it, at most 1000 characters.
+        The value as Macaulay2 writes it, at most 1000 characters.
     key : str
-        Where the workspace keeps it.
+        The key under which the workspace keeps the value.
 
     Examples
     --------
@@ -166,7 +168,7 @@ def stand_in(value: Any) -> Hashable:
 
     Two keys are equal if and only if the values are equal and of one type, for dataclasses in all
     their fields; the one exception is that ``set`` and ``frozenset`` count as one type. So the keys
-    of 1 and True differ, and, as in Macaulay2, those of real numbers that are equal but have
+    of 1 and True differ, and, as in Macaulay2, the keys of real numbers that are equal but have
     different precisions.
     """
     if isinstance(value, list | tuple):
@@ -186,9 +188,12 @@ def stand_in(value: Any) -> Hashable:
 class HashTable(Mapping[Any, Any]):
     """A hash table with keys that a ``dict`` cannot hold or distinguish: lists, or both 1 and True.
 
+    ``_table`` has each pair under the :func:`stand_in` of its key.
+
     Parameters
     ----------
-    pairs : iterable of pairs
+    pairs : iterable of (key, value)
+        Of several pairs with equal keys the last one counts.
 
     Examples
     --------
@@ -204,7 +209,7 @@ class HashTable(Mapping[Any, Any]):
 
     @property
     def pairs(self) -> tuple[tuple[Any, Any], ...]:
-        """Keys with values."""
+        """The pairs of key and value, in the order in which they were given."""
         return tuple(self._table.values())
 
     def __getitem__(self, key: Any) -> Any:
@@ -220,7 +225,7 @@ class HashTable(Mapping[Any, Any]):
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
-        """Whether a pair has this key; for others a tally has values too, which are 0."""
+        """Whether a pair has this key; a tally also has a value, 0, for keys without a pair."""
         return stand_in(key) in self._table
 
     def __iter__(self) -> Iterator[Any]:
@@ -230,6 +235,7 @@ class HashTable(Mapping[Any, Any]):
         return len(self._table)
 
     def __eq__(self, other: object) -> bool:
+        """Whether ``other`` has the same class and equal pairs, in any order; 1 and True differ."""
         return stand_in(self) == stand_in(other)
 
     def __hash__(self) -> int:
@@ -250,7 +256,7 @@ class MutableHashTable(HashTable):
 
 
 class VirtualTally(HashTable):
-    """A tally with any numbers as multiplicities; what is not in it has multiplicity 0.
+    """A tally with any numbers as multiplicities; a key that is not in it has multiplicity 0.
 
     Examples
     --------
@@ -274,7 +280,7 @@ class Tally(VirtualTally):
 
 
 class Set(AbstractSet[Any]):
-    """A set of elements that a Python ``frozenset`` cannot hold or distinguish, as lists.
+    """A set of elements that ``frozenset`` cannot hold or distinguish: lists, or both 1 and True.
 
     ``_table`` has the elements by their keys of :func:`stand_in`.
 
@@ -303,23 +309,49 @@ class Set(AbstractSet[Any]):
         return len(self._table)
 
     def __hash__(self) -> int:
-        """Equal sets have equal hashes, among them a ``frozenset`` with the same elements."""
-        # a set is equal to the frozenset of its elements, but has no hash itself
-        items = [frozenset(item) if isinstance(item, set) else item for item in self]
+        """Equal sets have equal hashes, among them a ``frozenset`` with equal elements."""
         try:
-            return hash(frozenset(items))
-        except TypeError:  # an element, as a list, has no hash; so no frozenset is equal to this
+            return hash(frozenset(map(_frozen, self)))
+        except TypeError:  # an element contains a list or a dict; so no frozenset is equal to this
             return hash(frozenset(self._table))
 
     def __repr__(self) -> str:
         return f"Set({list(self)!r})"
 
 
+def _frozen(value: Any) -> Any:
+    """Return a value with each ``set`` in it, at any depth, replaced by an equal ``frozenset``.
+
+    Sets are looked for in sets, tuples and fields of dataclasses. Values that :func:`stand_in` does
+    not distinguish have results with equal hashes, or none has a hash, as with a list inside.
+    """
+    if isinstance(value, set | frozenset):
+        return frozenset(map(_frozen, value))
+    if isinstance(value, tuple):
+        return tuple(map(_frozen, value))
+    if not is_dataclass(value) or isinstance(value, type) or _has_hash(value):
+        return value  # what has a hash has no ``set`` in it that counts for equality
+    changes = {}
+    for field in fields(value):
+        if field.init:
+            changes[field.name] = _frozen(getattr(value, field.name))
+    return replace(value, **changes)
+
+
+def _has_hash(value: Any) -> bool:
+    """Whether a value can be hashed, with all that it contains."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def evaluate(value: Any) -> Any:
     """Return the value of an expression of Macaulay2 that is held uncomputed.
 
-    It is a number or an expression of SymPy: numbers in it become SymPy's, so that divisions are
-    exact, and polynomials its expressions. Other values are returned as they are.
+    The value is a number or an expression of SymPy. Numbers and polynomials, alone or in an
+    expression, become those of SymPy, so that divisions are exact; all else stays as it is.
 
     Raises
     ------
@@ -341,9 +373,9 @@ def evaluate(value: Any) -> Any:
 
 
 def _compute(kind: str, parts: list[Any]) -> Any:
-    """Return the value of an expression of a class of Macaulay2, such as ``Divide``.
+    """Return the value of an expression of the class ``kind`` of Macaulay2, such as ``Divide``.
 
-    Its parts are computed already: their numbers are SymPy's, so that a quotient is exact.
+    ``parts`` are the values of its parts, with numbers of SymPy, so that a quotient is exact.
 
     Raises
     ------
@@ -372,7 +404,7 @@ SIGN = (-1, 1)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Factorization(Named):
-    """A product of powers, as ``factor`` gives it; that of a negative integer begins with (−1)^1.
+    """A product of powers, as ``factor`` gives it; for a negative integer it begins with (−1)^1.
 
     ``factors`` are pairs of a base and its exponent.
 
@@ -397,7 +429,7 @@ class Factorization(Named):
 
     @property
     def is_negative(self) -> bool:
-        """Whether a sign comes first, which Macaulay2 keeps outside of the product."""
+        """Whether the first factor is the integer (−1)^1: a sign, for Macaulay2 not a factor."""
         if self.factors[:1] != (SIGN,):
             return False
         # −1 as an element of another ring is equal to the integer, and is a factor as any other.
@@ -446,7 +478,8 @@ class Expression(AsCode):
         Raises
         ------
         ConversionError
-            If this kind of expression is not arithmetic, or SymPy has no such elements.
+            If this kind of expression is not arithmetic, or an element in it has no expression in
+            SymPy.
         """
         return evaluate(self)
 

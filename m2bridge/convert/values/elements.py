@@ -63,9 +63,9 @@ class _Element(AsText):
 class RingElement(_Element):
     """An element of a ring whose elements are not SymPy polynomials.
 
-    It is compared with elements of its ring, integers and fractions. Its operators are a
-    :class:`~m2bridge.ConversionError` that says how Macaulay2 computes; polynomials have
-    :meth:`as_expr` as well.
+    It is compared with elements of its ring, integers and fractions. Its operators raise a
+    :class:`~m2bridge.ConversionError` that says how Macaulay2 computes; where SymPy has the
+    element, it computes with :meth:`as_expr`.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class RingElement(_Element):
         )
 
     def __hash__(self) -> int:
-        """Equal elements have equal hashes, and a constant has that of the number it is equal to.
+        """Equal elements have equal hashes, and a constant has the hash of the number it equals.
 
         Modulo p an element is equal to all integers of a residue class. Their hashes differ, so
         that a set or a dictionary does not find an element by such an integer.

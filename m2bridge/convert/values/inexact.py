@@ -76,12 +76,12 @@ class Inexact:
 
     @property
     def precision(self) -> int:
-        """The precision in bits."""
+        """The precision in bits; subclasses define it."""
         raise NotImplementedError
 
     def to_mpmath(self) -> Any:
         """The same number in mpmath, exactly."""
-        return mp.mpmathify(self)  # by _mpf_ or _mpc_
+        return mp.mpmathify(self)  # by the attribute _mpf_ or _mpc_ of the subclass
 
     @property
     def _parts(self) -> Any:
@@ -116,7 +116,8 @@ class Inexact:
         return self
 
     def __abs__(self) -> Any:
-        return self._compute(lambda number, _: abs(number), 0, swapped=False)
+        second_operand = 0  # which the absolute value does not use
+        return self._compute(lambda number, _: abs(number), second_operand, swapped=False)
 
     def _compute(self, operation: Operation, other: Any, *, swapped: bool) -> Any:
         """``operation(self, other)``, or ``operation(other, self)`` if they are ``swapped``.
@@ -145,7 +146,9 @@ def _is_binary(number: Fraction) -> bool:
 
 
 def _to_mpmath(number: Any, precision: int) -> Any:
-    """The number for mpmath, an ``int`` or its own: a fraction is rounded to this many bits."""
+    """A number in a form that mpmath computes with: an ``int`` as it is, a fraction rounded to
+    ``precision`` bits, any other number exactly, as a number of mpmath.
+    """
     if isinstance(number, Fraction):
         to_nearest = "n"
         return mp.make_mpf(
@@ -164,7 +167,7 @@ def _comparison(operation: Operation) -> Operation:
         # mpmath would round the fraction before. So this number times the denominator, which is not
         # rounded, is compared with the numerator.
         if isinstance(other, Fraction):
-            if self.special in ("", "-0"):
+            if self.special in ("", "-0"):  # finite
                 scaled = libmp.mpf_mul(self._mpf_, libmp.from_int(other.denominator))
                 order = libmp.mpf_cmp(scaled, libmp.from_int(other.numerator))  # −1, 0 or 1
                 return operation(order, 0)
@@ -286,7 +289,7 @@ class Real(Inexact):
     __gt__, __ge__ = _comparison(operator.gt), _comparison(operator.ge)
 
     def to_flint(self) -> Any:
-        """The ball of radius 0 around the number, in FLINT."""
+        """The ball of radius 0 around the number, in FLINT; for NaN its NaN."""
         return flint.arb(self.special or (self.mantissa, self.exponent))
 
     def __float__(self) -> float:
@@ -317,7 +320,7 @@ class Real(Inexact):
         return f"Real({self.mantissa}, {self.exponent}, precision={self.precision}{special})"
 
     def __str__(self) -> str:
-        """The number in decimals, as many as its precision determines."""
+        """The number with as many decimal digits as its precision determines."""
         if self.special:
             return str(_SPECIAL[self.special])
         with workprec(self.precision):
@@ -353,7 +356,7 @@ class ComplexNumber(Inexact):
 
     @property
     def precision(self) -> int:
-        """The precision in bits."""
+        """The lower precision of both parts, in bits."""
         return min(self.real.precision, self.imaginary.precision)
 
     def __repr__(self) -> str:
@@ -418,7 +421,7 @@ class RealInterval(AsCode):
 
     @property
     def precision(self) -> int:
-        """The precision in bits."""
+        """The lower precision of both ends, in bits."""
         return min(self.left.precision, self.right.precision)
 
     def to_flint(self) -> Any:

@@ -1,4 +1,4 @@
-"""Rings beyond the plain polynomial rings, and what rings of SymPy are among them.
+"""Rings beyond the plain polynomial rings, and the rings of SymPy as these rings.
 
 A ring is known by its description: equal descriptions are one ring, in Macaulay2 too, where each
 is made once. Elements have no arithmetic here (:mod:`.elements`).
@@ -68,14 +68,14 @@ class ComplexField(AsText):
 
 
 Order: TypeAlias = tuple[tuple[str, int | str | tuple[int, ...]], ...]
-"""Blocks of a monomial order, by name: with the number of variables, or their weights."""
+"""The blocks of a monomial order: pairs of a name, and the number of variables or weights."""
 
 ORDERS: dict[Any, Callable[[int], Order]] = {
     grevlex: lambda count: (("GRevLex", (1,) * count),),
     grlex: lambda count: (("Weights", (1,) * count), ("Lex", count)),
     lex: lambda count: (("Lex", count),),
 }
-"""The monomial orders in this many variables that SymPy also has, by SymPy's object."""
+"""By monomial orders of SymPy, functions of the number of variables to Macaulay2's same order."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -88,7 +88,7 @@ class Algebra(AsText):
     coefficients : ring
     variables : tuple of str
     degrees : tuple of tuples of int
-        The degree of each variable, without those of the coefficients.
+        The degree of each variable; it has no components for degrees of coefficients.
     order : tuple of pairs
         The monomial order, as Macaulay2 says it: ``(("Lex", 2),)``, ``(("GRevLex", (1, 1)),)`` …
     inverses : bool
@@ -98,10 +98,10 @@ class Algebra(AsText):
     skew : tuple of int
         Positions of the variables that anticommute.
     rank : int
-        Length of a degree.
+        The number of integers in a degree.
     joined : bool
-        Whether degrees of the coefficients are part of degrees; what ``toField`` makes has none,
-        and no variables.
+        Macaulay2's option ``Join``: whether degrees of coefficients count in the degrees of
+        elements. It is false for a field that ``toField`` makes, which has no variables here.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Algebra(AsText):
     joined: bool = True
 
     def __post_init__(self) -> None:
-        """Fill in Macaulay2's degrees and order of the variables where none are given."""
+        """Fill in Macaulay2's defaults where none are given: degrees 1, and the usual order."""
         if not self.degrees:
             object.__setattr__(self, "degrees", ((1,),) * len(self.variables))
         if not self.order and self.variables:
@@ -132,7 +132,7 @@ class Algebra(AsText):
 
     @property
     def _usual_order(self) -> Order:
-        """The order that is Macaulay2's default, which has the first degrees as its weights."""
+        """The order that is Macaulay2's default: its weights are the first integers of degrees."""
         weights = tuple(degree[0] for degree in self.degrees if degree)
         return (("GRevLex", weights),)
 
@@ -145,8 +145,8 @@ class Algebra(AsText):
     def sympy_ring(self) -> PolyRing | None:
         """The same ring in SymPy; ``None`` if SymPy does not have it.
 
-        It has commutative rings over ZZ, QQ and GF(p) with standard degrees, in the three orders of
-        :data:`ORDERS`.
+        SymPy has commutative rings over ZZ, QQ and GF(p) with standard degrees, in the three orders
+        of :data:`ORDERS`.
         """
         if not self.variables or not self._has_usual_degrees:
             return None
@@ -176,7 +176,7 @@ class Algebra(AsText):
         if self.inverses:
             parts.append("Inverses => true")
         if self.weyl:
-            # of each pair of places, the second one is that of the derivative by the first variable
+            # the second variable of a pair is the derivative with respect to the first one
             pairs = [f"{self.variables[x]} => {self.variables[dx]}" for x, dx in self.weyl]
             parts.append(f"WeylAlgebra => ({', '.join(pairs)})")
         if self.skew:
@@ -193,7 +193,7 @@ class QuotientRing(AsText):
     ----------
     ambient : ring
     relations : tuple
-        Elements of it.
+        Elements of ``ambient`` that generate the ideal.
 
     Examples
     --------
@@ -218,10 +218,9 @@ class GaloisField(AsText):
     Parameters
     ----------
     quotient : QuotientRing
-    primitive : RingElement or other element of it
-        What Macaulay2 calls the primitive element. Its powers are all nonzero elements; except that
-        Macaulay2 also says so of the generator of a quotient that was given to ``GF``, whether it
-        is true or not.
+    primitive : RingElement or other element of ``quotient``
+        The element that Macaulay2 calls primitive. Its powers are all nonzero elements, unless a
+        quotient was given to ``GF``: then it is the generator, whether it is primitive or not.
 
     Examples
     --------
@@ -246,7 +245,7 @@ class GaloisField(AsText):
 
     @property
     def minimal_polynomial(self) -> Any:
-        """The minimal polynomial of the generator over the prime field."""
+        """The minimal polynomial of the generator over the prime field, the only relation."""
         return self.quotient.relations[0]
 
     @property
@@ -298,10 +297,10 @@ def coefficient_ring(ring: Any) -> Any:
 
 
 def characteristic(ring: Any) -> int:
-    """Return the characteristic of a ring of polynomials, of a quotient of one, or of ZZ/n.
+    """Return the characteristic of a ring of this module or a field of coefficients.
 
-    Modulo relations over ZZ it is found from those that are integers; it is a multiple of the
-    characteristic, such as 0, if the relations generate other integers too.
+    For a quotient of a ring over ZZ, only relations that are integers are taken into account: the
+    result is a multiple of the characteristic, such as 0, if the ideal has further integers.
     """
     ambient = ambient_ring(ring)
     if isinstance(ambient, CoefficientField):
@@ -334,7 +333,7 @@ def _constant_integer(relation: Any) -> int:
 
 
 def integers_modulo(modulus: int) -> CoefficientField | QuotientRing:
-    """Return the ring ZZ/n as a field, for a prime n that ideals may have, else as a quotient."""
+    """Return the ring ZZ/n: a field for a prime n up to the bound for ideals, else a quotient."""
     if modulus <= LARGE_PRIME and is_prime(modulus):
         return CoefficientField(modulus)
     return QuotientRing(IntegerRing(), (modulus,))

@@ -186,10 +186,16 @@ def test_a_large_file_takes_no_more_memory_than_allowed(tmp_path: Path) -> None:
     assert (found.outcome, found.check) == ("too-expensive", "memory")
 
 
-@pytest.mark.parametrize("limits", [{"timeout": 0}, {"timeout": float("inf")}, {"memory": 2**20}])
+@pytest.mark.parametrize(
+    "limits",
+    [{"timeout": 0}, {"timeout": float("inf")}, {"memory": 2**20}, {"memory": 2**62 + 1}],
+    ids=str,
+)
 def test_what_is_no_limit_is_refused(limits: dict[str, Any]) -> None:
-    with pytest.raises(InvalidCaseError):
+    (name,) = limits
+    with pytest.raises(InvalidCaseError) as refusal:
         Verification(**limits)
+    assert refusal.value.option == name
 
 
 @pytest.mark.slow

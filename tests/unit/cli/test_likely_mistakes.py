@@ -174,6 +174,7 @@ WORDS = {
         "--V",
         "[[1, 2]]",
     ): "Error: Invalid value for the weights: 'A' is not a list of rows of numbers, all of one length",
+    ("membership", "--A", "[[1]]", "--V", "3"): "Error: Invalid value for the weights: V, which",
     (
         "certify",
         "--d",

@@ -220,6 +220,22 @@ def test_a_set_has_the_hash_of_an_equal_frozenset() -> None:
     of_sets = frozenset([frozenset([1])])
     assert Set([{1}]) == of_sets
     assert hash(Set([{1}])) == hash(of_sets)
+    # also where the set is inside of a tuple, a set or a value with fields, at any depth
+    pairs = (
+        ((1, {2}), (1, frozenset([2]))),
+        ((1, (2, {3})), (1, (2, frozenset([3])))),
+        (frozenset([(1, frozenset([2]))]), {(1, frozenset([2]))}),
+        (Option("a", {1}), Option("a", frozenset([1]))),
+        (Array(((0, {1}),)), Array(((0, frozenset([1])),))),
+    )
+    for first, second in pairs:
+        assert Set([first]) == Set([second])
+        assert hash(Set([first])) == hash(Set([second]))
+    assert Set([(1, {2})]) == frozenset([(1, frozenset([2]))])
+    for _, hashable in (*pairs[:2], *pairs[3:]):
+        assert hash(Set([hashable])) == hash(frozenset([hashable]))
+    # a list has no hash, and is equal to no element of a frozenset
+    assert hash(Set([(1, [{2}])])) == hash(Set([(1, [frozenset([2])])]))
     # 1 and True are two elements here, and one of a frozenset
     assert len(Set([1, True])) == 2
 
