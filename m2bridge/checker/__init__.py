@@ -106,13 +106,13 @@ def global_verdict(
 ) -> dict[str, Any]:
     """Return the verdict on a statement that predicts a number, several numbers, or yes or no.
 
-    It is CONFIRMED if the observed value is the predicted one, and REFUTED if it is not.
-    ``hypothesis`` is the first hypothesis that fails, or None; if one fails, the verdict is
-    NOT_APPLICABLE. ``predicted`` is None where the statement has no meaning, and ``observed`` is
-    None if the value was not decided or would be too large to compute; if one of them is None, the
-    verdict is UNDECIDED. Several numbers are predicted as a list, and observed as a dictionary: for
-    the name of each method the list of numbers that it finds, None for a number that it does not
-    find.
+    It is CONFIRMED if the observed value is the predicted one, and REFUTED if it is not; a
+    statement about special fibres is CONFIRMED also if none is observed. ``hypothesis`` is the
+    first hypothesis that fails, or None; if one fails, the verdict is NOT_APPLICABLE. ``predicted``
+    is None where the statement has no meaning, and ``observed`` is None if the value was not
+    decided or would be too large to compute; if one of them is None, the verdict is UNDECIDED.
+    Several numbers are predicted as a list, and observed as a dictionary: for the name of each
+    method the list of numbers that it finds, None for a number that it does not find.
     """
     # a statement about special fibres is true where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0

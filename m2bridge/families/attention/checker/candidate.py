@@ -71,8 +71,8 @@ class Candidate:
 def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
     """The ideal J with generators of these texts, or a difference.
 
-    ``texts`` is what a certificate has as generators, perhaps no list. A difference if a text is no
-    nonzero polynomial in the names of the coordinates, or not homogeneous.
+    ``texts`` is what a certificate has as generators. A difference if it is not a list of texts, or
+    a text is not a nonzero polynomial in the names of the coordinates, or is not homogeneous.
     """
     try:
         polynomials = algebra.read(texts, names_of_coordinates(case))
@@ -85,7 +85,7 @@ def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
     if not all(map(_is_homogeneous, generators)):
         return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
     images = _images(case)
-    first_index, *other_indices = images
+    first_index, *other_indices = images  # the keys, in the order of certificates
     indices = [*other_indices, first_index]
     return Candidate(
         case=case,

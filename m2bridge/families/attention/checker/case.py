@@ -109,6 +109,8 @@ def name(case: Mapping[str, Any]) -> str:
 def function(*pairs: Pair) -> Function:
     """The sum of f(A, V) over pairs (A, V), as its nonzero coordinates by their indices.
 
+    The entries of A and V are integers, or polynomials of one ring.
+
     A_pi V_kq occurs in one coordinate only, the coefficient of y_p y_q in l_i v_k; so
     c_{k,i,p,p} = A_pi V_kp, and for p < q c_{k,i,p,q} = A_pi V_kq + A_qi V_kp. As f is bilinear,
     f(A', V) + f(A, V') is its derivative at (A, V) in the direction (A', V').
@@ -343,9 +345,9 @@ def images(
 
     The indices (k, i, p, q), or (k, p, q, r) for t = 1, are in increasing order. V is a matrix of
     ``rows`` × ``variables``, and A one of ``variables`` × ``columns``; for a case these numbers are
-    d', d and d. Columns of A after the first α are combinations of the first α, which is so on a
-    dense part of the matrices of rank ≤ α. So a polynomial in the coordinates vanishes on the
-    closure exactly if it is zero at these images.
+    d', d and d. For t = 1 A has to be square. Columns of A after the first α are combinations of
+    the first α, which is so on a dense part of the matrices of rank ≤ α. So a polynomial in the
+    coordinates vanishes on the closure exactly if it is zero at these images.
 
     * For t ≥ 2 c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y
       a different token: A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q.

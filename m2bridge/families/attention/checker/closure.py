@@ -81,8 +81,8 @@ def closure(certificate: Certificate) -> Content | Difference:
     trusted = _trusted_sentences(candidate)
     on_trust: tuple[str, ...] = ()
     if case.t == 1:
-        # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else the
-        # closure itself is accepted on trust
+        # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else that
+        # J is I, which the trusted sentence says, rests on the program that made the certificate
         is_proved = algebra.is_cohen_macaulay(candidate.generators, series, case.coordinate_count)
         on_trust = () if is_proved else trusted
     return Content(_invariants(candidate, series), evidence, trusted, on_trust)
@@ -167,6 +167,7 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
         point = [c.get(index, 0) for index in candidate.indices]
         jacobian = []
         for g in candidate.generators:
+            # integers, as the weights of the representative are integers
             row = {j: int(g.derivative(j)(*point)) for j in range(coordinate_count)}
             jacobian.append(row)
         found.append({"orbit": list(orbit), "dimension": coordinate_count - algebra.rank(jacobian)})
@@ -301,11 +302,11 @@ def _check_three_conditions(
 def check_zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     """A difference if c_{1,1,1,1} is a zero divisor modulo J.
 
-    It is not a zero divisor modulo I, which is prime and does not contain it: some functions have
-    that entry. ``leading`` has the exponents of the minimal leading monomials of J. The last
-    variable of a graded reverse lexicographic order, here c_{1,1,1,1}, is no zero divisor modulo a
-    homogeneous ideal exactly if it divides none of these (Bayer and Stillman, Invent. Math. 87,
-    1987).
+    It is not a zero divisor modulo I, which is prime and does not contain it: for some functions
+    this coordinate is not zero. ``leading`` has the exponents of the minimal leading monomials of
+    J. The last variable of a graded reverse lexicographic order, here c_{1,1,1,1}, is no zero
+    divisor modulo a homogeneous ideal exactly if it divides none of these (Bayer and Stillman,
+    Invent. Math. 87, 1987).
     """
     if any(exponents[-1] for exponents in leading):
         return Difference(
@@ -518,8 +519,8 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
     I is homogeneous in the indices k of outputs, and in the indices p, q, r of inputs; so QQ[f]/I
     is a sum of parts by these indices. For one part take the matrix of the values of its monomials
     (columns) at points of the closure (rows): its rank, also modulo a prime, is at most the
-    dimension of the part. So the sum of the ranks is at most dim (QQ[f]/I)_n, which is at most
-    dim (QQ[f]/J)_n, as J ⊆ I. Where the first number is the last one, J is I in degree n.
+    dimension of the part. So the sum of the ranks is at most dim (QQ[f]/I)_n, which is at most dim
+    (QQ[f]/J)_n, as J ⊆ I. Where the sum of the ranks is dim (QQ[f]/J)_n, J is I in degree n.
     """
     coordinate_count = len(candidate.indices)
     last = _last_degree(candidate)
@@ -531,7 +532,8 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
     for n in range(1, last + 1):
         lower_bound = 0  # of dim (QQ[f]/I)_n: the sum of the ranks
         for monomials in _parts(candidate, n):
-            # as many points as monomials let the rank be the dimension of the part
+            # with as many points as monomials the rank can be the dimension of the part; with fewer
+            # it could be too small for this reason alone
             while len(points) < len(monomials):
                 point = candidate.values_at_random_weights(seed=len(points))
                 points.append(point)

@@ -91,6 +91,8 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
 def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
     """The answer of a certificate up to the degree ``last``, which says nothing of other degrees.
 
+    ``hilbert_series`` and ``all_generators`` are left to the caller, who may know other degrees.
+
     The dimension and the degree of the closure, and the coefficients of its Hilbert polynomial, are
     those of h, as H and h agree for large n; all else is known up to this degree.
     """

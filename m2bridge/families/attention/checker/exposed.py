@@ -221,7 +221,7 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
         "functions_with_spaces": _dimension_with_spaces(chart, images_of_type),
         "rank": rank(all_images),
     }
-    # it vanishes on the image of the differential: so the point is critical for this ν
+    # ν vanishes on the image of the differential: so the point is critical for this ν
     nu = random_functional(all_images, case, Random(f"{case} {kind}"))
     facts["form_rank"] = int(form(chart, all_images, nu).rank())
     facts["exposed"] = decide_exposed(facts)
@@ -277,9 +277,10 @@ class Chart:
     matrix Y; they are in L, which the rows of N_1ᵀM R span.
 
     At the point M and N have different unit vectors as columns but for the first r, which are the
-    same; R and S have the first unit vectors as rows. So K and Q have ones at (i, i) and at (j, j)
-    for j < r, (j + k − r, j) for j ≥ r; and L is spanned by e_1, …, e_r. U is spanned by e_1, …,
-    e_m and by unit vectors that are not in L, those that are not in the row space of K first.
+    same; R and S have the first unit vectors as rows. So K has ones at (i, i) for i < k, and Q at
+    (j, j) for j < r and at (j + k − r, j) for r ≤ j < q; and L is spanned by e_1, …, e_r. U is
+    spanned by e_1, …, e_m and by unit vectors that are not in L, those that are not in the row
+    space of K first.
     """
 
     def __init__(self, kind: Kind, case: Case) -> None:
@@ -315,14 +316,14 @@ class Chart:
 
     @cached_property
     def tangents(self) -> list[Direction]:
-        """Tangent vectors that span those of the type: derivatives of the chart by parameters."""
+        """Tangent vectors that span those of the type: partial derivatives of the chart."""
         return list(self._tangents())
 
     def _tangents(self) -> Iterator[Direction]:
-        """Yield the derivative of the chart by each of its parameters.
+        """Yield the derivative of the chart with respect to each of its parameters, at the point.
 
-        They are the entries of M, N, R, S, H, of Y and of the rows of T from m on, where M and N
-        are tied by the equation of the chart: M_2ᵀN_2 does not move.
+        The parameters are the entries of M, N, R, S, H, of Y and of the rows of T from m on, where
+        M and N are tied by the equation of the chart: M_2ᵀN_2 does not move.
         """
         k, q, r, s, m = self.kind
         d = self.case.d
@@ -468,12 +469,12 @@ def hessian(chart: Chart, nu: Function) -> Any:
     """The Hessian matrix of ν∘φ at the point of the chart, a matrix of FLINT modulo PRIME.
 
     It is square and symmetric, with a row and a column for each entry of K, then of Q, then of V,
-    each matrix row by row. φ is linear in each of K, Q and V, so second derivatives by two entries
-    of one matrix are zero; the others are those of the two functions below.
+    each matrix row by row. φ is linear in each of K, Q and V, so second derivatives with respect to
+    two entries of one matrix are zero; the others are those of the two functions called here.
     """
     # {(place (p, i) in A, place (k, q) in V): ν(f(E, E')) for the unit matrices of these entries}
     values = _values_of_products(chart.case, nu)
-    # rows[place][other place] = the second derivative by these two entries, if it is not zero
+    # rows[place][other place] = the second derivative with respect to the entries at these places
     rows: dict[WeightPlace, dict[WeightPlace, int]] = {}
     derivatives = _by_k_and_q(chart, values) | _by_v_and_another(chart, values)
     for (place, other), y in derivatives.items():
@@ -486,10 +487,11 @@ def hessian(chart: Chart, nu: Function) -> Any:
 def _by_k_and_q(
     chart: Chart, values: Mapping[tuple[Place, Place], int]
 ) -> dict[tuple[WeightPlace, WeightPlace], int]:
-    """The second derivatives of ν∘φ by an entry of K and one of Q, by the places of the two.
+    """The derivatives ∂²(ν∘φ)/∂x∂y, keyed by the places of an entry x of K and an entry y of Q.
 
     With the unit matrices K' and Q' of the entries they are ν(f(A', V)), A' = K'ᵀQ'. ``values`` has
-    ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V.
+    ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V, keyed by the places of their
+    ones. Derivatives that are zero may be left out.
     """
     found: dict[tuple[WeightPlace, WeightPlace], int] = {}
     for (p, i), y in _values_at(chart.V, values).items():
@@ -502,11 +504,12 @@ def _by_k_and_q(
 def _by_v_and_another(
     chart: Chart, values: Mapping[tuple[Place, Place], int]
 ) -> dict[tuple[WeightPlace, WeightPlace], int]:
-    """The second derivatives of ν∘φ by an entry of K or Q and one of V, by the places of the two.
+    """The derivatives ∂²(ν∘φ)/∂x∂y, keyed by the places of an x in K or Q and of a y in V.
 
     With the unit matrices K', Q' and V' of the entries they are ν(f(A', V')), with A' = K'ᵀQ for an
     entry of K, and KᵀQ' for one of Q. ``values`` has ν(f(E, E')) for all unit matrices E and E' of
-    the sizes of A and V.
+    the sizes of A and V, keyed by the places of their ones. Derivatives that are zero may be left
+    out.
     """
     places_in_v = list(product(range(chart.case.d_out), range(chart.case.d)))
     found: dict[tuple[WeightPlace, WeightPlace], int] = {}
@@ -523,7 +526,7 @@ def _by_v_and_another(
 
 
 def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], int]:
-    """The form F by its coefficients: ν(f(E, E')), by the places of the ones of E and E'.
+    """The coefficients of the form F: ν(f(E, E')), keyed by the places of the ones of E and E'.
 
     E is a unit matrix of the size of A, with its one at (p, i), and E' one of the size of V, with
     its one at (k, q): then f(E, E') has the coordinate c_{k,i,p,q} alone, or c_{k,i,q,p} for q < p.
@@ -537,10 +540,10 @@ def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], i
 
 
 def _values_at(V: Sparse, values: Mapping[tuple[Place, Place], int]) -> dict[Place, int]:
-    """ν(f(E, V)) by the place of the one of E, a unit matrix of the size of A.
+    """ν(f(E, V)), keyed by the place of the one of E, a unit matrix of the size of A.
 
-    ``values`` has ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V, by the places
-    of their ones; V is the sum of its entries times the E'.
+    ``values`` has ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V, keyed by the
+    places of their ones; V is the sum of its entries times the E'. Zeros may be left out.
     """
     found: dict[Place, int] = {}
     for (place_in_a, place_in_v), y in values.items():

@@ -242,7 +242,7 @@ def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
         "functions_with_spaces": dimension_with_spaces(kind, case),
         "rank": rank(images),
     }
-    # it vanishes on the image of the differential: so the point is critical for this ν
+    # ν vanishes on the image of the differential: so the point is critical for this ν
     nu = random_functional(images, case, Random(f"{case} {kind}"))
     facts["form_rank"] = rank_modulo(form(chart, images, nu))
     facts["exposed"] = decide_exposed(facts)
@@ -442,8 +442,8 @@ class HeadChart:
     def second_derivative(self, x: Moves, w: Moves) -> Function:
         """The second derivative of φ: f(Ȧ_x, Ẇ_w) + f(Ȧ_w, Ẇ_x) + f(A_xw, W) + f(A, W_xw).
 
-        x and w are the moves along two directions, by which it is taken. The second derivatives of
-        A and W are A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x.
+        x and w are the moves of A and W along the two directions of the derivatives. The second
+        derivatives of A and W are A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x.
         """
         along_x = x.along
         along_w = w.along

@@ -108,6 +108,7 @@ class Part:
         found = []
         column = 0
         for i in range(self.rank):
+            # in a reduced form row i is zero in the columns where earlier rows begin
             while not self.echelon[i, column]:
                 column += 1
             found.append(column)
@@ -289,7 +290,7 @@ class Products:
 
         Minimal generators are a representation of GL(X) × GL(H) × GL(Y), and with a weight a
         representation has all decreasing weights below it in the dominance order. So a weight above
-        one without generators has none, and is left out (docs/checkers.md, Few weights). Lower
+        one without generators has none, and is not computed (docs/checkers.md, Few weights). Lower
         weights have smaller sums of squares, so they come first.
         """
         found: dict[Weight, int] = {}
@@ -488,7 +489,7 @@ def permutation_count(weight: Weight) -> int:
 
 
 def sum_of_squares(weight: Weight) -> int:
-    """The sum of the squares of all entries of a weight; it grows in the dominance order."""
+    """The sum of the squares of all entries: larger for a weight strictly above in dominance."""
     return sum(count * count for counts in weight for count in counts)
 
 

@@ -261,7 +261,8 @@ def _power_series(f: Sequence[int], d: int) -> list[int]:
         for k in range(d):
             last = min(k, len(f) - 1)
             multiplied.append(sum(f[i] * coefficients[k - i] for i in range(last + 1)))
-        coefficients = list(accumulate(multiplied))  # division by 1 − y sums coefficients up
+        # coefficient k of g/(1 − y) is the sum of the coefficients 0, …, k of g
+        coefficients = list(accumulate(multiplied))
     return coefficients
 
 
@@ -329,7 +330,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
 
 
 def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], Any]:
-    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), of dimension D, by (k, m).
+    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), of dimension D, keyed by (k, m).
 
     They are fractions of FLINT. c_j is a Chern class of the Grassmannian, and E = S ⊗ K^d. Each
     integral is a sum over the fixed points of a torus, coordinate subspaces W.
@@ -435,10 +436,11 @@ def _fixed_symmetric(d: int) -> Iterator[FixedPoint]:
 def _elementary_symmetric(weights: Sequence[int], last: int) -> list[int]:
     """The elementary symmetric functions of these numbers, of degrees 0, …, last.
 
-    They are the coefficients of Π (1 + w u) in u; each weight w multiplies by one factor.
+    They are the coefficients of Π (1 + w u) in u, which is multiplied out factor by factor.
     """
     values = [1] + [0] * last
     for weight in weights:
+        # downwards, so that values[k - 1] is still that of the former product
         for k in range(last, 0, -1):
             values[k] += weight * values[k - 1]
     return values
@@ -447,10 +449,11 @@ def _elementary_symmetric(weights: Sequence[int], last: int) -> list[int]:
 def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
     """The complete symmetric functions of these numbers, of degrees 0, …, last.
 
-    They are the coefficients of Π 1/(1 − w u) in u; each weight w multiplies by one factor.
+    They are the coefficients of Π 1/(1 − w u) in u, which is multiplied out factor by factor.
     """
     values = [1] + [0] * last
     for weight in weights:
+        # upwards, so that values[k - 1] is that of the new series g, as g = (former) + w u g
         for k in range(1, last + 1):
             values[k] += weight * values[k - 1]
     return values

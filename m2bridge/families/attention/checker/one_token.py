@@ -61,7 +61,8 @@ def degree(case: Case) -> int:
 def _largest_rank(case: Case) -> int:
     """The largest rank s of the quadratic form yᵀAy.
 
-    As A has rank α, it is a sum of α products of two linear forms, each of rank at most two.
+    As A has rank at most α, the form is a sum of α products of two linear forms, each of which has
+    rank at most two; and no form in d variables has a rank above d.
     """
     return min(2 * case.alpha, case.d)
 

@@ -70,9 +70,9 @@ has their number, as those of 1.0 do.
 
 
 def is_counted_always(case: Case) -> bool:
-    """Whether points of a case are counted in every certificate, as far as ``slices.py`` has them.
+    """Whether points are counted in every certificate, if they are counted for this case at all.
 
-    Where it is False they are counted only if the certificate has their numbers.
+    False: they are counted only if the certificate has their numbers.
     """
     return case.d_out <= MAX_CHEAP_OUTPUTS
 
@@ -144,10 +144,9 @@ class Source:
 
         The further one is any hyperplane of a general linear space of dimension i + 1, which i + 2
         forms ℓ_j span. It is tangent at a point if all derivatives of the form Σ s_j ℓ_j are zero
-        there, with the s_j not all zero. For each variable take the vector of the derivatives of
-        ℓ_0, …, ℓ_{i+1} by it. There are such s exactly where these vectors do not span all vectors
-        of i + 2 entries: at the points where their cokernel, over functions on the section, is not
-        zero.
+        there, with the s_j not all zero. For each variable x take the vector of ∂ℓ_0/∂x, …,
+        ∂ℓ_{i+1}/∂x. There are such s exactly where these vectors do not span all vectors of i + 2
+        entries: at the points where their cokernel, over functions on the section, is not zero.
 
         The number of points is the dimension of the cokernel in the multidegree: i + 2 times that
         of the functions, less the rank of all multiples of the vectors
@@ -170,7 +169,7 @@ class Source:
 
         The cokernel is that of ``number_of_points``: vectors of i + 2 functions on the section, i =
         ``hyperplanes``, modulo the relations. A relation is a multiple of the vector of the
-        derivatives of i + 2 general forms by one variable.
+        derivatives of i + 2 general forms with respect to one variable.
 
         k and v are not proportional where D = k_1 v_2 − k_2 v_1 is not zero. Multiplication with D
         is bijective on the part of the cokernel that lives there, and a high power of D is zero on
@@ -207,7 +206,7 @@ class Source:
         """The relations, modulo which the cokernel is that of vectors of functions, as rows.
 
         A vector has a function on the section for each form in ``spanning``. A relation is a
-        monomial times the vector of the derivatives of these forms by one variable. Its row has the
+        monomial times the vector of ∂ℓ/∂x for these forms ℓ and one variable x. Its row has the
         coefficients of the first function, then those of the second, and so on, in the basis of the
         functions on the section that belongs to the columns of ``restriction``.
         """
@@ -305,8 +304,8 @@ class Source:
         """The matrix with all multiples, in the multidegree, of the derivatives of a form as rows.
 
         There is a row for each variable and each monomial that the derivative is multiplied by, in
-        an order that is the same for all forms. The derivative by a variable of a factor has the
-        degree 0 there, and 1 in the others.
+        an order that is the same for all forms. A derivative with respect to a variable of a factor
+        has the degree 0 in the variables of this factor, and 1 in those of each other factor.
         """
         rows = []
         for factor, size in enumerate(self.sizes):
@@ -324,7 +323,7 @@ class Source:
 
 
 def terms_of_derivative(form: Form, factor: int, variable: int) -> list[tuple[dict[int, int], int]]:
-    """The terms of the derivative of a multilinear form by one variable of a factor of Y.
+    """The terms of the derivative of a multilinear form with respect to one variable of a factor.
 
     They come from the terms of the form that have this variable, by leaving it out. A term is a
     pair of its variables, {number of a factor: number of a variable of it}, and its coefficient.
@@ -346,6 +345,7 @@ def leading_columns(reduced: Any, rank: int) -> list[int]:
     leading = []
     column = 0
     for row in range(rank):
+        # in a reduced form a row is zero in the columns where earlier rows begin
         while int(reduced[row, column]) == 0:
             column += 1
         leading.append(column)
@@ -397,9 +397,10 @@ def multiply_by_variables(monomial: Monomial, variables: dict[int, int]) -> Mono
 
 
 def matrix(rows: Sequence[Row], size: int) -> Any:
-    """The matrix modulo SLICE_PRIME with these rows and ``size`` columns.
+    """The FLINT matrix modulo SLICE_PRIME with these rows, {column: entry}, and ``size`` columns.
 
-    Where there are no rows it has one row of zeros, as FLINT needs one.
+    Entries are reduced modulo the prime, and those that a row leaves out are zero. Without rows the
+    matrix has one row of zeros, as FLINT needs one.
     """
     found = flint.nmod_mat(max(1, len(rows)), size, SLICE_PRIME)
     for number, row in enumerate(rows):

@@ -76,7 +76,7 @@ def predict_false(*_: Any) -> bool:
 
 
 def two_points(case: Case) -> int:
-    """The number of points of special fibres by Corollary A.2."""
+    """The number of points of special fibres by Corollary A.2: two in every case."""
     return 2
 
 
@@ -140,9 +140,8 @@ def singular_locus(orbit: Orbit, case: Case) -> bool:
 def fibre_of_rank_one(orbit: Orbit, case: Case) -> list[Json]:
     """The fibre by Theorem 3.2 where A and V have rank one, as certificates have weights.
 
-    It has the points (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), which are equal if k = v. The representative
-    of an orbit has q = h = e_1. Its matrices have no sizes, so ``as_json`` fills in zeros by those
-    of the case.
+    It has the points (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), which are equal if k = v. The representative of
+    an orbit has q = h = e_1. Sparse matrices have no sizes: ``as_json`` takes those of the case.
     """
     pair = representative(orbit)
     exchanged = exchange_vectors(pair)
@@ -228,6 +227,7 @@ def inapplicable(listed: Sequence[Words], reason: str) -> Content:
 
     ``reason`` has the words for the hypothesis that fails. ``listed`` are the statements.
     """
+    # where a hypothesis fails, the outcome is not used
     verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
     return statements(WORDS, listed, verdicts, evidence={})
 
@@ -353,7 +353,9 @@ def _polar_degrees(
     """
     if evidence["degree"] is None:
         return None
-    if not (_polar_theorem_applies(case, evidence) or _is_of_symmetric_matrices(case, evidence)):
+    if not (
+        _polar_theorem_applies(case, evidence) or _symmetric_polar_theorem_applies(case, evidence)
+    ):
         return None
     integrals = localized_polar_degrees(case)
     if integrals is None:
@@ -389,9 +391,9 @@ def _decide_manifold(case: Case, evidence: Json) -> bool | None:
 
     The neuromanifold, the set of all functions of the case, is a cone. A cone is a C¹ manifold near
     zero only if it is a linear space (docs/mathematics.md#proposition-not-manifold). The
-    coordinates are independent functions on it, so it would be the whole space of the coordinates,
-    and not have a smaller dimension. For d = 1 it is the whole space. Nothing is known for larger d
-    if the dimensions are equal.
+    coordinates are linearly independent functions on it, so the only linear space that it can be is
+    the whole space of the coordinates. If its dimension is smaller, it is not; for d = 1 it is.
+    Nothing is known for larger d if the dimensions are equal.
     """
     if evidence["dimension"] < case.coordinate_count:
         return False
@@ -403,7 +405,7 @@ def _decide_manifold(case: Case, evidence: Json) -> bool | None:
 def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
     """Whether the theorem on polar degrees applies (docs/polar-degrees.md#theorem-polar).
 
-    So it does if f is defined everywhere (its base locus is empty) and birational, and over every
+    It does if f is defined everywhere (its base locus is empty) and birational, and over every
     orbit the kernel of its differential on the desingularization Y is zero or of smaller dimension
     than the codimension, in Y, of what lies over the orbit. Y is the set of all (W, A, V) with W a
     subspace of dimension α that contains the columns of A.
@@ -427,7 +429,7 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
     return bool(evidence["base_locus_empty"] and evidence["generic_fibre"]["length"] == 1)
 
 
-def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
+def _symmetric_polar_theorem_applies(case: Case, evidence: Json) -> bool:
     """Whether the theorem on polar degrees for symmetric matrices applies.
 
     Its hypotheses are α = d' = 1 < d, where functions are q ⊗ c with symmetric matrices c of rank
