@@ -148,7 +148,7 @@ class Certificate:
         return asdict(self)
 
     def _fields(self) -> dict[str, Any]:
-        """Return the fields without copying nested values, which would be slow."""
+        """Return the fields by name; nested values are those of the certificate, not copies."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
@@ -158,8 +158,9 @@ class Certificate:
         Raises
         ------
         CertificateError
-            If a field is missing, unknown, or of a different form, or the schema does not exist.
-            The checker of the family later decides whether the family, case and question exist.
+            If a field is missing, unknown, or of a different form, or another schema is named and
+            no release wrote it. The checker of the family later decides whether the family, case
+            and question exist.
         OtherReleaseError
             If another release wrote it in another schema.
         """
@@ -213,7 +214,7 @@ def other_release_message(release: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a text."""
+    """Return the SHA-256 of a text in UTF-8, as 64 hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -459,9 +460,9 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
 
 
 def _difference_in_excerpts(stored_value: Any, found_value: Any, place: str) -> Difference:
-    """Return the difference of two unequal values, as JSON.
+    """Return the difference of two unequal values, with excerpts of their JSON texts.
 
-    The excerpt of a long text begins before the first character that differs.
+    Both excerpts begin at the same place, before the first character that differs.
     """
     stored = json.dumps(stored_value, ensure_ascii=False)
     found = json.dumps(found_value, ensure_ascii=False)

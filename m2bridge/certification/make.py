@@ -83,7 +83,10 @@ def program_difference(certificate: Certificate) -> Difference | None:
 
 @lru_cache(maxsize=256)
 def _script(family_name: str, question: str, model: Any) -> Script | None:
-    """Return the program for a question about a model; ``None`` if it needs none."""
+    """Return the program for the question with this key about a model; ``None`` if it needs none.
+
+    The last programs are kept.
+    """
     return question_of(family_name, question).script(model)
 
 
@@ -223,6 +226,7 @@ class StatedQuestion(Question[Any, Any]):
         Statements appear in the words of the certificate, which may be those of another release.
         """
         rows = []
+        # an answer has its verdicts in the order of the statements
         for statement, data in zip(self.statements, certificate.answer["verdicts"], strict=True):
             verdict = self._verdict(statement, data, certificate)
             row = AnswerRow(
@@ -257,14 +261,14 @@ class StatedQuestion(Question[Any, Any]):
         return tuple(name_with_part(self.key, statement.part) for statement in self.statements)
 
     def script(self, model: Any) -> Script | None:
-        """Return the program that the family names for this key; ``None`` if it names none."""
+        """Return the program that the family names for the key of the question, or ``None``."""
         return self.family.program(model, self.key)
 
     def usual(self, model: Any) -> bool:
-        """Return whether the question belongs to ``all``.
+        """Return whether the question is among ``all`` questions about a model.
 
-        It does if all questions share an observation, because then it costs nothing more. Otherwise
-        it does if a statement applies to the model and Macaulay2 is not needed.
+        It is if all statements of the family share one observation, because then it costs nothing
+        more. Otherwise it is if a statement applies to the model and Macaulay2 is not needed.
         """
         if not self.family.observed_separately:
             return True
@@ -273,7 +277,7 @@ class StatedQuestion(Question[Any, Any]):
         return applies and not self.needs_engine(model)
 
     def within_reach(self, model: Any) -> bool:
-        """Return whether the question belongs to ``reachable``, by the rule of :meth:`usual`."""
+        """Return whether the question is among the ``reachable`` ones: exactly if :meth:`usual`."""
         return self.usual(model)
 
     def needs_engine(self, model: Any) -> bool:
@@ -283,7 +287,10 @@ class StatedQuestion(Question[Any, Any]):
 
 
 def _witness_text(witness: Witness | None) -> str:
-    """Return a sentence about the orbit at which a statement fails; empty if there is none."""
+    """Return in words the orbit at which a statement fails, and the values that show it.
+
+    ``witness`` is None, and the text empty, if the verdict has no such orbit.
+    """
     if witness is None:
         return ""
     values = f"stated {value_text(witness.predicted)}, computed {value_text(witness.observed)}"
@@ -295,8 +302,10 @@ def _witness_text(witness: Witness | None) -> str:
 def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certificate:
     """Return the certificate that answers one question about one case.
 
-    ``model`` is the case, and ``question`` a key of :func:`questions`. The options ``engine`` and
-    ``timeout`` (in seconds), and the errors, are those of :func:`certify_all`.
+    ``model`` is the case, and ``question`` a key of :func:`questions`. ``engine`` is the session to
+    use, by default that of the enclosing ``with`` block, else the one shared in the process;
+    ``timeout`` is a number of seconds, by default no limit. The errors are those of
+    :func:`certify_all`.
 
     Examples
     --------
@@ -323,7 +332,7 @@ def certify_all(
         The session to use; default: that of the enclosing ``with`` block, else the one shared in
         the process.
     timeout : float, optional
-        Seconds for all questions together.
+        Seconds for all questions together; default: no limit but that of an enclosing block.
 
     Returns
     -------
@@ -430,7 +439,10 @@ def _certificate(model: Any, question: Question[Any, Any], made: MadeObservation
 
 
 def _versions(macaulay2: str) -> dict[str, str]:
-    """Return the versions of all programs by name; ``macaulay2`` is that of Macaulay2."""
+    """Return the versions of all programs by name.
+
+    ``macaulay2`` is the version of Macaulay2, or "none" if it was not needed.
+    """
     packages = {name: metadata.version(name) for name in ("sympy", "python-flint")}
     return {
         "macaulay2": macaulay2,

@@ -39,7 +39,8 @@ def read_angle(text: str) -> float:
 def read_interval(text: str) -> tuple[Fraction, Fraction]:
     """Return the ends (low, high) of an interval such as ``-1..1``.
 
-    Raises ValueError, with a message for the user, if the text is not of this form.
+    Whether low < high is checked where the interval is used. Raises ValueError, with a message for
+    the user, if the text is not of this form.
     """
     first, _, last = text.partition("..")
     try:

@@ -125,7 +125,8 @@ class OrbitNode:
     def state(self) -> str:
         """The state that the mark shows: ``boundary``, ``singular``, ``smooth`` or ``undecided``.
 
-        A boundary point is marked as such whether it is singular or not.
+        A boundary point is marked as such whether it is singular or not. Where it is not decided
+        whether the points are boundary points, the state is that of ``singular``.
         """
         if self.boundary:
             return "boundary"
@@ -267,6 +268,9 @@ class OrbitDiagram(picture.PictureResult):
 @computation
 def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) -> OrbitDiagram:
     """Observe all orbits of a case, and order them by inclusion of closures.
+
+    ``engine`` is a session of Macaulay2, by default that of the enclosing ``with`` block, else the
+    one shared in the process. ``timeout`` is a number of seconds, by default no limit.
 
     Raises
     ------
@@ -455,7 +459,9 @@ def figure_1(
     elevation, azimuth : float
         The viewing angles above the horizontal plane and around the vertical axis, in degrees.
     engine : Engine, optional
+        A session of Macaulay2; default: that of the enclosing ``with`` block, else the shared one.
     timeout : float, optional
+        Seconds for the whole computation; default: no limit.
 
     Raises
     ------

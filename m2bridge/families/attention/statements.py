@@ -148,7 +148,8 @@ def _generators(shape: LayerSizes) -> Value | None:
 def _generator_degrees(shape: LayerSizes) -> Value | None:
     """Predict the degrees of minimal generators of the ideal of the closure.
 
-    Their numbers are not compared. ``None`` for one token.
+    Only the degrees are predicted, not how many generators there are of each. ``None`` for one
+    token.
     """
     # imported late: it loads SymPy
     from m2bridge.families.attention.ideal.values_by_degree import predicted_degrees

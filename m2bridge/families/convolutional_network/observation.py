@@ -85,7 +85,7 @@ class ObservedConvolution(Observed):
             return self.rank.exact
         if observable == "degree":
             return self.degree
-        # none were computed
+        # "fibres" or "singular"; None if no fibres were computed
         if not self.fibre_lengths:
             return None
         numbers = self.fibre_lengths

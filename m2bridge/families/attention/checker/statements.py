@@ -223,11 +223,10 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
 
 
 def inapplicable(listed: Sequence[Words], reason: str) -> Content:
-    """The content of a certificate on statements that do not apply: no evidence, and no outcome.
+    """The content of a certificate on statements that do not apply: no evidence, outcome unused.
 
     ``reason`` has the words for the hypothesis that fails. ``listed`` are the statements.
     """
-    # where a hypothesis fails, the outcome is not used
     verdicts = [verdict(words, hypothesis=reason, outcome="") for words in listed]
     return statements(WORDS, listed, verdicts, evidence={})
 

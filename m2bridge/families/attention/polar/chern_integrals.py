@@ -47,7 +47,7 @@ def is_computed_for_verdicts(shape: LayerSizes) -> bool:
         return False
     # the dimension of the subspaces in Y: of W, or of the planes S for α = d' = 1 < d
     rank = shape.alpha
-    if not is_birational(shape):
+    if not is_birational(shape):  # α = d' = 1 < d
         rank = 2
     # fixed points of the torus on the Grassmannian are the coordinate subspaces
     fixed_points = comb(shape.d, rank)
@@ -91,7 +91,7 @@ def polar_degrees_in_chow_ring(shape: LayerSizes) -> tuple[int, ...]:
     """
     if is_birational(shape):
         integrals = chern_integrals(shape.d, shape.alpha)
-    else:
+    else:  # α = d' = 1 < d
         integrals = symmetric_integrals(shape.d)
     return polar_sums(integrals, _second_factor_coordinate_count(shape))
 
@@ -113,7 +113,7 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     # the integrals a_j of c_j h_1^{n_1−j} over the first factor of Y
     if is_birational(shape):
         a = integrals_at_fixed_points(shape.d, shape.alpha)
-    else:
+    else:  # α = d' = 1 < d
         a = symmetric_integrals_at_fixed_points(shape.d)
     integrals = _integrals_over_y(a, _second_factor_coordinate_count(shape))
     n = len(integrals) - 1
@@ -212,7 +212,8 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
     # the quotient by u^{α(α−1)} has at most the degree n_1 + 1: n_1 + 2 values determine it
     for u in check_deadline_in(range(1, n_1 + 3)):
         coefficient = _characteristic_coefficient(d, alpha, u, prime)
-        values[u] = coefficient * pow(u, alpha - alpha**2, prime)
+        # divided by u^{α(α−1)}: a negative power is one of the inverse modulo the prime
+        values[u] = coefficient * pow(u, -alpha * (alpha - 1), prime)
     polynomial = _interpolate(values, prime)
     integrals = []
     for j in range(n_1 + 1):
@@ -295,7 +296,10 @@ def _coefficient_bound(d: int, alpha: int) -> int:
 
 
 def _prime_above(number: int) -> int:
-    """Return the first Mersenne prime of the list with more binary digits than this number."""
+    """Return the first Mersenne prime of the list with more binary digits than this number.
+
+    There is one: up to MAX_POLAR_DIMENSION the bounds for coefficients have some thousand digits.
+    """
     return int(next(2**e - 1 for e in MERSENNE if e > number.bit_length()))
 
 

@@ -111,7 +111,7 @@ def _upper_bound_of_points(sizes: Sizes, degree: int, P: int, function: Mapping[
     most the length of the scheme of filters with p_i zeros in front of filter i.
     """
     number = 0
-    # filter i has at most k_i − 1 zeros in front
+    # filter i has at most k_i − 1 zeros in front, as it is not zero
     for p in product(*(range(size) for size in sizes)):
         if sum(p) == P:
             number += _length_with_zeros(sizes, degree, p, function)
@@ -172,7 +172,8 @@ def _length_with_zeros(
     numerator, dimension = hilbert_series(leading, unknowns)
     if dimension:
         raise ContradictionError(f"filters of sizes {sizes}: a fibre of dimension {dimension}")
-    # of dimension 0 the series is its numerator, whose sum is the length
+    # Of dimension 0 the series is its numerator, whose sum is the length. If no filters have the
+    # function, the ideal is the whole ring, and the numerator is empty.
     return sum(numerator)
 
 

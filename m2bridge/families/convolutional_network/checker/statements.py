@@ -3,8 +3,8 @@
 *Notation.* A network has L filters w_i of sizes k_i, and activation degree r, its ``degree``. The
 output f is a form of degree D = r^(L − 1) in the inputs x_1 to x_n, n = 1 + Σ(k_i − 1), and of
 degree r^(L − i) in the entries of w_i. The *type of zeros* of filters is (e, P): filter i has e_i
-zeros at its ends, and all together have P zeros in front. WORDS has
-the words of statements and hypotheses.
+zeros at its ends, and all together have P zeros in front. WORDS has the words of statements and
+hypotheses.
 """
 
 from collections.abc import Callable, Mapping
