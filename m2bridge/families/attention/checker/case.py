@@ -294,9 +294,9 @@ def real_family_has_no_real_weights() -> bool:
     """Whether real functions exist that have no real weights and tend to the orbit (1, 1, 1).
 
     The function with l_1 = y_1 + iεy_2 and v_1 = y_1 − iεy_2, i² = −1, and all other l_i and v_k
-    zero, is one for each real ε ≠ 0. It is real if l_1 v_1 = y_1² + ε²y_2², and this is what is
-    computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε². For weights of this function with A_11 = V_11
-    = 1 these coordinates are A_21 + V_12 and A_21 V_12. So V_12 is a root of T² + ε², and the
+    zero, is such a function for each real ε ≠ 0. It is real if l_1 v_1 = y_1² + ε²y_2², and this is
+    what is computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε². For weights of this function with A_11 =
+    V_11 = 1 these coordinates are A_21 + V_12 and A_21 V_12. So V_12 is a root of T² + ε², and the
     weights are not real. The limit for ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1)
     (docs/mathematics.md#proposition-boundary).
 
@@ -306,8 +306,8 @@ def real_family_has_no_real_weights() -> bool:
     i, epsilon = ring(2).gens()
     coefficient_of_y1_y2 = i * epsilon + (-i * epsilon)
     coefficient_of_y2_y2 = (i * epsilon) * (-i * epsilon)
-    is_real = coefficient_of_y2_y2 - epsilon**2 == -(i**2 + 1) * epsilon**2
-    return bool(coefficient_of_y1_y2 == 0 and is_real)
+    is_epsilon_squared = coefficient_of_y2_y2 - epsilon**2 == -(i**2 + 1) * epsilon**2
+    return bool(coefficient_of_y1_y2 == 0 and is_epsilon_squared)
 
 
 @cache

@@ -91,9 +91,10 @@ def closure(certificate: Certificate) -> Content | Difference:
 def _candidate_in(evidence: Mapping[str, Any], case: Case) -> Candidate | Difference:
     """The ideal J that the generators in the evidence of a certificate generate, or a difference.
 
-    A difference if the evidence has no list of as many coordinates as the case, whose names are
-    compared by the caller, or no generators. TooExpensiveError if there may be too many exponents,
-    or a generator has a degree above MAX_GENERATOR_DEGREE.
+    A difference if its "coordinates" are not a list of as many entries as the case has coordinates
+    (their names are compared by the caller), or its "generators" are not texts of homogeneous
+    polynomials in the coordinates. TooExpensiveError if there may be too many exponents, or a
+    generator has a degree above MAX_GENERATOR_DEGREE.
     """
     stored = evidence.get("coordinates")
     if not isinstance(stored, list) or len(stored) != case.coordinate_count:

@@ -297,6 +297,7 @@ def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
         "degree": degree,
         "base_locus_empty": base_locus_is_empty(),
         "products_determine_functions": products_determine_functions(),
+        # the family needs two variables
         "boundary_family": d > 1 and real_family_has_no_real_weights(),
         "generic_fibre": {"length": generic.fibre_length, "points": len(generic.points)},
         "orbits": [_facts_at_orbit(orbit, found, generic, case) for orbit in orbits(case)],

@@ -91,7 +91,7 @@ class HeadType(NamedTuple):
 
     @property
     def balanced(self) -> "HeadType":
-        """The type of the same A and W whose factors have no larger ranks."""
+        """The type with the same r, s, m and the least ranks: r of K and Q, and s of O and V."""
         return self._replace(k=self.r, q=self.r, o=self.s, v=self.s)
 
 

@@ -293,6 +293,7 @@ class Source:
         multiples = []
         for form, monomial in product(equations, monomials(self.sizes, degree_of_multiplier)):
             multiple: Row = {}
+            # different terms become different monomials, so none is overwritten
             for variables, coefficient in form.items():
                 variable_by_factor = dict(enumerate(variables))
                 term = multiply_by_variables(monomial, variable_by_factor)
@@ -315,6 +316,7 @@ class Source:
                 terms = terms_of_derivative(form, factor, variable)
                 for monomial in monomials(self.sizes, degree_of_multiplier):
                     row: Row = {}
+                    # different terms become different monomials, so none is overwritten
                     for other_variables, coefficient in terms:
                         term = multiply_by_variables(monomial, other_variables)
                         row[self.column_of[term]] = coefficient

@@ -127,7 +127,7 @@ def singular_locus(orbit: Orbit, case: Case) -> bool:
     """Whether an orbit is singular by the theorem on the singular locus.
 
     Singular orbits are those with rk A = rk V = 1 for a ≥ d, with rk V = 1 for a = 1 < d, and with
-    rk A < a for a between (docs/mathematics.md#theorem-singular-locus).
+    rk A < a for 1 < a < d (docs/mathematics.md#theorem-singular-locus).
     """
     r, s, _ = orbit
     if case.a >= case.d:
@@ -324,7 +324,7 @@ def _observed_in_case(
 
 
 def _points_of_special_fibres(evidence: Json) -> int:
-    """The most points of a fibre with more points than the generic one; 0 if there is none."""
+    """The largest number of points of a fibre, if it is larger than that of the generic one, or 0."""
     generic_points = evidence["generic_fibre"]["points"]
     numbers = [facts["fibre_points"] for facts in evidence["orbits"]]
     special = [points for points in numbers if points > generic_points]

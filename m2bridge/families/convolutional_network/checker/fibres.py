@@ -133,7 +133,10 @@ def _check_fibre_price(sizes: Sizes, degree: int) -> None:
 
 
 def _core(i: int, size: int) -> list[int]:
-    """The ``size`` entries of filter i between its zeros: 1, and then random nonzero numbers."""
+    """The ``size`` entries of filter i between its zeros: 1, and then random nonzero numbers.
+
+    They depend on i and ``size`` alone, so all checks use the same ones.
+    """
     random = Random(100 + i)
     return [1, *(random.choice((-3, -2, -1, 2, 3, 4)) for _ in range(size - 1))]
 

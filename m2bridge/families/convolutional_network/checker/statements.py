@@ -196,7 +196,7 @@ def about_degree(certificate: Certificate) -> Content:
 
 
 def about_fibres(certificate: Certificate) -> Content:
-    """The content of a certificate on the points of fibres."""
+    """The content of a certificate on the number of points of a fibre of each type of zeros."""
     sizes, _ = _case(certificate)
     # the length itself is the number of points
     return _about_types(
@@ -205,7 +205,7 @@ def about_fibres(certificate: Certificate) -> Content:
 
 
 def about_singular(certificate: Certificate) -> Content:
-    """The content of a certificate on singular points: those with more than one preimage."""
+    """The content of a certificate on which types of zeros have singular points as functions."""
     sizes, _ = _case(certificate)
     # a function is a singular point exactly if its fibre is more than one reduced point
     return _about_types(
