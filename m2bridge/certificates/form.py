@@ -144,7 +144,7 @@ class Certificate:
         return replace(self, digest=self.computed_digest())
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``: copies of all fields, by name."""
         return asdict(self)
 
     def _fields(self) -> dict[str, Any]:
@@ -360,7 +360,7 @@ def write(certificate: Certificate, folder: Path) -> Path:
     return target
 
 
-def text_of(path: Path) -> str:
+def text_of_file(path: Path) -> str:
     """Return the text of a regular file of at most :data:`MAX_CERTIFICATE_BYTES`.
 
     Raises
@@ -407,7 +407,7 @@ def read(path: Path) -> Certificate:
         If the file cannot be read.
     """
     try:
-        text = text_of(path)
+        text = text_of_file(path)
         certificate = Certificate.from_json(read_json(text))
         if certificate.to_text() != text:
             raise CertificateError("not in the canonical form that m2bridge writes")

@@ -97,7 +97,7 @@ class RowsLeft:
         heapify(self.by_length)
 
     def pop_shortest(self) -> dict[int, int] | None:
-        """Take out the shortest of the rows that are not zero, and return it; None if all are."""
+        """Take out the shortest row that is not zero, and return it; None if all left are zero."""
         while self.by_length:
             length, number = heappop(self.by_length)
             row = self.rows.get(number)

@@ -80,7 +80,7 @@ class VerifyResult:
         return self.accepted or self.outcome == "program-not-checked"
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``: the fields of the result, by name."""
         return asdict(self) | {"remarks": list(self.remarks)}
 
 
@@ -292,9 +292,9 @@ def _first_difference(
 def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
     """Return a stored answer in which hypotheses have their present words.
 
-    In one case a verdict has one hypothesis. For all sizes it has lists ``not_applicable`` or
-    ``outside``, whose entries have a hypothesis each. The answer is unchecked: what has another
-    form is left as it is.
+    A verdict on one case has at most one hypothesis. A verdict for all sizes has lists
+    ``not_applicable`` or ``outside``, whose entries have a hypothesis each. The answer is
+    unchecked: what has neither form is left as it is.
     """
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):

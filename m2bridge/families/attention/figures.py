@@ -206,7 +206,12 @@ class OrbitDiagram(picture.PictureResult):
         return Sheet(title, [Facts(lines), Table(HEADER, rows), Picture(self.page_svg)])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the orbits, and the names [low, high] of orbits of which high covers low."""
+        """Return a dictionary for ``json.dumps``.
+
+        In addition to the case, the field QQ, the version and the seconds it has ``orbits``, the
+        fields of each node; ``covers``, a pair [low, high] of names for each orbit ``high`` that
+        covers an orbit ``low``; and ``unfinished``, None if all orbits were observed.
+        """
         version = self.engine_version or None
         return result_json(self.model.to_json(), "QQ", version, self.seconds) | {
             "orbits": [asdict(node) for node in self.nodes],

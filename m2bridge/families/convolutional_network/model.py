@@ -104,9 +104,9 @@ class ConvolutionalNetwork(FilterSizes):
     ) -> list[list[int]]:
         """Return the gradient of ⟨g, z_L⟩ with respect to the weights, for each input x and its g.
 
-        A gradient is a list modulo the prime, with the entries of w_1 first, as ``parameters``, the
-        weights at which it is taken. ``covectors`` has a g for each x in ``inputs``; g has one
-        entry, as the network has one output.
+        ``parameters`` are the weights at which it is taken, the entries of w_1 first, and a
+        gradient is a list of residues modulo the prime in the same order. ``covectors`` has a g for
+        each x in ``inputs``; g has one entry, as the network has one output.
         """
         filters = []
         start = 0

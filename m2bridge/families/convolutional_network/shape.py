@@ -113,7 +113,7 @@ class FilterSizes(DifferentiableModel):
         return f"polynomial convolutional network of {shape}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case."""
+        """Return the numbers of the case, such as ``{"filters": [3, 2], "degree": 2}``."""
         return {"filters": list(self.filters), "degree": self.degree}
 
     @property

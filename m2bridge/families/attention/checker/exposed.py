@@ -261,8 +261,9 @@ def _is_descent_proved(chart: "Chart", nu: Function) -> bool:
     """Whether it is proved that the loss decreases to second order as K and Q move.
 
     For k = q = r < a, K and Q can move so that A changes by ±ε² xyᵀ, for any vectors x and y. The
-    loss then changes by ∓ε² ν(f(xyᵀ, V)) to second order: to both sides, if ν is not zero on all
-    f(A', V) (docs/training.md#theorem-saddles). False proves nothing.
+    loss then changes by ∓ε² ν(f(xyᵀ, V)) to second order, and decreases for one of the signs if
+    this is not zero. Such x and y exist unless ν is zero on all f(A', V)
+    (docs/training.md#theorem-saddles). False proves nothing.
     """
     k, q, r, _, _ = chart.kind
     K_and_Q_can_move = k == q == r < chart.case.a
@@ -474,7 +475,8 @@ def hessian(chart: Chart, nu: Function) -> Any:
     """
     # {(place (p, i) in A, place (k, q) in V): ν(f(E, E')) for the unit matrices of these entries}
     values = _values_of_products(chart.case, nu)
-    # rows[place][other place] = the second derivative with respect to the entries at these places
+    # rows[place][other place] = the second derivative with respect to the entries at these places;
+    # those that are left out are zero
     rows: dict[WeightPlace, dict[WeightPlace, int]] = {}
     derivatives = _by_k_and_q(chart, values) | _by_v_and_another(chart, values)
     for (place, other), y in derivatives.items():

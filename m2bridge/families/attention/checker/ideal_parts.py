@@ -248,6 +248,7 @@ class Products:
     def hilbert_function(self, n: int) -> int:
         """The dimension H(n) of QQ[c]/I in degree n: the sum over the parts of all weights."""
         total = 0
+        # the parts of all permutations of a weight have one dimension
         for weight in self.weights(n):
             total += permutation_count(weight) * self.part(weight).rank
         return total

@@ -159,7 +159,7 @@ def _characteristic_value(d: int, alpha: int, u: int) -> int:
 
 @cache
 def symmetric_in_chow_ring(d: int) -> list[int]:
-    """∫ c_j(N) h^{2d−2−j} over P(S²S) for all j: the coefficients in u of
+    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2: the coefficients of 1, u, u², … in
 
         −½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k,
 
@@ -492,7 +492,7 @@ def _degrees_from_integrals(integrals: Sequence[int]) -> list[int]:
 
 
 def polar_degrees(case: Case) -> list[int]:
-    """δ_0, …, δ_n by localization at the fixed points of all of Y."""
+    """δ_0, …, δ_n by localization at the fixed points of all of Y, unless α = d' = 1 < d."""
     return _degrees_from_integrals(_integrals_over_Y(case))
 
 

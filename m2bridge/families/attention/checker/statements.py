@@ -324,7 +324,7 @@ def _observed_in_case(
 
 
 def _points_of_special_fibres(evidence: Json) -> int:
-    """The largest number of points of a fibre, if it is larger than that of the generic one, or 0."""
+    """The largest number of points of a fibre; 0 if that is the number of the generic fibre."""
     generic_points = evidence["generic_fibre"]["points"]
     numbers = [facts["fibre_points"] for facts in evidence["orbits"]]
     special = [points for points in numbers if points > generic_points]
