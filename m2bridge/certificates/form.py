@@ -125,7 +125,7 @@ class Certificate:
 
     @property
     def release(self) -> str:
-        """The release of m2bridge that wrote the certificate; empty if it contains none."""
+        """The release of m2bridge that wrote the certificate; empty if none is named."""
         return _release(self.reported)
 
     @property
@@ -134,7 +134,7 @@ class Certificate:
         return file_name(self.name, self.question)
 
     def computed_digest(self) -> str:
-        """Compute the digest of the canonical JSON of all other fields."""
+        """Compute the digest that the certificate should have, from all fields but ``digest``."""
         content = self._fields()
         del content["digest"]
         return digest(_canonical(content, separators=(",", ":")))

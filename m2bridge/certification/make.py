@@ -104,7 +104,7 @@ def rests_on_program(certificate: Certificate) -> bool:
 
 
 class ProgramText(NamedTuple):
-    """The text of a program, and by name the SHA-256 of the shared scripts that it uses."""
+    """The text of a program, and {name: SHA-256} for the shared scripts that it uses."""
 
     text: str
     digests: dict[str, str]
@@ -130,7 +130,7 @@ STATEMENTS = "statements"
 
 @cache
 def questions(name: str) -> Mapping[str, Question[Any, Any]]:
-    """Return the questions of the named family by key; raise InvalidCaseError if it is unknown.
+    """Return {key: question} of the named family; raise InvalidCaseError if it is unknown.
 
     Statements with the same key form one question. Those with ``separate_computation``, which can
     be long and is done on demand only, form none, unless the family has a question of its own with
@@ -388,7 +388,7 @@ def _certificates(
     ``engine`` is None if no question needs Macaulay2.
     """
     certificates = []
-    # by the names of observations
+    # made[name] = the observation with this name
     made: dict[str, MadeObservation] = {}
     for question in questions:
         if question.observation not in made:
@@ -439,7 +439,7 @@ def _certificate(model: Any, question: Question[Any, Any], made: MadeObservation
 
 
 def _versions(macaulay2: str) -> dict[str, str]:
-    """Return the versions of all programs by name.
+    """Return {name: version} for all programs that a certificate reports.
 
     ``macaulay2`` is the version of Macaulay2, or "none" if it was not needed.
     """

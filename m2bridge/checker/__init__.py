@@ -130,8 +130,8 @@ def global_verdict(
 def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]) -> str:
     """Return CONFIRMED, REFUTED or UNDECIDED for several numbers, observed by several methods.
 
-    ``observed`` has the numbers by the name of the method, None for one that it did not find.
-    The statement is refuted if a method finds a different number, or a different count of numbers.
+    ``observed`` maps the name of a method to its numbers, None for one that it did not find. The
+    statement is refuted if a method finds a different number, or a different count of numbers.
     Otherwise one method that finds all numbers confirms it. In all other cases the outcome is
     UNDECIDED.
     """

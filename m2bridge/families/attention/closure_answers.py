@@ -396,7 +396,10 @@ def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
 
 
 def polar_content(model: SingleLayerAttention, observed: PolarDegrees) -> Content:
-    """Return the polar degrees, and the strata of the source on which they rely."""
+    """Return the polar degrees, and the strata of the source on which they rely.
+
+    ``observed`` is a result of :func:`observe_polar_degrees`, so that it names a theorem.
+    """
     names = ("polar_degrees", "generic_ed_degree", "dual_dimension", "dual_degree")
     data = observed.to_json()
     loci = []

@@ -574,7 +574,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """Return a criterion for functions without real weights; ``None`` for one token."""
+        """Return conditions for points without real weights; ``None`` for one token."""
         from m2bridge.families.attention.orbits.fibres import without_real_weights
 
         if self.t == 1:

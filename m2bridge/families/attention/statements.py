@@ -95,7 +95,7 @@ def _preimages_of_rank_one(orbit: Orbit, shape: LayerSizes) -> Value:
 
 
 def _one_preimage(orbit: Orbit, shape: LayerSizes) -> Value:
-    """Predict the fibre where A or V has a larger rank, by Theorem 3.2: one point."""
+    """Predict the fibre where A or V has a rank above 1, by Theorem 3.2: the representative."""
     return Preimages(frozenset({representative(orbit, shape)}))
 
 

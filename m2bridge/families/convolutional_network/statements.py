@@ -52,7 +52,7 @@ def distributions(zeros: ZeroType) -> int:
     p_i is the number of zeros in front of filter i. Their number is the coefficient of T^P in the
     product of all 1 + T + … + T^(e_i).
     """
-    # of the product of the first factors, by exponents of T
+    # coefficients[n] = that of T^n in the product of the first factors
     coefficients = [1]
     for e_i in zeros.zeros:
         new_coefficients = [0] * (len(coefficients) + e_i)

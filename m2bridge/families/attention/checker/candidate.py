@@ -109,7 +109,7 @@ def _with_first_variable_last(terms: dict[tuple[int, ...], int]) -> dict[tuple[i
 
 @lru_cache(maxsize=1)
 def _images(case: Case) -> dict[Index, Any]:
-    """The coordinates as polynomials in generic weights, by index, in the order of certificates."""
+    """{index: coordinate as a polynomial in generic weights}, in the order of certificates."""
     return cases.images(case.d_out, case.d, case.d, case.alpha, case.t)
 
 

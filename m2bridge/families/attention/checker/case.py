@@ -107,7 +107,7 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def function(*pairs: Pair) -> Function:
-    """The sum of f(A, V) over pairs (A, V), as its nonzero coordinates by their indices.
+    """The sum of f(A, V) over pairs (A, V): its nonzero coordinates, keyed by their indices.
 
     The entries of A and V are integers, or polynomials of one ring.
 
@@ -127,7 +127,7 @@ def function(*pairs: Pair) -> Function:
 
 
 def drop_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The entries of a matrix or a function that are not zero, by their indices."""
+    """The entries of a matrix or a function that are not zero, keyed by their indices."""
     return {index: x for index, x in entries.items() if x}
 
 
@@ -341,7 +341,7 @@ def products_determine_functions() -> bool:
 def images(
     rows: int, columns: int, variables: int, alpha: int, t: int = 2
 ) -> dict[tuple[int, ...], Any]:
-    """The coordinates of generic weights as polynomials in the entries of these, by their indices.
+    """The coordinates of generic weights, keyed by their indices: polynomials in the entries.
 
     The indices (k, i, p, q), or (k, p, q, r) for t = 1, are in increasing order. V is a matrix of
     ``rows`` × ``variables``, and A one of ``variables`` × ``columns``; for a case these numbers are

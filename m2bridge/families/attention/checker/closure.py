@@ -388,7 +388,7 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
 
 
 def _fixed_on_slice(case: Case) -> dict[Index, int]:
-    """The coordinates that are constant on the slice Σ, by their indices, with their values.
+    """The values of the coordinates that are constant on the slice Σ, keyed by their indices.
 
     Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0, for i, k and
     q ≥ 2.
@@ -464,9 +464,9 @@ def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[An
 def _weights_over_slice(case: Case, v: Mapping[int, Any], c: Mapping[Index, Any]) -> Pair:
     """The weights A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) over the slice Σ, in blocks.
 
-    ``v`` has v_q by q, from 0 on, for q ≥ 2, and ``c`` the coordinates of Σ by their indices. The
-    entries of A″ and V″ are among the latter: as A_1i = V_k1 = 0 for i, k ≥ 2, c_{1,i,1,q} is
-    A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq.
+    ``v`` has v_2, …, v_d, keyed by 1, …, d − 1, and ``c`` the coordinates of Σ, keyed by their
+    indices. The entries of A″ and V″ are among these coordinates: as A_1i = V_k1 = 0 for i, k ≥ 2,
+    c_{1,i,1,q} is A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq.
     """
     A: dict[tuple[int, int], Any] = {(0, 0): 1}
     V: dict[tuple[int, int], Any] = {(0, 0): 1}

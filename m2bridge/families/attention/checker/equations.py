@@ -135,8 +135,8 @@ def _series_of_case(case: Case, values: list[int]) -> dict[str, Any]:
 class LowDegrees(NamedTuple):
     """The ideal of a case up to a degree: the values H(0), H(1), …, and its minimal generators.
 
-    ``numbers_of_generators`` are by degree and decreasing weight; degrees and weights without a
-    generator are left out.
+    ``numbers_of_generators`` is {degree: {decreasing weight: number}}; degrees and weights without
+    a generator are left out.
     """
 
     values: list[int]

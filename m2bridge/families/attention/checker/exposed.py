@@ -195,7 +195,7 @@ class Direction:
     V: Sparse = field(default_factory=dict)
 
     def entries(self) -> dict[WeightPlace, int]:
-        """The entries of the direction, by their places."""
+        """The entries of the direction, keyed by their places in K, Q and V."""
         found: dict[WeightPlace, int] = {}
         for name, matrix in (("K", self.K), ("Q", self.Q), ("V", self.V)):
             for (i, j), x in matrix.items():

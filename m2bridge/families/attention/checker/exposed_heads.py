@@ -215,7 +215,7 @@ def choices_of_spaces(dimension: int, *, containing: int, inside: int) -> int:
 
     The given space has the dimension ``containing``, and all are in one of the dimension
     ``inside``. They are the spaces of dimension ``dimension`` − ``containing`` in the quotient of
-    the latter by the given space.
+    the space of dimension ``inside`` by the given space.
     """
     return (dimension - containing) * (inside - dimension)
 
@@ -522,7 +522,7 @@ def matrix_on_a(chart: HeadChart, nu: Function) -> list[list[int]]:
 
 def matrix_on_w(chart: HeadChart, nu: Function) -> list[list[int]]:
     """The form W' ↦ ν(f(A, W')) as a d'×d matrix, modulo the prime."""
-    rows = []
+    rows = []  # row k and column q have the value at the unit matrix W' with its one at (k, q)
     for k in range(chart.case.d_out):
         images = [function((chart.A, {(k, q): 1})) for q in range(chart.case.d)]
         rows.append([value(nu, image) % PRIME for image in images])

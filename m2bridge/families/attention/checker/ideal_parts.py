@@ -127,7 +127,7 @@ class Part:
 
     @cached_property
     def relations(self) -> list[dict[Monomial, int]]:
-        """A basis of I_w over QQ: polynomials with integral coefficients, by their monomials.
+        """A basis of I_w over QQ: polynomials {monomial: coefficient} with integral coefficients.
 
         There is one for each free monomial, the one that ``_element_with`` finds. That it vanishes
         on the closure is checked over ZZ. So there are dim I_w elements of I_w, independent as each
@@ -467,12 +467,15 @@ def reduce_count(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
 
 
 def indices_by_frequency(counts: tuple[int, ...]) -> list[int]:
-    """The indices of one kind, the most frequent first; ``counts`` says how often each occurs."""
+    """The indices of one kind, the most frequent first; ``counts`` says how often each occurs.
+
+    Equally frequent ones are in increasing order.
+    """
     return sorted(range(len(counts)), key=counts.__getitem__, reverse=True)
 
 
 def sort_weight(weight: Weight) -> Weight:
-    """The decreasing weight with the same entries for each kind of index, in another order."""
+    """The weight with the entries of each of the three kinds of index in decreasing order."""
     return tuple(tuple(sorted(counts, reverse=True)) for counts in weight)
 
 
@@ -490,7 +493,7 @@ def permutation_count(weight: Weight) -> int:
 
 
 def sum_of_squares(weight: Weight) -> int:
-    """The sum of the squares of all entries: larger for a weight strictly above in dominance."""
+    """The sum of the squares of all entries, larger for weights higher in the dominance order."""
     return sum(count * count for counts in weight for count in counts)
 
 

@@ -314,7 +314,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
       the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c_j without a bundle is a Chern
       class of the Grassmannian itself.
 
-    ContradictionError if one of the latter integrals is a fraction.
+    ContradictionError if one of the integrals over Gr(α, d) is a fraction.
     """
     rank = alpha * d
     dimension = alpha * (d - alpha)  # D

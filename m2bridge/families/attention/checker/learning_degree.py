@@ -378,8 +378,8 @@ class Counting:
         """The dimension of the forms of a degree modulo those f with f q^power in I, q = v·v.
 
         The forms f are those of degree ``degree``, so the products f q^power have the degree
-        ``degree`` + 2 ``power``. The dimension is by how much that of I in the latter degree grows
-        if all these products are added to I.
+        ``degree`` + 2 ``power``. If all these products are added to I, the dimension of I in their
+        degree grows by the number that is returned.
         """
         degree_of_products = degree + 2 * power
         ideal = self._ideal(degree_of_products)
@@ -436,8 +436,8 @@ def squared_norm(d: int) -> Form:
     """The form q = v·v = v_1² + … + v_d²."""
     q: dict[Exponents, int] = {}
     for j in range(d):
-        exponents_of_v_j = tuple(2 if i == j else 0 for i in range(d))
-        q[exponents_of_v_j] = 1
+        exponents_of_square = tuple(2 if i == j else 0 for i in range(d))  # of v_j²
+        q[exponents_of_square] = 1
     return q
 
 

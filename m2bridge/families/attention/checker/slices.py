@@ -131,7 +131,7 @@ class Source:
 
     @property
     def dimension(self) -> int:
-        """The dimension n of Y."""
+        """The dimension n of Y: for each factor one less than it has variables."""
         return sum(self.sizes) - len(self.sizes)
 
     @cached_property
@@ -272,7 +272,7 @@ class Source:
         monomial, and a column for each element of a basis of the functions on the section, where
         the multiples of the equations are zero. Take the reduced echelon form of the matrix of
         these multiples. Each of its rows expresses the monomial in which it begins by monomials in
-        which no row begins: the latter are the basis.
+        which no row begins: these monomials are the basis.
         """
         size = len(self.column_of)
         reduced, rank = matrix(self._multiples_of(equations), size).rref()

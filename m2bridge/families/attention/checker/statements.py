@@ -334,7 +334,7 @@ def _points_of_special_fibres(evidence: Json) -> int:
 def _polar_degrees(
     case: Case, evidence: Json, *, with_slices: bool = False
 ) -> dict[str, list[int | None]] | None:
-    """The polar degrees δ_n, …, δ_0 of a case as a list for each method, by its name.
+    """The polar degrees of a case: {name of a method: list of δ_n, …, δ_0 as it finds them}.
 
     An entry is None where the method does not give this δ_i. The methods are
 

@@ -311,7 +311,8 @@ def _interpolate(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
     derivative = vanishing.derivative()
     total = ring([0])
     for u, value in values.items():
-        total += vanishing // ring([-u, 1]) * (value / derivative(u))
+        zero_elsewhere = vanishing // ring([-u, 1])  # its value at u is that of the derivative
+        total += zero_elsewhere * (value / derivative(u))
     return total
 
 

@@ -30,7 +30,10 @@ Filters = list[list[int]]
 
 
 def upper_bound(sizes: Sizes) -> int:
-    """The number of weights, less one for each filter but the last, which can be rescaled."""
+    """An upper bound for the dimension: the number of weights less that of the rescalings, L − 1.
+
+    All filters but the last can be rescaled, and the last one compensates.
+    """
     return sum(sizes) - (len(sizes) - 1)
 
 

@@ -52,7 +52,7 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def _is_network(filters: Any, degree: Any) -> bool:
-    """Whether these are filter sizes and a degree, linear networks too (1), within the limits."""
+    """Whether these are filter sizes and an activation degree r ≥ 1, all within the limits."""
     if not isinstance(filters, list) or not 1 <= len(filters) <= MAX_CHECKED_FILTERS:
         return False
     if not all(type(number) is int and number >= 1 for number in [*filters, degree]):
@@ -102,7 +102,7 @@ def stated_singular(sizes: Sizes) -> list[int] | None:
 
 
 def _dimension(sizes: Sizes, degree: int) -> dict[str, int | None]:
-    """The dimension, None if it is not decided, and its bounds, by the names of the evidence.
+    """The dimension, None if it is not decided, and its bounds, as the evidence names them.
 
     A rank above the upper bound refutes a proof or a program: ContradictionError.
     """
