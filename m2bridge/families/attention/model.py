@@ -186,8 +186,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def grading(self) -> tuple[DegreeVector, ...] | None:
         """Return the multidegree of each coordinate: (e_k, e_i, e_p + e_q) for c_k_i_p_q.
 
-        It is one tuple of d' + d + d integers. ``None`` for full coordinates, for which no grading
-        is implemented.
+        With unit vectors e it is one tuple of d' + d + d integers. ``None`` for full coordinates,
+        for which no grading is implemented.
         """
         from m2bridge.families.attention.orbits.parametrization import grading
 

@@ -437,7 +437,7 @@ def _closure_on_slice(case: Case, free: list[Index], slice_ring: Any) -> Iterato
         has_v = False
         for exponents, coefficient in element.to_dict().items():
             has_v = has_v or any(exponents[:number_of_v])
-            on_slice[exponents[number_of_v:]] = coefficient
+            on_slice[exponents[number_of_v:]] = coefficient  # only used if no term has a v
         if not has_v:
             yield slice_ring.from_dict(on_slice)
 

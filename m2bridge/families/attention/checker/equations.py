@@ -52,10 +52,10 @@ from m2bridge.families.attention.checker.statements import WORDS
 
 
 def up_to_a_degree(certificate: Certificate) -> Content | Difference:
-    """The content for the degree up to which a certificate says something, and perhaps beyond.
+    """The content about the equations up to the degree ``max_degree`` that a certificate names.
 
-    That degree, ``max_degree``, is the only thing beside the case that is taken from the
-    certificate. The content has
+    The degree, and whether there is a series, are all that is taken from the certificate in
+    addition to the case. The content has
 
     * H and the numbers of minimal generators up to this degree;
     * the dimension and the degree of the closure;

@@ -81,10 +81,10 @@ coordinates: ranks of all types then take minutes.
 
 
 def exposed(certificate: Certificate) -> Content | Difference:
-    """The content of a certificate on exposed types: the facts about each type, and the verdict.
+    """The content of a certificate on exposed types: the facts about each type, and verdicts.
 
-    The verdict is on each statement that the certificate lists, as words. TooExpensiveError for too
-    many types of too many weights.
+    There is a verdict on each statement that the certificate lists. For one token no statement
+    applies, and there are no facts. TooExpensiveError for too many types of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed", certificate.answer)

@@ -96,10 +96,10 @@ class HeadType(NamedTuple):
 
 
 def exposed_heads(certificate: Certificate) -> Content | Difference:
-    """The content of a certificate on exposed types of heads: facts about each, and the verdict.
+    """The content of a certificate on exposed types of heads: facts about each type, and verdicts.
 
-    The verdict is on each statement that the certificate lists, as words. TooExpensiveError for too
-    many types of too many weights.
+    There is a verdict on each statement that the certificate lists. For one token no statement
+    applies, and there are no facts. TooExpensiveError for too many types of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed-heads", certificate.answer)
@@ -293,8 +293,8 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
 def is_descent_proved(chart: "HeadChart", nu: Function) -> bool:
     """Whether it is proved that the loss decreases to second order as K and Q, or O and V, move.
 
-    True if k = q = r < a and ν is not zero on some f(A', W), or if o = v = s < a and ν is not zero
-    on some f(A, W'), for any matrices A', W' of the sizes of A and W.
+    True if k = q = r < a and ν(f(A', W)) ≠ 0 for some d × d matrix A', or if o = v = s < a and
+    ν(f(A, W')) ≠ 0 for some d' × d matrix W'.
 
     The reason: as rk KᵀQ is that of K and of Q, R^a is the direct sum of col K and (col Q)^⊥. So
     there are e ⊥ col Q and e' ⊥ col K with e·e' ≠ 0, and K + εexᵀ with Q + εe'yᵀ changes A by

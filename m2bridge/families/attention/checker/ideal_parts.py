@@ -146,12 +146,13 @@ class Part:
         ]
 
     def _element_with(self, free_column: int) -> dict[int, int]:
-        """What has to be the element of I_w with a given free monomial and no other one.
+        """The candidate for the element of I_w with one given free monomial, and pivots otherwise.
 
         It is {column: coefficient}, and the free monomial is given by its column, too. Modulo the
-        prime it is this monomial less a combination of the pivots before it. The coefficients are
-        lifted to fractions, and multiplied by their common denominator. The result is in I_w only
-        if the true coefficients are fractions of small numbers: the caller has to check that.
+        prime the element is this monomial less a combination of the pivots before it. The
+        coefficients are lifted to fractions, and multiplied by their common denominator. The result
+        is in I_w only if the true coefficients are fractions of small numbers: the caller has to
+        check that.
         """
         # numerator and denominator of each coefficient, by column
         fractions = {free_column: (1, 1)}

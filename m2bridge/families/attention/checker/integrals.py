@@ -79,7 +79,7 @@ def is_affordable(case: Case) -> bool:
     They take one step for each coordinate subspace of K^d of dimension ``rank``, times the square
     of the dimension of the Grassmannian: at most MAX_LOCALIZATION_STEPS are affordable.
     """
-    if case.projective_dimension >= MAX_CONE_DIMENSION:
+    if case.projective_dimension >= MAX_CONE_DIMENSION:  # the cone has one dimension more
         return False
     # for α = d' = 1 < d the subspaces are planes: c has rank two
     rank = 2 if case.is_of_symmetric_matrices else case.alpha

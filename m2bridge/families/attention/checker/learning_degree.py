@@ -65,8 +65,8 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the number of critical points: that number, and the verdict.
 
     The points are counted modulo each of the two primes of the certificate. Where a hypothesis
-    fails nothing is counted, and the verdict names the hypothesis. A difference if these
-    are not two primes within the bounds, or if one of the counts is not the stored number.
+    fails nothing is counted, and the verdict names the hypothesis. A difference if the certificate
+    does not have two primes within the bounds, or if one of the counts is not the stored number.
     TooExpensiveError for d above LARGEST_DIMENSION.
     """
     case = Case(**certificate.case)
@@ -251,7 +251,7 @@ class Quotient:
         M = C.transpose() * (self.gram * C)
         w = C.transpose() * self.gram_of_target
         try:
-            A = M.solve(w)
+            A = M.solve(w)  # M⁻¹w, the entries of the critical A for this v
         except ZeroDivisionError:
             return None
         return int((w.transpose() * A)[0, 0])

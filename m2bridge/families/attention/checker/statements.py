@@ -223,7 +223,7 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
 
 
 def inapplicable(listed: Sequence[Words], reason: str) -> Content:
-    """The content of a certificate on statements that do not apply: no evidence, outcome unused.
+    """The content of a certificate on statements that do not apply, without evidence.
 
     ``reason`` has the words for the hypothesis that fails. ``listed`` are the statements.
     """
@@ -450,9 +450,9 @@ def _verdict_at_orbits(
     """The verdict on a statement about orbits: REFUTED if it fails at an orbit that it concerns.
 
     The verdict has the number of orbits that the statement concerns, the list of those where it
-    fails, the list of those where that is not known, and as witness the largest orbit where it
-    fails. There is no witness where a hypothesis fails, as the statement then claims nothing.
-    ``points`` has for each orbit the points of its fibre, weights (A, V).
+    fails, the list of those where that is not known, and as witness the orbit of the largest
+    dimension where it fails. There is no witness where a hypothesis fails, as the statement then
+    claims nothing. ``points`` has for each orbit the points of its fibre, weights (A, V).
     """
     hypotheses, _ = AT_ORBITS[words.key, words.part]
     failed_hypothesis = failing_hypothesis(hypotheses, case)

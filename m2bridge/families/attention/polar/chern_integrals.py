@@ -298,7 +298,8 @@ def _coefficient_bound(d: int, alpha: int) -> int:
 def _prime_above(number: int) -> int:
     """Return the first Mersenne prime of the list with more binary digits than this number.
 
-    There is one: up to MAX_POLAR_DIMENSION the bounds for coefficients have some thousand digits.
+    There is one: up to MAX_POLAR_DIMENSION the bounds for coefficients have at most a few thousand
+    binary digits.
     """
     return int(next(2**e - 1 for e in MERSENNE if e > number.bit_length()))
 
