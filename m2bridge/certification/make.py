@@ -361,7 +361,7 @@ def certify_all(
 def _check_numbers(case: dict[str, Any]) -> None:
     """Raise InvalidCaseError for a number in a case that is too large for a certificate.
 
-    ``case`` has numbers, lists of numbers, and words by their names.
+    ``case`` maps names to numbers, lists of numbers, and words; words are not limited here.
     """
     for name, value in case.items():
         numbers = value if isinstance(value, list) else [value]

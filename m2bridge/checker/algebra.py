@@ -277,9 +277,9 @@ def _numerator(monomials: list[Exponents]) -> flint.fmpz_poly:
 
     For a variable x, 0 → S/(M : x) → S/M → S/(M + (x)) → 0 is exact, where the first map is the
     multiplication by x, which raises degrees by one. So N is T times the numerator for M : x, plus
-    that for M + (x). The latter is 1 − T times the numerator for the monomials without x, because
-    modulo these x is no zero divisor. The recursion ends: in both cases the sum of the degrees of
-    the minimal generators is smaller.
+    that for M + (x), which is 1 − T times the numerator for the monomials without x, because modulo
+    these x is no zero divisor. The recursion ends: in both cases the sum of the degrees of the
+    minimal generators is smaller.
     """
     one_minus_T = flint.fmpz_poly([1, -1])
     T = flint.fmpz_poly([0, 1])

@@ -165,7 +165,7 @@ def _result_of_wrong_value(
     """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong_value``.
 
     If another release wrote the certificate, the outcome is ``other-release`` instead: only that
-    release can decide whether the stored values are right. A wrong digest is rejected in any case.
+    release can decide whether the stored values are right. If a digest is wrong, ``outcome`` stays.
     (A forged certificate may name another release; it is then refused as ``other-release``, and
     never accepted.)
     """
@@ -254,7 +254,7 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
     The digests must be those of the stored texts, the release must be given, the name must be that
     of the case, and the field must be QQ.
     """
-    # an empty release is none, which is shown as false where true was expected
+    # a certificate without a release is shown as "false", where "true" was expected
     return (
         _broken_digest(certificate)
         or difference(bool(certificate.release), True, "reported.versions.m2bridge")

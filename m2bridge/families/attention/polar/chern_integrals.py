@@ -499,7 +499,8 @@ def _lines_of_plane(plane: tuple[int, int], d: int) -> Iterator[FixedLine]:
     for line in line_weights:
         # the weights on the tangent space of P(S²S) along the fibre, the lines in S²S
         along_fibre = [other - line for other in line_weights if other != line]
-        # those on N: on S²S ⊗ O(h) − O, which are the former, and on S ⊗ (K^d/S) ⊗ O(h)
+        # N has the weights of S²S ⊗ O(h) − O, which are ``along_fibre``, and these of its last
+        # summand S ⊗ (K^d/S) ⊗ O(h)
         on_last_summand = [inside + c - line for inside in plane for c in outside]
         yield FixedLine(
             weight_of_h=-line,

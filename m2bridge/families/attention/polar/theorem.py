@@ -163,7 +163,8 @@ def _check_hypotheses(shape: LayerSizes, loci: Sequence[CriticalLocus], points: 
 
     The hypotheses are one point in a general fibre, and over each orbit a kernel that is zero or
     smaller than the codimension of its locus. ``loci`` are those over all orbits, and ``points`` is
-    the number of points in a general fibre; for large cases there are none, and it is ``None``.
+    the number of points in a general fibre; for large cases ``loci`` is empty, and ``points`` is
+    ``None``.
     """
     has_large_kernel = any(locus.kernel > 0 and locus.kernel >= locus.codimension for locus in loci)
     if points not in (None, 1) or has_large_kernel:
