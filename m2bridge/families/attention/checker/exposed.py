@@ -267,7 +267,7 @@ def _is_descent_proved(chart: "Chart", nu: Function) -> bool:
     """
     k, q, r, _, _ = chart.kind
     K_and_Q_can_move = k == q == r < chart.case.a
-    return K_and_Q_can_move and not vanishes_on_a(chart, nu, chart.case)
+    return K_and_Q_can_move and not vanishes_on_a(chart, nu)
 
 
 class Chart:
@@ -582,12 +582,12 @@ def matrix_modulo_prime(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any
     return found
 
 
-def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:
+def vanishes_on_a(chart: Chart, nu: Function) -> bool:
     """Whether ν is zero, modulo the prime, on f(A', V) for all d × d matrices A'.
 
     As that is linear in A', those with a single entry, 1, decide.
     """
-    for p, i in product(range(case.d), repeat=2):
+    for p, i in product(range(chart.case.d), repeat=2):
         if value(nu, function(({(p, i): 1}, chart.V))) % PRIME:
             return False
     return True
