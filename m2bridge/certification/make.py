@@ -304,8 +304,8 @@ def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certifi
 
     ``model`` is the case, and ``question`` a key of :func:`questions`. ``engine`` is the session to
     use, by default that of the enclosing ``with`` block, else the one shared in the process;
-    ``timeout`` is a number of seconds, by default no limit. The errors are those of
-    :func:`certify_all`.
+    ``timeout`` is a number of seconds, by default no limit but that of an enclosing block. The
+    errors are those of :func:`certify_all`.
 
     Examples
     --------

@@ -275,7 +275,8 @@ def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) ->
     """Observe all orbits of a case, and order them by inclusion of closures.
 
     ``engine`` is a session of Macaulay2, by default that of the enclosing ``with`` block, else the
-    one shared in the process. ``timeout`` is a number of seconds, by default no limit.
+    one shared in the process. ``timeout`` is a number of seconds, by default no limit but that of
+    an enclosing block.
 
     Raises
     ------
@@ -466,7 +467,7 @@ def figure_1(
     engine : Engine, optional
         A session of Macaulay2; default: that of the enclosing ``with`` block, else the shared one.
     timeout : float, optional
-        Seconds for the whole computation; default: no limit.
+        Seconds for the whole computation; default: no limit but that of an enclosing block.
 
     Raises
     ------

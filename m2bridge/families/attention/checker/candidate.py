@@ -57,10 +57,10 @@ class Candidate:
         return Counter(g.total_degree() for g in self.generators)
 
     def values_at_random_weights(self, seed: int) -> list[int]:
-        """The coordinates of a point of the closure: those of weights that are random integers.
+        """The coordinates of a point of the closure, the function of random integer weights.
 
-        They are in the order of the variables. The weights, and so the point, are determined by
-        ``seed``.
+        They are integers, in the order of the variables of the ring. The weights, and so the point,
+        are determined by ``seed``.
         """
         random = Random(seed)
         number_of_weights = self.images[0].context().nvars()

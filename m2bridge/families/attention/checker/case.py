@@ -135,7 +135,7 @@ def drop_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def multiply(left: Sparse, right: Sparse) -> Sparse:
-    """The product of two sparse matrices."""
+    """The product of two sparse matrices, of which zero entries are left out."""
     # {row: [(column, entry), …]}
     rows_of_right: dict[int, list[tuple[int, Any]]] = {}
     for (j, column), y in right.items():

@@ -560,7 +560,10 @@ def _scaled(function: Function, factors: Mapping[Any, int]) -> Function:
 
 
 def weight_places(case: Case) -> list[WeightPlace]:
-    """The places of all entries of K, then of Q, then of V, each matrix row by row."""
+    """The places of all entries of K, then of Q, then of V, each matrix row by row.
+
+    That is the order of ``Chart.all_directions``, too.
+    """
     rows = {"K": case.a, "Q": case.a, "V": case.d_out}
     found: list[WeightPlace] = []
     for name, count in rows.items():

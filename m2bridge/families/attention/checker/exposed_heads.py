@@ -201,7 +201,8 @@ def dimension_with_spaces(kind: HeadType, case: Case) -> int:
 
     That is the number of Lemma 2. The row space of K contains L, the column space of A, and is
     otherwise free. In the same way the row space of Q contains the row space of A, and the column
-    space of O and the row space of V contain those of W.
+    space of O and the row space of V contain those of W. So for each f the four choices of a space
+    are independent, and their dimensions are added to that of the functions.
     """
     of_k = choices_of_spaces(kind.k, containing=kind.r, inside=case.d)
     of_q = choices_of_spaces(kind.q, containing=kind.r, inside=case.d)
