@@ -243,7 +243,9 @@ class StatedQuestion(Question[Any, Any]):
     def _verdict(
         self, statement: Statement, data: dict[str, Any], certificate: Certificate
     ) -> Verdict:
-        """Return the verdict on a statement that a certificate has as ``data``."""
+        """Return as a ``Verdict`` the verdict on a statement whose fields in a certificate are
+        ``data``.
+        """
         orbits = certificate.evidence.get("orbits")
         # families without orbits have no such evidence
         orbit_count = len(orbits) if isinstance(orbits, list) else 0

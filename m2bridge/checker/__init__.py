@@ -119,7 +119,7 @@ def global_verdict(
     if observed is None or predicted is None:
         outcome = "UNDECIDED"
     elif isinstance(predicted, Sequence) and isinstance(observed, Mapping):
-        outcome = of_several(predicted, observed)
+        outcome = outcome_of_several(predicted, observed)
     elif vacuous or observed == predicted:
         outcome = "CONFIRMED"
     else:
@@ -127,7 +127,9 @@ def global_verdict(
     return verdict(words, hypothesis, outcome, predicted=predicted, observed=observed)
 
 
-def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]) -> str:
+def outcome_of_several(
+    predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]
+) -> str:
     """Return CONFIRMED, REFUTED or UNDECIDED for several numbers, observed by several methods.
 
     ``observed`` maps the name of a method to its numbers, None for one that it did not find. The

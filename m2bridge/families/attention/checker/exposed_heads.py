@@ -212,11 +212,11 @@ def dimension_with_spaces(kind: HeadType, case: Case) -> int:
 
 
 def choices_of_spaces(dimension: int, *, containing: int, inside: int) -> int:
-    """The dimension of the Grassmannian of spaces of a dimension that contain a given space.
+    """The dimension of the variety of all spaces of dimension ``dimension`` with a given subspace.
 
     The given space has the dimension ``containing``, and all are in one of the dimension
-    ``inside``. They are the spaces of dimension ``dimension`` − ``containing`` in the quotient of
-    the space of dimension ``inside`` by the given space.
+    ``inside``. They correspond to the spaces of dimension ``dimension`` − ``containing`` in the
+    quotient of the space of dimension ``inside`` by the given space.
     """
     return (dimension - containing) * (inside - dimension)
 

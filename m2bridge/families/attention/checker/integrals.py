@@ -119,8 +119,9 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
     S is the tautological bundle on Gr(α, d), T the tangent bundle of P(S ⊗ K^d), of dimension n_1,
-    and h its hyperplane class. C and M are the matrices of ``_characteristic_value``. The quotient
-    is a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant).
+    and h its hyperplane class. e_α(C M) is the sum of the principal minors of size α of the product
+    of two matrices that depend on u, given at ``_characteristic_value``. The quotient is a
+    polynomial in u (docs/polar-degrees.md, proposition-polar-determinant).
 
     Here u is a number, a power of two above twice the absolute values of the coefficients. So the
     coefficients of e_α(C M) are the digits, from −u/2 to u/2, of the value of e_α(C M) to the base

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words, wording
-from m2bridge.checker import global_verdict, of_several, statements, verdict
+from m2bridge.checker import global_verdict, outcome_of_several, statements, verdict
 from m2bridge.families.attention.checker.case import (
     Case,
     Orbit,
@@ -382,7 +382,7 @@ def _decide_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
     observed = _polar_degrees(case, evidence)
     if stated is None or observed is None:
         return True  # too large a case to compare numbers: the theorem alone says so
-    return of_several(stated, observed) != "REFUTED"
+    return outcome_of_several(stated, observed) != "REFUTED"
 
 
 def _decide_manifold(case: Case, evidence: Json) -> bool | None:
