@@ -186,10 +186,10 @@ class StatedQuestion(Question[Any, Any]):
 
     @property
     def observation(self) -> str:
-        """The name of the observation, which all questions of the family share.
+        """The name of the observation; questions with the same name share an observation.
 
-        If statements are observed separately, the name also has the observables of this question:
-        ``statements dimension``.
+        It is the same for all statements of the family. Only if they are observed separately, the
+        name also has the observables of this question: ``statements dimension``.
         """
         if not self.family.observed_separately:
             return STATEMENTS

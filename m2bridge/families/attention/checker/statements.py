@@ -197,8 +197,8 @@ AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]
 def statement(key: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the statements with this key: evidence and verdicts.
 
-    A difference if the certificate does not list as many orbits as there are. For t = 1 there is no
-    evidence, and each verdict says that several tokens are supposed.
+    A difference if the certificate does not list facts about as many orbits as there are. For t = 1
+    there is no evidence, and each verdict says that several tokens are supposed.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed(key, certificate.answer)

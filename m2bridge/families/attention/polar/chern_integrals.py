@@ -290,6 +290,7 @@ def _coefficient_bound(d: int, alpha: int) -> int:
         row_sum = 0
         for b in range(d):
             for c in range(d - b):
+                # |C_ab| |M_bc|, for the matrices of _matrix_c and _matrix_m
                 row_sum += comb(a + b, a) * int(phi[d - 1 - b - c])
         row_bound = max(row_bound, row_sum)
     return int(comb(d, alpha) * row_bound**alpha)
