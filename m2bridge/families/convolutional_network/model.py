@@ -222,8 +222,8 @@ def _map_layer(network: FilterSizes, i: int, inputs: tuple[str, ...]) -> Layer:
     """Return layer i of a network, counted from 1, as a polynomial map of variables with names.
 
     ``inputs`` are the names of the outputs of the layer before it, or of the inputs of the network
-    for i = 1. The outputs are the sums z_i_j, or f for the last layer. The activation belongs to
-    the layer behind it, so that layers compose to the network.
+    for i = 1. The outputs are the sums z_i_j, or f for the last layer. Layer i begins with the
+    activation of layer i − 1, so that layers compose to the network.
     """
     from m2bridge.algebra.field import QQ
     from m2bridge.algebra.polynomial_map import PolynomialMap

@@ -178,9 +178,10 @@ def first_rows(matrix: Sparse, count: int) -> Sparse:
 
 
 def identity(size: int) -> Sparse:
-    """The matrix with ones at (i, i) for i < size, of any numbers of rows and columns from size on.
+    """The matrix with ones at (i, i) for i < size, and zeros elsewhere.
 
-    Its columns, and its rows, are the first unit vectors.
+    It may have any number of rows and of columns, both at least ``size``: a sparse matrix does not
+    say them. Its first columns, and its first rows, are the first unit vectors.
     """
     return {(i, i): 1 for i in range(size)}
 

@@ -262,7 +262,7 @@ class Products:
         with H(s) = h(s): then H = h from s on, and there are no generators of degree above s + 1
         (docs/completeness.md#theorem-bound). The n is found downwards from s. With one variable
         there are no equations at all. TooExpensiveError if MAX_UNDECIDED_DEGREES degrees after the
-        first do not decide.
+        first do not decide, or a degree has too many monomials.
         """
         if self.variables == 1:
             return ValuesUpToSections(values=[1], start=0)
