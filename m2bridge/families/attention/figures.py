@@ -349,7 +349,7 @@ def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...
     pairs = []
     for high in nodes:
         below_high = [node for node in nodes if node.is_below(high)]
-        # an orbit that is below another one of these orbits has this other one in between
+        # if one of these orbits is below a second one, the second one is between it and ``high``
         maximal = [low for low in below_high if not any(map(low.is_below, below_high))]
         pairs += [(low, high) for low in maximal]
     return tuple(pairs)

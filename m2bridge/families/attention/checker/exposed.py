@@ -234,7 +234,8 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
 def decide_exposed(facts: Mapping[str, Any]) -> bool | None:
     """Whether a type is exposed by Lemma 1, or not by Lemma 2; None if neither of them decides.
 
-    ``facts`` are those about the type, with its ranks and dimensions.
+    ``facts`` has the "rank" of the differential, the "form_rank" of B, and the dimension of Lemma 2
+    as "functions_with_spaces".
     """
     if facts["form_rank"] == facts["rank"]:
         return True  # Lemma 1

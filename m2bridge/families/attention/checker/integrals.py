@@ -226,7 +226,7 @@ def _digits(value: int, bits: int, count: int) -> list[int]:
     digits = []
     for _ in range(count):
         digit = value % (1 << bits)
-        if digit >> (bits - 1):
+        if digit >> (bits - 1):  # it is at least u/2
             digit -= 1 << bits
         digits.append(digit)
         value = (value - digit) >> bits
