@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 from m2bridge import errors
 from m2bridge._version import __version__
 from m2bridge.batch import ABANDONED_AFTER_SECONDS, MAX_CASE_NAME_BYTES
-from m2bridge.certificates.form import Certificate, file_name, text_of
+from m2bridge.certificates.form import Certificate, file_name, text_of_file
 from m2bridge.certification.make import question_of, questions
 from m2bridge.convert.bounded_io import read_json
 from m2bridge.engine.scratch import try_to_lock
@@ -590,7 +590,7 @@ def _content(path: Path, suffix: str, case: CaseInFile | None) -> dict[str, Any]
     FileNotFoundError, ValueError, KeyError, TypeError, RecursionError, M2BridgeError
         If there is no such file, or it is incomplete.
     """
-    data: dict[str, Any] = read_json(text_of(path))
+    data: dict[str, Any] = read_json(text_of_file(path))
     name = file_name(data["name"], data["question"])
     is_named = path.name == name.removesuffix(".json") + suffix
     is_about_case = case is None or case == (data["family"], data["case"])

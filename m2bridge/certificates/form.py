@@ -125,7 +125,7 @@ class Certificate:
 
     @property
     def release(self) -> str:
-        """The release of m2bridge that wrote the certificate; empty if it contains none."""
+        """The release of m2bridge that wrote the certificate; empty if none is named."""
         return _release(self.reported)
 
     @property
@@ -134,7 +134,7 @@ class Certificate:
         return file_name(self.name, self.question)
 
     def computed_digest(self) -> str:
-        """Compute the digest of the canonical JSON of all other fields."""
+        """Compute the digest that the certificate should have, from all fields but ``digest``."""
         content = self._fields()
         del content["digest"]
         return digest(_canonical(content, separators=(",", ":")))
@@ -144,11 +144,11 @@ class Certificate:
         return replace(self, digest=self.computed_digest())
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``: copies of all fields, by name."""
         return asdict(self)
 
     def _fields(self) -> dict[str, Any]:
-        """Return the fields without copying nested values, which would be slow."""
+        """Return the fields by name; nested values are those of the certificate, not copies."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
@@ -158,8 +158,9 @@ class Certificate:
         Raises
         ------
         CertificateError
-            If a field is missing, unknown, or of a different form, or the schema does not exist.
-            The checker of the family later decides whether the family, case and question exist.
+            If a field is missing, unknown, or of a different form, or another schema is named and
+            no release wrote it. The checker of the family later decides whether the family, case
+            and question exist.
         OtherReleaseError
             If another release wrote it in another schema.
         """
@@ -213,7 +214,7 @@ def other_release_message(release: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Return the SHA-256 of a text."""
+    """Return the SHA-256 of a text in UTF-8, as 64 hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -359,7 +360,7 @@ def write(certificate: Certificate, folder: Path) -> Path:
     return target
 
 
-def text_of(path: Path) -> str:
+def text_of_file(path: Path) -> str:
     """Return the text of a regular file of at most :data:`MAX_CERTIFICATE_BYTES`.
 
     Raises
@@ -406,7 +407,7 @@ def read(path: Path) -> Certificate:
         If the file cannot be read.
     """
     try:
-        text = text_of(path)
+        text = text_of_file(path)
         certificate = Certificate.from_json(read_json(text))
         if certificate.to_text() != text:
             raise CertificateError("not in the canonical form that m2bridge writes")
@@ -459,9 +460,9 @@ def difference(stored: Any, found: Any, place: str) -> Difference | None:
 
 
 def _difference_in_excerpts(stored_value: Any, found_value: Any, place: str) -> Difference:
-    """Return the difference of two unequal values, as JSON.
+    """Return the difference of two unequal values, with excerpts of their JSON texts.
 
-    The excerpt of a long text begins before the first character that differs.
+    Both excerpts begin at the same place, before the first character that differs.
     """
     stored = json.dumps(stored_value, ensure_ascii=False)
     found = json.dumps(found_value, ensure_ascii=False)

@@ -89,7 +89,7 @@ class Wording:
     remarks: dict[str, str]
 
     def about(self, key: str) -> tuple[Words, ...]:
-        """Return the statements with this key, in order."""
+        """Return the statements with this key, in their present words, in the order of the file."""
         return tuple(words for words in self.statements if words.key == key)
 
     def listed(self, key: str, answer: Mapping[str, Any]) -> tuple[Words, ...]:
@@ -233,11 +233,11 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _present_by_former_words(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the present words by former words of lemmas, hypotheses and closures.
+    """Return {former words: present words} for all lemmas, hypotheses and closures.
 
-    ``data`` is the content of a file ``words.toml``. In it ``former-lemmas`` has by the name of a
-    lemma the list of its former texts, and ``lemmas`` the present text; hypotheses and closures are
-    kept in the same way.
+    ``data`` is the content of a file ``words.toml``. In it ``former-lemmas`` maps the name of a
+    lemma to the list of its former texts, and ``lemmas`` to its present text; hypotheses and
+    closures are kept in the same way.
     """
     reworded = {}
     for kind in ("lemmas", "hypotheses", "closure"):

@@ -83,7 +83,10 @@ def program_difference(certificate: Certificate) -> Difference | None:
 
 @lru_cache(maxsize=256)
 def _script(family_name: str, question: str, model: Any) -> Script | None:
-    """Return the program for a question about a model; ``None`` if it needs none."""
+    """Return the program for the question with this key about a model; ``None`` if it needs none.
+
+    The last programs are kept.
+    """
     return question_of(family_name, question).script(model)
 
 
@@ -101,7 +104,7 @@ def rests_on_program(certificate: Certificate) -> bool:
 
 
 class ProgramText(NamedTuple):
-    """The text of a program, and by name the SHA-256 of the shared scripts that it uses."""
+    """The text of a program, and {name: SHA-256} for the shared scripts that it uses."""
 
     text: str
     digests: dict[str, str]
@@ -127,7 +130,7 @@ STATEMENTS = "statements"
 
 @cache
 def questions(name: str) -> Mapping[str, Question[Any, Any]]:
-    """Return the questions of the named family by key; raise InvalidCaseError if it is unknown.
+    """Return {key: question} of the named family; raise InvalidCaseError if it is unknown.
 
     Statements with the same key form one question. Those with ``separate_computation``, which can
     be long and is done on demand only, form none, unless the family has a question of its own with
@@ -183,10 +186,10 @@ class StatedQuestion(Question[Any, Any]):
 
     @property
     def observation(self) -> str:
-        """The name of the observation, which all questions of the family share.
+        """The name of the observation; questions with the same name share an observation.
 
-        If statements are observed separately, the name also has the observables of this question:
-        ``statements dimension``.
+        It is the same for all statements of the family. Only if they are observed separately, the
+        name also has the observables of this question: ``statements dimension``.
         """
         if not self.family.observed_separately:
             return STATEMENTS
@@ -223,6 +226,7 @@ class StatedQuestion(Question[Any, Any]):
         Statements appear in the words of the certificate, which may be those of another release.
         """
         rows = []
+        # an answer has its verdicts in the order of the statements
         for statement, data in zip(self.statements, certificate.answer["verdicts"], strict=True):
             verdict = self._verdict(statement, data, certificate)
             row = AnswerRow(
@@ -239,7 +243,9 @@ class StatedQuestion(Question[Any, Any]):
     def _verdict(
         self, statement: Statement, data: dict[str, Any], certificate: Certificate
     ) -> Verdict:
-        """Return the verdict on a statement that a certificate has as ``data``."""
+        """Return as a ``Verdict`` the verdict on a statement whose fields in a certificate are
+        ``data``.
+        """
         orbits = certificate.evidence.get("orbits")
         # families without orbits have no such evidence
         orbit_count = len(orbits) if isinstance(orbits, list) else 0
@@ -257,14 +263,14 @@ class StatedQuestion(Question[Any, Any]):
         return tuple(name_with_part(self.key, statement.part) for statement in self.statements)
 
     def script(self, model: Any) -> Script | None:
-        """Return the program that the family names for this key; ``None`` if it names none."""
+        """Return the program that the family names for the key of the question, or ``None``."""
         return self.family.program(model, self.key)
 
     def usual(self, model: Any) -> bool:
-        """Return whether the question belongs to ``all``.
+        """Return whether the question is among ``all`` questions about a model.
 
-        It does if all questions share an observation, because then it costs nothing more. Otherwise
-        it does if a statement applies to the model and Macaulay2 is not needed.
+        It is if all statements of the family share one observation, because then it costs nothing
+        more. Otherwise it is if a statement applies to the model and Macaulay2 is not needed.
         """
         if not self.family.observed_separately:
             return True
@@ -273,7 +279,7 @@ class StatedQuestion(Question[Any, Any]):
         return applies and not self.needs_engine(model)
 
     def within_reach(self, model: Any) -> bool:
-        """Return whether the question belongs to ``reachable``, by the rule of :meth:`usual`."""
+        """Return whether the question is among the ``reachable`` ones: exactly if :meth:`usual`."""
         return self.usual(model)
 
     def needs_engine(self, model: Any) -> bool:
@@ -283,7 +289,10 @@ class StatedQuestion(Question[Any, Any]):
 
 
 def _witness_text(witness: Witness | None) -> str:
-    """Return a sentence about the orbit at which a statement fails; empty if there is none."""
+    """Return in words the orbit at which a statement fails, and the values that show it.
+
+    ``witness`` is None, and the text empty, if the verdict has no such orbit.
+    """
     if witness is None:
         return ""
     values = f"stated {value_text(witness.predicted)}, computed {value_text(witness.observed)}"
@@ -295,8 +304,10 @@ def _witness_text(witness: Witness | None) -> str:
 def certify(model: Any, question: str, **options: Unpack[RunOptions]) -> Certificate:
     """Return the certificate that answers one question about one case.
 
-    ``model`` is the case, and ``question`` a key of :func:`questions`. The options ``engine`` and
-    ``timeout`` (in seconds), and the errors, are those of :func:`certify_all`.
+    ``model`` is the case, and ``question`` a key of :func:`questions`. ``engine`` is the session to
+    use, by default that of the enclosing ``with`` block, else the one shared in the process;
+    ``timeout`` is a number of seconds, by default no limit but that of an enclosing block. The
+    errors are those of :func:`certify_all`.
 
     Examples
     --------
@@ -323,7 +334,7 @@ def certify_all(
         The session to use; default: that of the enclosing ``with`` block, else the one shared in
         the process.
     timeout : float, optional
-        Seconds for all questions together.
+        Seconds for all questions together; default: no limit but that of an enclosing block.
 
     Returns
     -------
@@ -352,7 +363,7 @@ def certify_all(
 def _check_numbers(case: dict[str, Any]) -> None:
     """Raise InvalidCaseError for a number in a case that is too large for a certificate.
 
-    ``case`` has numbers, lists of numbers, and words by their names.
+    ``case`` maps names to numbers, lists of numbers, and words; words are not limited here.
     """
     for name, value in case.items():
         numbers = value if isinstance(value, list) else [value]
@@ -379,7 +390,7 @@ def _certificates(
     ``engine`` is None if no question needs Macaulay2.
     """
     certificates = []
-    # by the names of observations
+    # made[name] = the observation with this name
     made: dict[str, MadeObservation] = {}
     for question in questions:
         if question.observation not in made:
@@ -430,7 +441,10 @@ def _certificate(model: Any, question: Question[Any, Any], made: MadeObservation
 
 
 def _versions(macaulay2: str) -> dict[str, str]:
-    """Return the versions of all programs by name; ``macaulay2`` is that of Macaulay2."""
+    """Return {name: version} for all programs that a certificate reports.
+
+    ``macaulay2`` is the version of Macaulay2, or "none" if it was not needed.
+    """
     packages = {name: metadata.version(name) for name in ("sympy", "python-flint")}
     return {
         "macaulay2": macaulay2,

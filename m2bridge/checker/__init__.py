@@ -106,20 +106,20 @@ def global_verdict(
 ) -> dict[str, Any]:
     """Return the verdict on a statement that predicts a number, several numbers, or yes or no.
 
-    It is CONFIRMED if the observed value is the predicted one, and REFUTED if it is not.
-    ``hypothesis`` is the first hypothesis that fails, or None; if one fails, the verdict is
-    NOT_APPLICABLE. ``predicted`` is None where the statement has no meaning, and ``observed`` is
-    None if the value was not decided or would be too large to compute; if one of them is None, the
-    verdict is UNDECIDED. Several numbers are predicted as a list, and observed as a dictionary: for
-    the name of each method the list of numbers that it finds, None for a number that it does not
-    find.
+    It is CONFIRMED if the observed value is the predicted one, and REFUTED if it is not; a
+    statement about special fibres is CONFIRMED also if none is observed. ``hypothesis`` is the
+    first hypothesis that fails, or None; if one fails, the verdict is NOT_APPLICABLE. ``predicted``
+    is None where the statement has no meaning, and ``observed`` is None if the value was not
+    decided or would be too large to compute; if one of them is None, the verdict is UNDECIDED.
+    Several numbers are predicted as a list, and observed as a dictionary: for the name of each
+    method the list of numbers that it finds, None for a number that it does not find.
     """
     # a statement about special fibres is true where there are none
     vacuous = words.observable == "special_fibre_points" and observed == 0
     if observed is None or predicted is None:
         outcome = "UNDECIDED"
     elif isinstance(predicted, Sequence) and isinstance(observed, Mapping):
-        outcome = of_several(predicted, observed)
+        outcome = outcome_of_several(predicted, observed)
     elif vacuous or observed == predicted:
         outcome = "CONFIRMED"
     else:
@@ -127,11 +127,13 @@ def global_verdict(
     return verdict(words, hypothesis, outcome, predicted=predicted, observed=observed)
 
 
-def of_several(predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]) -> str:
+def outcome_of_several(
+    predicted: Sequence[int], observed: Mapping[str, Sequence[int | None]]
+) -> str:
     """Return CONFIRMED, REFUTED or UNDECIDED for several numbers, observed by several methods.
 
-    ``observed`` has the numbers by the name of the method, None for one that it did not find.
-    The statement is refuted if a method finds a different number, or a different count of numbers.
+    ``observed`` maps the name of a method to its numbers, None for one that it did not find. The
+    statement is refuted if a method finds a different number, or a different count of numbers.
     Otherwise one method that finds all numbers confirms it. In all other cases the outcome is
     UNDECIDED.
     """

@@ -23,10 +23,10 @@ def drop_unit_vectors(
 ) -> tuple[list[dict[int, int]], list[int]]:
     """The matrix without the columns whose unit vectors are seen to be in the span of its rows.
 
-    A row is {column: nonzero entry}. Returned are the rows in the columns that stay, with these
-    numbered from 0, and without rows of zeros; and these columns by their former numbers. Each
-    column that is left out has made the rank one less, so the number of columns less the rank does
-    not change.
+    A row is {column: nonzero entry}, and ``columns`` are the numbers of all columns. Returned are
+    the rows in the columns that stay, with these numbered from 0, and without rows of zeros; and
+    the former numbers of these columns, increasing. Each column that is left out makes the rank one
+    less, so the number of columns less the rank does not change.
     """
     all_rows = list(rows)
     columns_left = _columns_left(all_rows, columns)
@@ -42,9 +42,9 @@ def drop_unit_vectors(
 def _columns_left(rows: Sequence[Mapping[int, int]], columns: Iterable[int]) -> list[int]:
     """The columns whose unit vectors are not seen to be in the span of the rows, increasing.
 
-    A row is {column: nonzero entry}. One with a single entry says that the unit vector of its
-    column is in the span, so this column can be left out of all rows, which may leave others with a
-    single entry; and so on.
+    A row is {column: nonzero entry}. A row with a single entry shows that the unit vector of its
+    column is in the span, so this column can be left out of all rows; then further rows may have a
+    single entry, and so on.
     """
     columns_left = set(columns)
     count_before = -1  # so that there is a first round
@@ -97,7 +97,7 @@ class RowsLeft:
         heapify(self.by_length)
 
     def pop_shortest(self) -> dict[int, int] | None:
-        """Take out the shortest of the rows that are not zero, and return it; None if all are."""
+        """Take out the shortest row that is not zero, and return it; None if all left are zero."""
         while self.by_length:
             length, number = heappop(self.by_length)
             row = self.rows.get(number)

@@ -80,7 +80,7 @@ class VerifyResult:
         return self.accepted or self.outcome == "program-not-checked"
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return a dictionary for ``json.dumps``: the fields of the result, by name."""
         return asdict(self) | {"remarks": list(self.remarks)}
 
 
@@ -165,7 +165,7 @@ def _result_of_wrong_value(
     """Return the result ``outcome`` for a certificate whose first wrong value is ``wrong_value``.
 
     If another release wrote the certificate, the outcome is ``other-release`` instead: only that
-    release can decide whether the stored values are right. A wrong digest is rejected in any case.
+    release can decide whether the stored values are right. If a digest is wrong, ``outcome`` stays.
     (A forged certificate may name another release; it is then refused as ``other-release``, and
     never accepted.)
     """
@@ -254,7 +254,7 @@ def _broken_seal(certificate: Certificate, family: FamilyChecker) -> Difference 
     The digests must be those of the stored texts, the release must be given, the name must be that
     of the case, and the field must be QQ.
     """
-    # an empty release is none, which is shown as false where true was expected
+    # a certificate without a release is shown as "false", where "true" was expected
     return (
         _broken_digest(certificate)
         or difference(bool(certificate.release), True, "reported.versions.m2bridge")
@@ -292,9 +292,9 @@ def _first_difference(
 def _with_hypotheses(answer: dict[str, Any], family: FamilyChecker) -> dict[str, Any]:
     """Return a stored answer in which hypotheses have their present words.
 
-    In one case a verdict has one hypothesis. For all sizes it has lists ``not_applicable`` or
-    ``outside``, whose entries have a hypothesis each. The answer is unchecked: what has another
-    form is left as it is.
+    A verdict on one case has at most one hypothesis. A verdict for all sizes has lists
+    ``not_applicable`` or ``outside``, whose entries have a hypothesis each. The answer is
+    unchecked: what has neither form is left as it is.
     """
     verdicts = answer.get("verdicts")
     if not isinstance(verdicts, list):

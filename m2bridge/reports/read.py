@@ -14,7 +14,7 @@ from typing import Any
 
 from m2bridge._version import __version__
 from m2bridge.batch.store import SUFFIX, Unanswered
-from m2bridge.certificates.form import Certificate, read, text_of
+from m2bridge.certificates.form import Certificate, read, text_of_file
 from m2bridge.certification.make import program_difference, question_of
 from m2bridge.convert.bounded_io import read_json
 from m2bridge.errors import CertificateError, ConversionError, InvalidCaseError, TooLargeError
@@ -155,7 +155,7 @@ class _Contents:
         CertificateError, ConversionError, OSError, ValueError, RecursionError
             If it cannot be used, or there is another about the same question and case.
         """
-        rows = outcome_rows(read_json(text_of(path)), name)
+        rows = outcome_rows(read_json(text_of_file(path)), name)
         _register_file_name(rows, SUFFIX, self.files)  # raises for a second answer
         self.unanswered.extend(rows)
 

@@ -155,7 +155,7 @@ def observe_closure(model: SingleLayerAttention) -> Closure:
 
 
 def closure_program(model: SingleLayerAttention) -> Script:
-    """Return the program of the elimination over QQ."""
+    """Return the program of the elimination over QQ, in the coordinates of the model."""
     return closure_script(as_model(model), field=QQ)
 
 
@@ -320,6 +320,7 @@ def observe_equations(model: SingleLayerAttention) -> CertifiedEquations:
     equations = implicitize(multigraded_attention(model), degree_for(model))
     # a certificate says all or nothing
     if equations.stopped_early:
+        # the TimeLimitError of the limit that was reached
         raise clock().late(f"degree {equations.max_degree + 1}")
     if not equations.exact:
         raise MethodUnavailableError("a rank over QQ was not found")
@@ -367,7 +368,8 @@ def _representations(
 def are_polar_degrees_within_reach(model: SingleLayerAttention) -> bool:
     """Return whether t, d ≥ 2, as the theorem needs, and the case is not too large.
 
-    That is, orbits are few enough to be observed, and so is the dimension of the closure.
+    That is, orbits are few enough to be observed, and the dimension of the closure is at most
+    MAX_POLAR_DIMENSION.
     """
     if why_not_two_dimensions(model) or not are_loci_observed(model):
         return False
@@ -394,7 +396,10 @@ def observe_polar_degrees(model: SingleLayerAttention) -> PolarDegrees:
 
 
 def polar_content(model: SingleLayerAttention, observed: PolarDegrees) -> Content:
-    """Return the polar degrees, and the strata of the source on which they rely."""
+    """Return the polar degrees, and the strata of the source on which they rely.
+
+    ``observed`` is a result of :func:`observe_polar_degrees`, so that it names a theorem.
+    """
     names = ("polar_degrees", "generic_ed_degree", "dual_dimension", "dual_degree")
     data = observed.to_json()
     loci = []

@@ -130,8 +130,9 @@ class Attention(Family[SingleLayerAttention]):
 
         Statements about generators are decided only for the sizes whose core is one of a list of
         small ones. If all of ``statements`` are about generators or the Hilbert function, the
-        result is a ``GeneratorsOfAllSizes``, which names the latter as not stated for all sizes.
-        For all other lists the result is an ``AllSizes``, which names both kinds as not stated.
+        result is a ``GeneratorsOfAllSizes``, which names statements about the Hilbert function as
+        not stated for all sizes. For all other lists the result is an ``AllSizes``, which names
+        both kinds as not stated.
 
         Raises MethodUnavailableError if the result would decide none of them.
         """

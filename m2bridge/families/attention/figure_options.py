@@ -39,7 +39,8 @@ def read_angle(text: str) -> float:
 def read_interval(text: str) -> tuple[Fraction, Fraction]:
     """Return the ends (low, high) of an interval such as ``-1..1``.
 
-    Raises ValueError, with a message for the user, if the text is not of this form.
+    Whether low < high is checked where the interval is used. Raises ValueError, with a message for
+    the user, if the text is not of this form.
     """
     first, _, last = text.partition("..")
     try:
@@ -49,7 +50,7 @@ def read_interval(text: str) -> tuple[Fraction, Fraction]:
 
 
 def read_assignments(text: str) -> dict[str, Expr]:
-    """Return the values of coordinates by name, from a text: ``c_1_1_1_1=1, c_1_1_2_2=-w``.
+    """Return {coordinate: value} from a text such as ``c_1_1_1_1=1, c_1_1_2_2=-w``.
 
     A value is a number, or a polynomial in variables of any names, over QQ. Raises ValueError, with
     a message for the user, if the text is not of this form or a coordinate has two values.

@@ -125,7 +125,8 @@ class OrbitNode:
     def state(self) -> str:
         """The state that the mark shows: ``boundary``, ``singular``, ``smooth`` or ``undecided``.
 
-        A boundary point is marked as such whether it is singular or not.
+        A boundary point is marked as such whether it is singular or not. Where it is not decided
+        whether the points are boundary points, the state is that of ``singular``.
         """
         if self.boundary:
             return "boundary"
@@ -205,7 +206,12 @@ class OrbitDiagram(picture.PictureResult):
         return Sheet(title, [Facts(lines), Table(HEADER, rows), Picture(self.page_svg)])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the orbits, and the names [low, high] of orbits of which high covers low."""
+        """Return a dictionary for ``json.dumps``.
+
+        In addition to the case, the field QQ, the version and the seconds it has ``orbits``, the
+        fields of each node; ``covers``, a pair [low, high] of names for each orbit ``high`` that
+        covers an orbit ``low``; and ``unfinished``, None if all orbits were observed.
+        """
         version = self.engine_version or None
         return result_json(self.model.to_json(), "QQ", version, self.seconds) | {
             "orbits": [asdict(node) for node in self.nodes],
@@ -267,6 +273,10 @@ class OrbitDiagram(picture.PictureResult):
 @computation
 def orbit_diagram(model: SingleLayerAttention, **options: Unpack[RunOptions]) -> OrbitDiagram:
     """Observe all orbits of a case, and order them by inclusion of closures.
+
+    ``engine`` is a session of Macaulay2, by default that of the enclosing ``with`` block, else the
+    one shared in the process. ``timeout`` is a number of seconds, by default no limit but that of
+    an enclosing block.
 
     Raises
     ------
@@ -339,7 +349,7 @@ def covers(nodes: Sequence[OrbitNode]) -> tuple[tuple[OrbitNode, OrbitNode], ...
     pairs = []
     for high in nodes:
         below_high = [node for node in nodes if node.is_below(high)]
-        # an orbit that is below another one of these orbits has this other one in between
+        # if one of these orbits is below a second one, the second one is between it and ``high``
         maximal = [low for low in below_high if not any(map(low.is_below, below_high))]
         pairs += [(low, high) for low in maximal]
     return tuple(pairs)
@@ -455,7 +465,9 @@ def figure_1(
     elevation, azimuth : float
         The viewing angles above the horizontal plane and around the vertical axis, in degrees.
     engine : Engine, optional
+        A session of Macaulay2; default: that of the enclosing ``with`` block, else the shared one.
     timeout : float, optional
+        Seconds for the whole computation; default: no limit but that of an enclosing block.
 
     Raises
     ------

@@ -161,7 +161,7 @@ class SingleLayerAttention(LayerSizes, Model):
         """Return a map with the same image, whose parameters are weights without relations.
 
         The weights are A and V for α = d, where A is any matrix; for α < d they are K, Q and V,
-        with α rows in K and Q, the fewest that give all A of rank α.
+        with α rows in K and Q, the fewest that give all A of rank at most α.
         """
         from m2bridge.families.attention.orbits.parametrization import free_parametrization
 
@@ -186,8 +186,8 @@ class SingleLayerAttention(LayerSizes, Model):
     def grading(self) -> tuple[DegreeVector, ...] | None:
         """Return the multidegree of each coordinate: (e_k, e_i, e_p + e_q) for c_k_i_p_q.
 
-        It is one tuple of d' + d + d integers. ``None`` for full coordinates, for which no grading
-        is implemented.
+        With unit vectors e it is one tuple of d' + d + d integers. ``None`` for full coordinates,
+        for which no grading is implemented.
         """
         from m2bridge.families.attention.orbits.parametrization import grading
 
@@ -211,7 +211,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return from_multidegrees(self, counts)
 
     def symmetries(self) -> tuple[dict[str, str], ...]:
-        """Return generators of the permutations of the indices, as maps of parameters by name.
+        """Return generators of the permutations of the indices, each as {parameter: its image}.
 
         The parameters are those of :meth:`free_parametrization`; one generator maps A_1_1 to
         A_1_2, A_1_2 to A_1_1, and so on.
@@ -340,7 +340,7 @@ class SingleLayerAttention(LayerSizes, Model):
         polynomials = None
         if self.coordinates == "reduced":
             polynomials = partial(highest_weights.generators_as_terms, self)
-        # functions that compute on demand, each with the case as its first argument
+        # functions that compute on demand; their first argument, the case, is given already
         return Core(
             name=str(CoreSize.of(self)),
             hilbert_series=partial(representations.hilbert_series, self),
@@ -448,7 +448,8 @@ class SingleLayerAttention(LayerSizes, Model):
 
         # All certificates of a case share its observations, so these have the polar degrees too.
         polar = certified or "polar_degrees" in observables
-        # A certificate has no bounds by equations: they take longer than all that it has.
+        # A certificate has no bounds by equations: they take longer than all that it has. Partial
+        # results are what was found until a limit was reached.
         observations = observe(self, partial=not certified, equations=not certified, polar=polar)
         if certified:
             return observations.certified()
@@ -476,7 +477,7 @@ class SingleLayerAttention(LayerSizes, Model):
         with importing():
             from m2bridge.families.attention.training.observed import observe_types
 
-        head_dim = None  # values are V alone
+        head_dim = None  # for types of (K, Q, V), which have no O
         if EXPOSED_TYPES_OF_HEADS in observables:
             # O has as many columns as K has rows
             head_dim = self.a
@@ -509,15 +510,19 @@ class SingleLayerAttention(LayerSizes, Model):
     def by_fibres(self) -> LocusFindings:
         """Return findings about the singular locus, by the fibres of the parametrization.
 
-        Where the parametrization is birational, a point of the closure is smooth if and only if its
-        fibre is one reduced point and the variety of weights is smooth there.
+        Only for models for which :meth:`no_fibres` gives no reason: their parametrization is
+        birational, so a point of the closure is smooth if and only if its fibre is one reduced
+        point and the variety of weights is smooth there.
         """
         from m2bridge.families.attention.observations.observe import by_fibres
 
         return by_fibres(self)
 
     def by_bounds(self) -> LocusFindings:
-        """Return findings about the singular locus, by tangent vectors and low equations."""
+        """Return findings about the singular locus, by bounds for tangent dimensions at the orbits.
+
+        They are lower bounds by tangent vectors, and upper bounds by equations of low degree.
+        """
         from m2bridge.families.attention.orbits.singular_orbits import by_bounds
 
         return by_bounds(self)
@@ -537,7 +542,11 @@ class SingleLayerAttention(LayerSizes, Model):
         return by_orbits(ideal, dimension, self, self.polynomial_map)
 
     def orbit_closure(self, orbit: Orbit) -> PolynomialMap:
-        """Return a parametrization of the Zariski closure of the orbit, in these coordinates."""
+        """Return a map to the coordinates of this model whose image is dense in an orbit's closure.
+
+        For an orbit (r, s, m) its parameters are the entries of vectors b_p, q_p and h_k with A = Σ
+        b_p q_pᵀ, of r summands, and V = Σ h_k u_kᵀ, of s, where the u_k are among the b.
+        """
         from m2bridge.families.attention.orbits.parametrization import orbit_closure_map
 
         return orbit_closure_map(orbit, self, self.coordinates)
@@ -566,7 +575,7 @@ class SingleLayerAttention(LayerSizes, Model):
         return None
 
     def without_real_weights(self) -> WithoutRealWeights | None:
-        """Return a criterion for functions without real weights; ``None`` for one token."""
+        """Return conditions for points without real weights; ``None`` for one token."""
         from m2bridge.families.attention.orbits.fibres import without_real_weights
 
         if self.t == 1:

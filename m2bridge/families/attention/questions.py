@@ -87,7 +87,7 @@ class ClosureQuestion(ComputedQuestion[SingleLayerAttention, "Closure"]):
         return model.coordinate_count <= MAX_ELIMINATED_COORDINATES
 
     def trusts_program(self, model: SingleLayerAttention) -> bool:
-        """Return whether t = 1: then the ideal may be recomputed only up to a degree."""
+        """Return whether t = 1: then a checker may recompute the ideal only up to a degree."""
         return model.t == 1
 
 
@@ -123,7 +123,7 @@ class EquationsQuestion(ComputedQuestion[SingleLayerAttention, "CertifiedEquatio
         """Return an answer in words: degrees of generators, and values of the Hilbert function.
 
         The words also say whether there can be generators of higher degrees than those that were
-        computed.
+        computed. ``answer`` has the fields that ``equations_content`` in ``closure_answers`` gives.
         """
         from m2bridge.convert.printing import degree_summary
 

@@ -199,10 +199,10 @@ def is_birational(shape: LayerSizes) -> bool:
 
 
 def hilbert_formula_is_too_large(shape: LayerSizes) -> bool:
-    """Whether the formula for the Hilbert function is too large in low degrees, for t ≥ 2.
+    """Whether d ≥ 4, d' ≥ 2, α ≥ 2: then no Hilbert function is predicted, for t ≥ 2.
 
-    It was seen to be at (d, d', a) = (4, 2, 2), in the degrees 2, 3 and 4; so nothing is predicted
-    for d ≥ 4, d' ≥ 2, α ≥ 2. The formula is ``ideal.sections.predicted_hilbert_function``.
+    The formula, ``ideal.sections.predicted_hilbert_function``, was seen to be too large at (d, d',
+    a) = (4, 2, 2), in the degrees 2, 3 and 4.
     """
     return shape.d >= 4 and shape.d_out >= 2 and shape.alpha >= 2
 

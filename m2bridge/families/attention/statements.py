@@ -95,7 +95,7 @@ def _preimages_of_rank_one(orbit: Orbit, shape: LayerSizes) -> Value:
 
 
 def _one_preimage(orbit: Orbit, shape: LayerSizes) -> Value:
-    """Predict the fibre where A or V has a larger rank, by Theorem 3.2: one point."""
+    """Predict the fibre where A or V has a rank above 1, by Theorem 3.2: the representative."""
     return Preimages(frozenset({representative(orbit, shape)}))
 
 
@@ -148,7 +148,8 @@ def _generators(shape: LayerSizes) -> Value | None:
 def _generator_degrees(shape: LayerSizes) -> Value | None:
     """Predict the degrees of minimal generators of the ideal of the closure.
 
-    Their numbers are not compared. ``None`` for one token.
+    Only the degrees are predicted, not how many generators there are of each. ``None`` for one
+    token.
     """
     # imported late: it loads SymPy
     from m2bridge.families.attention.ideal.values_by_degree import predicted_degrees

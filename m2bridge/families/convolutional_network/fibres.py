@@ -115,7 +115,7 @@ def fibres_script(network: FilterSizes, types: Sequence[ZeroType]) -> Script:
 
 
 def _weight_names(network: FilterSizes) -> list[list[str]]:
-    """Return for each filter the names of its entries in Macaulay2: ``w_(1,1)``, ``w_(1,2)``, …."""
+    """Return for each filter the names of its entries in Macaulay2: ``w_(i,1)``, … for filter i."""
     names = []
     for i, size in enumerate(network.filters, 1):
         names.append([f"w_({i},{a})" for a in range(1, size + 1)])

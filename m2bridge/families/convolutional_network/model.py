@@ -89,7 +89,7 @@ class ConvolutionalNetwork(FilterSizes):
         return layer_chain(self).parametrization()
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the dimension by the formula for all sizes."""
+        """Return one expectation: the dimension by the formula, which is stated for all sizes."""
         source = "Σ k_i − (L − 1) (docs/convolutional-networks.md)"
         return (Expectation(stated_dimension(self), source),)
 
@@ -102,11 +102,11 @@ class ConvolutionalNetwork(FilterSizes):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return the gradient by all weights of ⟨g, z_L⟩ for each input x and its covector g.
+        """Return the gradient of ⟨g, z_L⟩ with respect to the weights, for each input x and its g.
 
-        It is modulo the prime, w_1 first; g has one entry, as the network has one output.
-        With y_0 = x, z_i = w_i * y_{i−1} and y_i = z_i^r: if g is the derivative by z_i, then the
-        derivative by the entry a of w_i is Σ_j g_j y_{j+a−1}, and that by y_j is Σ_a w_a g_{j−a+1}.
+        ``parameters`` are the weights at which it is taken, the entries of w_1 first, and a
+        gradient is a list of residues modulo the prime in the same order. ``covectors`` has a g for
+        each x in ``inputs``; g has one entry, as the network has one output.
         """
         filters = []
         start = 0
@@ -119,17 +119,18 @@ class ConvolutionalNetwork(FilterSizes):
         return gradients
 
     def _gradient(self, filters: Sequence[Row], x: Row, g: Row, prime: int) -> list[int]:
-        """Return the gradient of ⟨g, z_L⟩ by all weights, w_1 first, modulo the prime.
+        """Return the gradient of ⟨g, z_L⟩ with respect to all weights, w_1 first, modulo the prime.
 
-        ``x`` is the input, ``g`` the covector on the output, and ``filters`` are the w_i. If g is
-        the derivative by z_i = w_i * y_{i−1}, that by the entry a of w_i is Σ_j g_j y_{j+a−1}, and
-        that by the entry j of y_{i−1} is Σ_a w_a g_{j−a+1}.
+        ``x`` is the input, ``g`` the covector on the output, and ``filters`` are the w_i. Let s be
+        ⟨g, z_L⟩ and g_j = ∂s/∂z_j for the entries z_j of z_i = w_i * y_{i−1}. Then ∂s/∂w_a is Σ_j
+        g_j y_{j+a−1} for the entry a of w_i, and ∂s/∂y_j is Σ_a w_a g_{j−a+1} for the entry j of
+        y_{i−1}.
         """
         gradient: list[int] = []
         # the last layer comes first
         for w, y, slopes in reversed(self._layers_at(filters, x, prime)):
-            # At the beginning of this step g is the derivative by z_i, at the end that by z_{i−1}.
-            # In the first layer y_0 = x is no power, all slopes are 0, and g is not used any more.
+            # At the beginning of this step g is ∂s/∂z_i, at the end ∂s/∂z_{i−1}. In the first layer
+            # y_0 = x is no power, all slopes are 0, and g is not used any more.
             by_filter = [sum(map(mul, g, y[a : a + len(g)])) % prime for a in range(len(w))]
             gradient = by_filter + gradient
             by_y = [0] * len(y)
@@ -191,8 +192,8 @@ class LayerAtInput(NamedTuple):
     y : list of int
         The input y_{i−1} of the layer.
     slopes : list of int
-        For each entry of y_{i−1} = z_{i−1}^r the derivative r z_{i−1}^(r−1) by that of z_{i−1}; 0
-        for the first layer, whose input y_0 = x is no power.
+        For each entry z^r of y_{i−1}, where z is that of z_{i−1}, its derivative r z^(r−1); 0 for
+        the first layer, whose input y_0 = x is no power.
     """
 
     w: Row
@@ -221,8 +222,8 @@ def _map_layer(network: FilterSizes, i: int, inputs: tuple[str, ...]) -> Layer:
     """Return layer i of a network, counted from 1, as a polynomial map of variables with names.
 
     ``inputs`` are the names of the outputs of the layer before it, or of the inputs of the network
-    for i = 1. The outputs are the sums z_i_j, or f for the last layer. The activation belongs to
-    the layer behind it, so that layers compose to the network.
+    for i = 1. The outputs are the sums z_i_j, or f for the last layer. Layer i begins with the
+    activation of layer i − 1, so that layers compose to the network.
     """
     from m2bridge.algebra.field import QQ
     from m2bridge.algebra.polynomial_map import PolynomialMap

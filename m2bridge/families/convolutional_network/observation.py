@@ -85,7 +85,7 @@ class ObservedConvolution(Observed):
             return self.rank.exact
         if observable == "degree":
             return self.degree
-        # none were computed
+        # "fibres" or "singular"; None if no fibres were computed
         if not self.fibre_lengths:
             return None
         numbers = self.fibre_lengths
@@ -100,7 +100,7 @@ class ObservedConvolution(Observed):
         return self.unfinished or self.reason or f"{observable}: not observed"
 
     def numbers(self) -> dict[str, int]:
-        """Return the numbers that were found, by their names in a certificate."""
+        """Return the numbers that were found, keyed by their names in a certificate."""
         numbers = {
             "dimension": self.rank.exact,
             "source_degree": self.source_degree,
@@ -172,7 +172,7 @@ def observe(
         wanted_observables = BY_ENGINE & set(observables)
         if not wanted_observables or network.degree == 1:
             return ObservedConvolution(model=network, rank=rank, seconds=timer.seconds)
-        # further fields of the observation by their names: the degree of the source and the lengths
+        # further fields of the observation, {name: value}: the degree of the source and the lengths
         # of fibres, or why they are missing
         fields: dict[str, Any] = {}
         try:
@@ -231,7 +231,7 @@ def source_degree(network: FilterSizes) -> int:
     """
     # Σ(k_i − 1)
     dimension = network.input_count - 1
-    # the coefficients of a power of the hyperplane class by exponents of the h_i; at first 1
+    # power[exponents of the h_i] = the coefficient in a power of the hyperplane class; at first 1
     power = {(0,) * len(network.filters): 1}
     for _ in range(dimension):
         next_power: dict[tuple[int, ...], int] = {}

@@ -52,7 +52,7 @@ def polar_degrees(network: FilterSizes) -> tuple[int, ...]:
 
     By theorem-convolutional-polar δ_j = Σ_i (−1)^(m−i) C(i + 1, j + 1) ∫ c_(m−i)(X) h^i, over i
     from j to m. Here X = Π P^(k_i − 1) is the source, c_(m−i)(X) its Chern class of this degree,
-    and h the hyperplane class of the closure.
+    and h the hyperplane class of the closure, pulled back to X.
     """
     integrals = chern_integrals(network)
     m = len(integrals) - 1

@@ -113,7 +113,7 @@ class FilterSizes(DifferentiableModel):
         return f"polynomial convolutional network of {shape}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case."""
+        """Return the numbers of the case, such as ``{"filters": [3, 2], "degree": 2}``."""
         return {"filters": list(self.filters), "degree": self.degree}
 
     @property
@@ -140,6 +140,7 @@ class FilterSizes(DifferentiableModel):
     @property
     def function_degree(self) -> int:
         """The degree r^(L−1) of the output as a form in the inputs."""
+        # it is the degree in the entries of w_1, too
         return self.weight_degrees[0]
 
     def check_expandable(self) -> None:
@@ -162,11 +163,11 @@ class FilterSizes(DifferentiableModel):
     def zero_type_count(self) -> int:
         """The number of types of zeros: the sum of 1 + Σ e_i over all e with e_i < k_i."""
         choices = prod(self.filters)
-        # the average of Σ e_i is half of its largest value
+        # the average of Σ e_i is half of its largest value, as e ↦ (k_i − 1 − e_i) permutes them
         return choices + choices * sum(size - 1 for size in self.filters) // 2
 
     def zero_types(self) -> Iterator[ZeroType]:
-        """Yield all types of zeros, that of filters without zeros first."""
+        """Yield all types of zeros (e, P), 0 ≤ P ≤ Σ e_i, that of filters without zeros first."""
         for zeros in product(*(range(size) for size in self.filters)):
             for leading in range(sum(zeros) + 1):
                 yield ZeroType(zeros, leading)

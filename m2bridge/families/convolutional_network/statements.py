@@ -52,7 +52,7 @@ def distributions(zeros: ZeroType) -> int:
     p_i is the number of zeros in front of filter i. Their number is the coefficient of T^P in the
     product of all 1 + T + … + T^(e_i).
     """
-    # of the product of the first factors, by exponents of T
+    # coefficients[n] = that of T^n in the product of the first factors
     coefficients = [1]
     for e_i in zeros.zeros:
         new_coefficients = [0] * (len(coefficients) + e_i)
@@ -66,8 +66,8 @@ def distributions(zeros: ZeroType) -> int:
 def stated_singular(network: FilterSizes) -> Numbers | None:
     """Predict for each type of zeros 1 if its general functions are singular points, else 0.
 
-    They are singular if zeros can be moved between filters, so that there are further preimages.
-    ``None`` if there are too many types.
+    They are singular if zeros can be moved between filters, by :func:`opposite_zeros`. ``None`` if
+    there are too many types.
     """
     if network.zero_type_count > MAX_ZERO_TYPES:
         return None
@@ -77,9 +77,10 @@ def stated_singular(network: FilterSizes) -> Numbers | None:
 def opposite_zeros(zeros: ZeroType) -> bool:
     """Return whether one filter begins with a zero and a different one ends with a zero.
 
-    That is so for one placement of the zeros, that of :meth:`ZeroType.placed`, if it is for any. (A
-    zero can then be moved to the end of the one filter and a zero to the front of the other, which
-    keeps the function; so the function has further preimages.)
+    It is asked of filters with the placement of :meth:`ZeroType.placed`, which fills the first
+    filters in front: if any placement of the type has such a pair of filters, this one has. Then a
+    zero of the one filter can be moved to its end, and a zero of the other to its front, which
+    keeps the function; so the function has further preimages.
     """
     places = zeros.placed()
     for i, (in_front, _) in enumerate(places):

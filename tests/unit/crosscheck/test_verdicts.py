@@ -19,7 +19,7 @@ from m2bridge.algebra.hilbert_series import HilbertSeries
 from m2bridge.algebra.polynomial_map import same_span
 from m2bridge.certificates.form import Content, read
 from m2bridge.certification.make import question_of
-from m2bridge.checker import global_verdict, of_several
+from m2bridge.checker import global_verdict, outcome_of_several
 from m2bridge.crosscheck.scope import NO_ORBIT, NONE_SPECIAL, OrbitwiseComparison
 from m2bridge.crosscheck.verdict import Verdict, compare
 from m2bridge.errors import ContradictionError, InvalidCaseError
@@ -329,7 +329,7 @@ def test_a_wrong_number_is_no_certificate_of_the_checker(
             assert decided() == "REFUTED"
     evidence = certificate.evidence | {"degree": right[0] + 1}
     found = checker._observed_in_case("polar_degrees", Case(**certificate.case), evidence)
-    assert of_several(right, found) == "REFUTED"  # type: ignore[arg-type]
+    assert outcome_of_several(right, found) == "REFUTED"  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

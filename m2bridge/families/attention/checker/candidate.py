@@ -57,10 +57,10 @@ class Candidate:
         return Counter(g.total_degree() for g in self.generators)
 
     def values_at_random_weights(self, seed: int) -> list[int]:
-        """The coordinates of a point of the closure: those of weights that are random integers.
+        """The coordinates of a point of the closure, the function of random integer weights.
 
-        They are in the order of the variables. The weights, and so the point, are determined by
-        ``seed``.
+        They are integers, in the order of the variables of the ring. The weights, and so the point,
+        are determined by ``seed``.
         """
         random = Random(seed)
         number_of_weights = self.images[0].context().nvars()
@@ -71,8 +71,8 @@ class Candidate:
 def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
     """The ideal J with generators of these texts, or a difference.
 
-    ``texts`` is what a certificate has as generators, perhaps no list. A difference if a text is no
-    nonzero polynomial in the names of the coordinates, or not homogeneous.
+    ``texts`` is what a certificate has as generators. A difference if it is not a list of texts, or
+    a text is not a nonzero polynomial in the names of the coordinates, or is not homogeneous.
     """
     try:
         polynomials = algebra.read(texts, names_of_coordinates(case))
@@ -85,7 +85,7 @@ def candidate_of(case: Case, texts: Any) -> Candidate | Difference:
     if not all(map(_is_homogeneous, generators)):
         return Difference("homogeneous generators", "inhomogeneous ones", "homogeneous ones")
     images = _images(case)
-    first_index, *other_indices = images
+    first_index, *other_indices = images  # the keys, in the order of certificates
     indices = [*other_indices, first_index]
     return Candidate(
         case=case,
@@ -109,7 +109,7 @@ def _with_first_variable_last(terms: dict[tuple[int, ...], int]) -> dict[tuple[i
 
 @lru_cache(maxsize=1)
 def _images(case: Case) -> dict[Index, Any]:
-    """The coordinates as polynomials in generic weights, by index, in the order of certificates."""
+    """{index: coordinate as a polynomial in generic weights}, in the order of certificates."""
     return cases.images(case.d_out, case.d, case.d, case.alpha, case.t)
 
 

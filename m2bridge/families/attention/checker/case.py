@@ -107,7 +107,9 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def function(*pairs: Pair) -> Function:
-    """The sum of f(A, V) over pairs (A, V), as its nonzero coordinates by their indices.
+    """The sum of f(A, V) over pairs (A, V): its nonzero coordinates, keyed by their indices.
+
+    The entries of A and V are integers, or polynomials of one ring.
 
     A_pi V_kq occurs in one coordinate only, the coefficient of y_p y_q in l_i v_k; so
     c_{k,i,p,p} = A_pi V_kp, and for p < q c_{k,i,p,q} = A_pi V_kq + A_qi V_kp. As f is bilinear,
@@ -125,7 +127,7 @@ def function(*pairs: Pair) -> Function:
 
 
 def drop_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The entries of a matrix or a function that are not zero, by their indices."""
+    """The entries of a matrix or a function that are not zero, keyed by their indices."""
     return {index: x for index, x in entries.items() if x}
 
 
@@ -133,7 +135,7 @@ def drop_zeros(entries: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def multiply(left: Sparse, right: Sparse) -> Sparse:
-    """The product of two sparse matrices."""
+    """The product of two sparse matrices, of which zero entries are left out."""
     # {row: [(column, entry), …]}
     rows_of_right: dict[int, list[tuple[int, Any]]] = {}
     for (j, column), y in right.items():
@@ -176,9 +178,10 @@ def first_rows(matrix: Sparse, count: int) -> Sparse:
 
 
 def identity(size: int) -> Sparse:
-    """The matrix with ones at (i, i) for i < size, of any numbers of rows and columns from size on.
+    """The matrix with ones at (i, i) for i < size, and zeros elsewhere.
 
-    Its columns, and its rows, are the first unit vectors.
+    It may have any number of rows and of columns, both at least ``size``: a sparse matrix does not
+    say them. Its first columns, and its first rows, are the first unit vectors.
     """
     return {(i, i): 1 for i in range(size)}
 
@@ -292,9 +295,9 @@ def real_family_has_no_real_weights() -> bool:
     """Whether real functions exist that have no real weights and tend to the orbit (1, 1, 1).
 
     The function with l_1 = y_1 + iεy_2 and v_1 = y_1 − iεy_2, i² = −1, and all other l_i and v_k
-    zero, is one for each real ε ≠ 0. It is real if l_1 v_1 = y_1² + ε²y_2², and this is what is
-    computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε². For weights of this function with A_11 = V_11
-    = 1 these coordinates are A_21 + V_12 and A_21 V_12. So V_12 is a root of T² + ε², and the
+    zero, is such a function for each real ε ≠ 0. It is real if l_1 v_1 = y_1² + ε²y_2², and this is
+    what is computed: c_{1,1,1,2} = 0 and c_{1,1,2,2} = ε². For weights of this function with A_11 =
+    V_11 = 1 these coordinates are A_21 + V_12 and A_21 V_12. So V_12 is a root of T² + ε², and the
     weights are not real. The limit for ε = 0, where l_1 v_1 = y_1², is in the orbit (1, 1, 1)
     (docs/mathematics.md#proposition-boundary).
 
@@ -304,8 +307,8 @@ def real_family_has_no_real_weights() -> bool:
     i, epsilon = ring(2).gens()
     coefficient_of_y1_y2 = i * epsilon + (-i * epsilon)
     coefficient_of_y2_y2 = (i * epsilon) * (-i * epsilon)
-    is_real = coefficient_of_y2_y2 - epsilon**2 == -(i**2 + 1) * epsilon**2
-    return bool(coefficient_of_y1_y2 == 0 and is_real)
+    is_epsilon_squared = coefficient_of_y2_y2 - epsilon**2 == -(i**2 + 1) * epsilon**2
+    return bool(coefficient_of_y1_y2 == 0 and is_epsilon_squared)
 
 
 @cache
@@ -339,13 +342,13 @@ def products_determine_functions() -> bool:
 def images(
     rows: int, columns: int, variables: int, alpha: int, t: int = 2
 ) -> dict[tuple[int, ...], Any]:
-    """The coordinates of generic weights as polynomials in the entries of these, by their indices.
+    """The coordinates of generic weights, keyed by their indices: polynomials in the entries.
 
     The indices (k, i, p, q), or (k, p, q, r) for t = 1, are in increasing order. V is a matrix of
     ``rows`` × ``variables``, and A one of ``variables`` × ``columns``; for a case these numbers are
-    d', d and d. Columns of A after the first α are combinations of the first α, which is so on a
-    dense part of the matrices of rank ≤ α. So a polynomial in the coordinates vanishes on the
-    closure exactly if it is zero at these images.
+    d', d and d. For t = 1 A has to be square. Columns of A after the first α are combinations of
+    the first α, which is so on a dense part of the matrices of rank ≤ α. So a polynomial in the
+    coordinates vanishes on the closure exactly if it is zero at these images.
 
     * For t ≥ 2 c_{k,i,p,q} is the coefficient of x_i y_p y_q in output k, where x is a token and y
       a different token: A_pi V_kq + A_qi V_kp for p < q, and A_pi V_kp for p = q.

@@ -81,8 +81,8 @@ def closure(certificate: Certificate) -> Content | Difference:
     trusted = _trusted_sentences(candidate)
     on_trust: tuple[str, ...] = ()
     if case.t == 1:
-        # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else the
-        # closure itself is accepted on trust
+        # J has the dimension and the degree of I, and is I if QQ[f]/J is Cohen–Macaulay; else that
+        # J is I, which the trusted sentence says, rests on the program that made the certificate
         is_proved = algebra.is_cohen_macaulay(candidate.generators, series, case.coordinate_count)
         on_trust = () if is_proved else trusted
     return Content(_invariants(candidate, series), evidence, trusted, on_trust)
@@ -91,9 +91,10 @@ def closure(certificate: Certificate) -> Content | Difference:
 def _candidate_in(evidence: Mapping[str, Any], case: Case) -> Candidate | Difference:
     """The ideal J that the generators in the evidence of a certificate generate, or a difference.
 
-    A difference if the evidence has no list of as many coordinates as the case, whose names are
-    compared by the caller, or no generators. TooExpensiveError if there may be too many exponents,
-    or a generator has a degree above MAX_GENERATOR_DEGREE.
+    A difference if its "coordinates" are not a list of as many entries as the case has coordinates
+    (their names are compared by the caller), or its "generators" are not texts of homogeneous
+    polynomials in the coordinates. TooExpensiveError if there may be too many exponents, or a
+    generator has a degree above MAX_GENERATOR_DEGREE.
     """
     stored = evidence.get("coordinates")
     if not isinstance(stored, list) or len(stored) != case.coordinate_count:
@@ -167,6 +168,7 @@ def _tangent_dimensions(candidate: Candidate) -> list[dict[str, Any]]:
         point = [c.get(index, 0) for index in candidate.indices]
         jacobian = []
         for g in candidate.generators:
+            # integers, as the weights of the representative are integers
             row = {j: int(g.derivative(j)(*point)) for j in range(coordinate_count)}
             jacobian.append(row)
         found.append({"orbit": list(orbit), "dimension": coordinate_count - algebra.rank(jacobian)})
@@ -301,11 +303,11 @@ def _check_three_conditions(
 def check_zero_divisor(leading: list[tuple[int, ...]]) -> Difference | None:
     """A difference if c_{1,1,1,1} is a zero divisor modulo J.
 
-    It is not a zero divisor modulo I, which is prime and does not contain it: some functions have
-    that entry. ``leading`` has the exponents of the minimal leading monomials of J. The last
-    variable of a graded reverse lexicographic order, here c_{1,1,1,1}, is no zero divisor modulo a
-    homogeneous ideal exactly if it divides none of these (Bayer and Stillman, Invent. Math. 87,
-    1987).
+    It is not a zero divisor modulo I, which is prime and does not contain it: for some functions
+    this coordinate is not zero. ``leading`` has the exponents of the minimal leading monomials of
+    J. The last variable of a graded reverse lexicographic order, here c_{1,1,1,1}, is no zero
+    divisor modulo a homogeneous ideal exactly if it divides none of these (Bayer and Stillman,
+    Invent. Math. 87, 1987).
     """
     if any(exponents[-1] for exponents in leading):
         return Difference(
@@ -386,7 +388,7 @@ def check_complete_on_slice(candidate: Candidate) -> Difference | None:
 
 
 def _fixed_on_slice(case: Case) -> dict[Index, int]:
-    """The coordinates that are constant on the slice Σ, by their indices, with their values.
+    """The values of the coordinates that are constant on the slice Σ, keyed by their indices.
 
     Σ is the affine space c_{1,1,1,1} = 1, c_{1,i,1,1} = c_{k,1,1,1} = c_{1,1,1,q} = 0, for i, k and
     q ≥ 2.
@@ -435,7 +437,7 @@ def _closure_on_slice(case: Case, free: list[Index], slice_ring: Any) -> Iterato
         has_v = False
         for exponents, coefficient in element.to_dict().items():
             has_v = has_v or any(exponents[:number_of_v])
-            on_slice[exponents[number_of_v:]] = coefficient
+            on_slice[exponents[number_of_v:]] = coefficient  # only used if no term has a v
         if not has_v:
             yield slice_ring.from_dict(on_slice)
 
@@ -462,9 +464,9 @@ def _graph_over_slice(case: Case, free: list[Index], graph_ring: Any) -> list[An
 def _weights_over_slice(case: Case, v: Mapping[int, Any], c: Mapping[Index, Any]) -> Pair:
     """The weights A = (1 0; −v A″) and V = (1 vᵀ; 0 V″) over the slice Σ, in blocks.
 
-    ``v`` has v_q by q, from 0 on, for q ≥ 2, and ``c`` the coordinates of Σ by their indices. The
-    entries of A″ and V″ are among the latter: as A_1i = V_k1 = 0 for i, k ≥ 2, c_{1,i,1,q} is
-    A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq.
+    ``v`` has v_2, …, v_d, keyed by 1, …, d − 1, and ``c`` the coordinates of Σ, keyed by their
+    indices. The entries of A″ and V″ are among these coordinates: as A_1i = V_k1 = 0 for i, k ≥ 2,
+    c_{1,i,1,q} is A_qi V_11 = A_qi, and c_{k,1,1,q} is V_kq.
     """
     A: dict[tuple[int, int], Any] = {(0, 0): 1}
     V: dict[tuple[int, int], Any] = {(0, 0): 1}
@@ -518,8 +520,8 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
     I is homogeneous in the indices k of outputs, and in the indices p, q, r of inputs; so QQ[f]/I
     is a sum of parts by these indices. For one part take the matrix of the values of its monomials
     (columns) at points of the closure (rows): its rank, also modulo a prime, is at most the
-    dimension of the part. So the sum of the ranks is at most dim (QQ[f]/I)_n, which is at most
-    dim (QQ[f]/J)_n, as J ⊆ I. Where the first number is the last one, J is I in degree n.
+    dimension of the part. So the sum of the ranks is at most dim (QQ[f]/I)_n, which is at most dim
+    (QQ[f]/J)_n, as J ⊆ I. Where the sum of the ranks is dim (QQ[f]/J)_n, J is I in degree n.
     """
     coordinate_count = len(candidate.indices)
     last = _last_degree(candidate)
@@ -531,7 +533,8 @@ def _check_low_degrees(candidate: Candidate, series: algebra.Series) -> Differen
     for n in range(1, last + 1):
         lower_bound = 0  # of dim (QQ[f]/I)_n: the sum of the ranks
         for monomials in _parts(candidate, n):
-            # as many points as monomials let the rank be the dimension of the part
+            # with as many points as monomials the rank can be the dimension of the part; with fewer
+            # it could be too small for this reason alone
             while len(points) < len(monomials):
                 point = candidate.values_at_random_weights(seed=len(points))
                 points.append(point)

@@ -40,9 +40,9 @@ def check_source_degree(degree: int, dimension: int, case: Case) -> None:
     """Compute the degree of the source by a second method; ContradictionError if it differs.
 
     ``degree`` is what the first method found, and ``dimension`` that of the closure, as a cone. For
-    α = 1 and α = d the source is a Segre variety, whose degree is a number of factorizations;
-    between, the degree of P(D_α) is taken from its Hilbert function, unless D_α, of dimension
-    α(2d − α), is so large that this takes too long: then nothing is compared.
+    α = 1 and α = d the source is a Segre variety, whose degree is a number of factorizations; for 1
+    < α < d the degree of P(D_α) is taken from its Hilbert function, unless D_α, of dimension α(2d −
+    α), is so large that this takes too long: then nothing is compared.
     """
     if case.alpha in (1, case.d):
         again = section_points(case)

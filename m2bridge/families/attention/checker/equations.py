@@ -52,10 +52,10 @@ from m2bridge.families.attention.checker.statements import WORDS
 
 
 def up_to_a_degree(certificate: Certificate) -> Content | Difference:
-    """The content for the degree up to which a certificate says something, and perhaps beyond.
+    """The content about the equations up to the degree ``max_degree`` that a certificate names.
 
-    That degree, ``max_degree``, is the only thing beside the case that is taken from the
-    certificate. The content has
+    The degree, and whether there is a series, are all that is taken from the certificate in
+    addition to the case. The content has
 
     * H and the numbers of minimal generators up to this degree;
     * the dimension and the degree of the closure;
@@ -90,6 +90,8 @@ def up_to_a_degree(certificate: Certificate) -> Content | Difference:
 
 def _answer_up_to(case: Case, last: int) -> dict[str, Any]:
     """The answer of a certificate up to the degree ``last``, which says nothing of other degrees.
+
+    ``hilbert_series`` and ``all_generators`` are left to the caller, who may know other degrees.
 
     The dimension and the degree of the closure, and the coefficients of its Hilbert polynomial, are
     those of h, as H and h agree for large n; all else is known up to this degree.
@@ -133,8 +135,8 @@ def _series_of_case(case: Case, values: list[int]) -> dict[str, Any]:
 class LowDegrees(NamedTuple):
     """The ideal of a case up to a degree: the values H(0), H(1), …, and its minimal generators.
 
-    ``numbers_of_generators`` are by degree and decreasing weight; degrees and weights without a
-    generator are left out.
+    ``numbers_of_generators`` is {degree: {decreasing weight: number}}; degrees and weights without
+    a generator are left out.
     """
 
     values: list[int]

@@ -64,8 +64,8 @@ def fibre(orbit: Orbit, case: Case) -> FibreOverOrbit:
     of it are found in three steps (docs/mathematics.md#proposition-finite):
 
     * c_{1,1,1,q} = A_q1 + V_1q and c_{1,1,q,q} = A_q1 V_1q, so V_1q is a root of T² − c_{1,1,1,q} T
-      + c_{1,1,q,q}. One root is known, that of the representative; the other one is c_{1,1,1,q}
-      less it.
+      + c_{1,1,q,q}. One root is known, that of the representative; the second is c_{1,1,1,q} minus
+      the first.
     * The first row of V determines (A, V): so there are finitely many candidates.
     * Those with all coordinates right are the fibre. The rank of A need not be checked: where a
       column of A is zero at the representative it is zero on the whole fibre, so rk A ≤ r ≤ α.
@@ -188,10 +188,10 @@ def _moves_along_fibre(point: Pair, case: Case) -> list[Pair]:
 def differential(point: Pair, orbit: Orbit, case: Case) -> Iterator[Function]:
     """Yield the images under the differential of f of vectors that span a tangent space.
 
-    It is the tangent space of the source at a point (A, V) over the orbit, and the images are
-    f(A', V) for the A' in the tangent space of D_α, and f(A, V') for all V'. All weights of a
-    function have the same rk A = r. D_α is smooth at rank α, with the tangent vectors XA + AY for
-    all matrices X and Y; at lower rank, and for α = d, all matrices A' are tangent
+    It is the tangent space of the source at ``point``, weights (A, V) over the orbit (r, s, m). The
+    images are f(A', V) for A' that span the tangent space of D_α at A, and f(A, V') for V' that
+    span all d' × d matrices. The rank of A is r. D_α is smooth at rank α, with the tangent vectors
+    XA + AY for all matrices X and Y; at lower rank, and for α = d, all matrices A' are tangent
     (docs/mathematics.md#math-smooth).
     """
     A, V = point
@@ -213,8 +213,8 @@ def tangent_bound(orbit: Orbit, points: Sequence[Pair], case: Case) -> int:
     """A lower bound for the tangent dimension of the closure at an orbit: the rank of some vectors.
 
     The dimension is that of the Zariski tangent space of the cone over the closure at the
-    representative of the orbit, whose fibre has the given points. It contains the image of the
-    differential at each of these, and at (1, 1, 1) limits of tangent vectors at nearby functions.
+    representative of the orbit, whose fibre has the given points. This space contains the image of
+    the differential at each point, and at (1, 1, 1) limits of tangent vectors at nearby functions.
     (For A of rank below α the vectors are tangents of the curves A + sB with rk B = 1, which stay
     in D_α.)
     """
@@ -297,6 +297,7 @@ def observe(d: int, d_out: int, alpha: int) -> ObservedCase:
         "degree": degree,
         "base_locus_empty": base_locus_is_empty(),
         "products_determine_functions": products_determine_functions(),
+        # the family needs two variables
         "boundary_family": d > 1 and real_family_has_no_real_weights(),
         "generic_fibre": {"length": generic.fibre_length, "points": len(generic.points)},
         "orbits": [_facts_at_orbit(orbit, found, generic, case) for orbit in orbits(case)],
@@ -431,11 +432,11 @@ def _decide_singular(
 def missing_facts(evidence: Mapping[str, Any], case: Case) -> Difference | None:
     """The first difference between the orbits that evidence lists and those of the case.
 
-    None if there is none. This is checked before any fibre is computed, because a small file must
-    not ask for a long computation: the evidence has to list at least α·min(d, d') orbits, as each
-    pair (r, s) has one, so that the work is bounded by the length of the file. The keys of the
-    facts about each orbit are compared with those of an example; the values are compared by the
-    caller. TooExpensiveError if the listed orbits nevertheless take too long.
+    Compared are only the number of orbits and the keys of the facts about each; None if they are
+    right. This is checked before any fibre is computed, because a small file must not ask for a
+    long computation: the evidence has to list at least α·min(d, d') orbits, as each pair (r, s) has
+    one, so that the work is bounded by the length of the file. The values of the facts are compared
+    later, by the caller. TooExpensiveError if the listed orbits nevertheless take too long.
     """
     listed = evidence.get("orbits")
     if not isinstance(listed, list):

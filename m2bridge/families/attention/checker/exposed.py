@@ -81,10 +81,10 @@ coordinates: ranks of all types then take minutes.
 
 
 def exposed(certificate: Certificate) -> Content | Difference:
-    """The content of a certificate on exposed types: the facts about each type, and the verdict.
+    """The content of a certificate on exposed types: the facts about each type, and verdicts.
 
-    The verdict is on each statement that the certificate lists, as words. TooExpensiveError for too
-    many types of too many weights.
+    There is a verdict on each statement that the certificate lists. For one token no statement
+    applies, and there are no facts. TooExpensiveError for too many types of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed", certificate.answer)
@@ -195,7 +195,7 @@ class Direction:
     V: Sparse = field(default_factory=dict)
 
     def entries(self) -> dict[WeightPlace, int]:
-        """The entries of the direction, by their places."""
+        """The entries of the direction, keyed by their places in K, Q and V."""
         found: dict[WeightPlace, int] = {}
         for name, matrix in (("K", self.K), ("Q", self.Q), ("V", self.V)):
             for (i, j), x in matrix.items():
@@ -221,7 +221,7 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
         "functions_with_spaces": _dimension_with_spaces(chart, images_of_type),
         "rank": rank(all_images),
     }
-    # it vanishes on the image of the differential: so the point is critical for this ν
+    # ν vanishes on the image of the differential: so the point is critical for this ν
     nu = random_functional(all_images, case, Random(f"{case} {kind}"))
     facts["form_rank"] = int(form(chart, all_images, nu).rank())
     facts["exposed"] = decide_exposed(facts)
@@ -234,7 +234,8 @@ def facts_of(kind: Kind, case: Case) -> dict[str, Any]:
 def decide_exposed(facts: Mapping[str, Any]) -> bool | None:
     """Whether a type is exposed by Lemma 1, or not by Lemma 2; None if neither of them decides.
 
-    ``facts`` are those about the type, with its ranks and dimensions.
+    ``facts`` has the "rank" of the differential, the "form_rank" of B, and the dimension of Lemma 2
+    as "functions_with_spaces".
     """
     if facts["form_rank"] == facts["rank"]:
         return True  # Lemma 1
@@ -261,12 +262,13 @@ def _is_descent_proved(chart: "Chart", nu: Function) -> bool:
     """Whether it is proved that the loss decreases to second order as K and Q move.
 
     For k = q = r < a, K and Q can move so that A changes by ±ε² xyᵀ, for any vectors x and y. The
-    loss then changes by ∓ε² ν(f(xyᵀ, V)) to second order: to both sides, if ν is not zero on all
-    f(A', V) (docs/training.md#theorem-saddles). False proves nothing.
+    loss then changes by ∓ε² ν(f(xyᵀ, V)) to second order, and decreases for one of the signs if
+    this is not zero. Such x and y exist unless ν is zero on all f(A', V)
+    (docs/training.md#theorem-saddles). False proves nothing.
     """
     k, q, r, _, _ = chart.kind
     K_and_Q_can_move = k == q == r < chart.case.a
-    return K_and_Q_can_move and not vanishes_on_a(chart, nu, chart.case)
+    return K_and_Q_can_move and not vanishes_on_a(chart, nu)
 
 
 class Chart:
@@ -277,9 +279,10 @@ class Chart:
     matrix Y; they are in L, which the rows of N_1ᵀM R span.
 
     At the point M and N have different unit vectors as columns but for the first r, which are the
-    same; R and S have the first unit vectors as rows. So K and Q have ones at (i, i) and at (j, j)
-    for j < r, (j + k − r, j) for j ≥ r; and L is spanned by e_1, …, e_r. U is spanned by e_1, …,
-    e_m and by unit vectors that are not in L, those that are not in the row space of K first.
+    same; R and S have the first unit vectors as rows. So K has ones at (i, i) for i < k, and Q at
+    (j, j) for j < r and at (j + k − r, j) for r ≤ j < q; and L is spanned by e_1, …, e_r. U is
+    spanned by e_1, …, e_m and by unit vectors that are not in L, those that are not in the row
+    space of K first.
     """
 
     def __init__(self, kind: Kind, case: Case) -> None:
@@ -315,14 +318,14 @@ class Chart:
 
     @cached_property
     def tangents(self) -> list[Direction]:
-        """Tangent vectors that span those of the type: derivatives of the chart by parameters."""
+        """Tangent vectors that span those of the type: partial derivatives of the chart."""
         return list(self._tangents())
 
     def _tangents(self) -> Iterator[Direction]:
-        """Yield the derivative of the chart by each of its parameters.
+        """Yield the derivative of the chart with respect to each of its parameters, at the point.
 
-        They are the entries of M, N, R, S, H, of Y and of the rows of T from m on, where M and N
-        are tied by the equation of the chart: M_2ᵀN_2 does not move.
+        The parameters are the entries of M, N, R, S, H, of Y and of the rows of T from m on, where
+        M and N are tied by the equation of the chart: M_2ᵀN_2 does not move.
         """
         k, q, r, s, m = self.kind
         d = self.case.d
@@ -468,12 +471,13 @@ def hessian(chart: Chart, nu: Function) -> Any:
     """The Hessian matrix of ν∘φ at the point of the chart, a matrix of FLINT modulo PRIME.
 
     It is square and symmetric, with a row and a column for each entry of K, then of Q, then of V,
-    each matrix row by row. φ is linear in each of K, Q and V, so second derivatives by two entries
-    of one matrix are zero; the others are those of the two functions below.
+    each matrix row by row. φ is linear in each of K, Q and V, so second derivatives with respect to
+    two entries of one matrix are zero; the others are those of the two functions called here.
     """
     # {(place (p, i) in A, place (k, q) in V): ν(f(E, E')) for the unit matrices of these entries}
     values = _values_of_products(chart.case, nu)
-    # rows[place][other place] = the second derivative by these two entries, if it is not zero
+    # rows[place][other place] = the second derivative with respect to the entries at these places;
+    # those that are left out are zero
     rows: dict[WeightPlace, dict[WeightPlace, int]] = {}
     derivatives = _by_k_and_q(chart, values) | _by_v_and_another(chart, values)
     for (place, other), y in derivatives.items():
@@ -486,10 +490,11 @@ def hessian(chart: Chart, nu: Function) -> Any:
 def _by_k_and_q(
     chart: Chart, values: Mapping[tuple[Place, Place], int]
 ) -> dict[tuple[WeightPlace, WeightPlace], int]:
-    """The derivatives ∂²(ν∘φ)/∂K_jp ∂Q_ji that are not zero, each at its two places.
+    """The derivatives ∂²(ν∘φ)/∂x∂y, keyed by the places of an entry x of K and an entry y of Q.
 
     With the unit matrices K' and Q' of the entries they are ν(f(A', V)), A' = K'ᵀQ'. ``values`` has
-    ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V.
+    ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V, keyed by the places of their
+    ones. Derivatives that are zero may be left out.
     """
     found: dict[tuple[WeightPlace, WeightPlace], int] = {}
     for (p, i), y in _values_at(chart.V, values).items():
@@ -502,11 +507,12 @@ def _by_k_and_q(
 def _by_v_and_another(
     chart: Chart, values: Mapping[tuple[Place, Place], int]
 ) -> dict[tuple[WeightPlace, WeightPlace], int]:
-    """The second derivatives of ν∘φ by an entry of K or Q and one of V, by the places of the two.
+    """The derivatives ∂²(ν∘φ)/∂x∂y, keyed by the places of an x in K or Q and of a y in V.
 
     With the unit matrices K', Q' and V' of the entries they are ν(f(A', V')), with A' = K'ᵀQ for an
     entry of K, and KᵀQ' for one of Q. ``values`` has ν(f(E, E')) for all unit matrices E and E' of
-    the sizes of A and V.
+    the sizes of A and V, keyed by the places of their ones. Derivatives that are zero may be left
+    out.
     """
     places_in_v = list(product(range(chart.case.d_out), range(chart.case.d)))
     found: dict[tuple[WeightPlace, WeightPlace], int] = {}
@@ -523,7 +529,7 @@ def _by_v_and_another(
 
 
 def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], int]:
-    """The form F by its coefficients: ν(f(E, E')), by the places of the ones of E and E'.
+    """The coefficients of the form F: ν(f(E, E')), keyed by the places of the ones of E and E'.
 
     E is a unit matrix of the size of A, with its one at (p, i), and E' one of the size of V, with
     its one at (k, q): then f(E, E') has the coordinate c_{k,i,p,q} alone, or c_{k,i,q,p} for q < p.
@@ -537,10 +543,10 @@ def _values_of_products(case: Case, nu: Function) -> dict[tuple[Place, Place], i
 
 
 def _values_at(V: Sparse, values: Mapping[tuple[Place, Place], int]) -> dict[Place, int]:
-    """ν(f(E, V)) by the place of the one of E, a unit matrix of the size of A.
+    """ν(f(E, V)), keyed by the place of the one of E, a unit matrix of the size of A.
 
-    ``values`` has ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V, by the places
-    of their ones; V is the sum of its entries times the E'.
+    ``values`` has ν(f(E, E')) for all unit matrices E and E' of the sizes of A and V, keyed by the
+    places of their ones; V is the sum of its entries times the E'. Zeros may be left out.
     """
     found: dict[Place, int] = {}
     for (place_in_a, place_in_v), y in values.items():
@@ -555,7 +561,10 @@ def _scaled(function: Function, factors: Mapping[Any, int]) -> Function:
 
 
 def weight_places(case: Case) -> list[WeightPlace]:
-    """The places of all entries of K, then of Q, then of V, each matrix row by row."""
+    """The places of all entries of K, then of Q, then of V, each matrix row by row.
+
+    That is the order of ``Chart.all_directions``, too.
+    """
     rows = {"K": case.a, "Q": case.a, "V": case.d_out}
     found: list[WeightPlace] = []
     for name, count in rows.items():
@@ -577,12 +586,12 @@ def matrix_modulo_prime(rows: Sequence[Mapping[Any, int]], columns: Sequence[Any
     return found
 
 
-def vanishes_on_a(chart: Chart, nu: Function, case: Case) -> bool:
+def vanishes_on_a(chart: Chart, nu: Function) -> bool:
     """Whether ν is zero, modulo the prime, on f(A', V) for all d × d matrices A'.
 
     As that is linear in A', those with a single entry, 1, decide.
     """
-    for p, i in product(range(case.d), repeat=2):
+    for p, i in product(range(chart.case.d), repeat=2):
         if value(nu, function(({(p, i): 1}, chart.V))) % PRIME:
             return False
     return True

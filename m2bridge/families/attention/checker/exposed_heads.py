@@ -91,15 +91,15 @@ class HeadType(NamedTuple):
 
     @property
     def balanced(self) -> "HeadType":
-        """The type of the same A and W whose factors have no larger ranks."""
+        """The type with the same r, s, m and the least ranks: r of K and Q, and s of O and V."""
         return self._replace(k=self.r, q=self.r, o=self.s, v=self.s)
 
 
 def exposed_heads(certificate: Certificate) -> Content | Difference:
-    """The content of a certificate on exposed types of heads: facts about each, and the verdict.
+    """The content of a certificate on exposed types of heads: facts about each type, and verdicts.
 
-    The verdict is on each statement that the certificate lists, as words. TooExpensiveError for too
-    many types of too many weights.
+    There is a verdict on each statement that the certificate lists. For one token no statement
+    applies, and there are no facts. TooExpensiveError for too many types of too many weights.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed("exposed-heads", certificate.answer)
@@ -201,7 +201,8 @@ def dimension_with_spaces(kind: HeadType, case: Case) -> int:
 
     That is the number of Lemma 2. The row space of K contains L, the column space of A, and is
     otherwise free. In the same way the row space of Q contains the row space of A, and the column
-    space of O and the row space of V contain those of W.
+    space of O and the row space of V contain those of W. So for each f the four choices of a space
+    are independent, and their dimensions are added to that of the functions.
     """
     of_k = choices_of_spaces(kind.k, containing=kind.r, inside=case.d)
     of_q = choices_of_spaces(kind.q, containing=kind.r, inside=case.d)
@@ -211,11 +212,11 @@ def dimension_with_spaces(kind: HeadType, case: Case) -> int:
 
 
 def choices_of_spaces(dimension: int, *, containing: int, inside: int) -> int:
-    """The dimension of the Grassmannian of spaces of a dimension that contain a given space.
+    """The dimension of the variety of all spaces of dimension ``dimension`` with a given subspace.
 
     The given space has the dimension ``containing``, and all are in one of the dimension
-    ``inside``. They are the spaces of dimension ``dimension`` − ``containing`` in the quotient of
-    the latter by the given space.
+    ``inside``. They correspond to the spaces of dimension ``dimension`` − ``containing`` in the
+    quotient of the space of dimension ``inside`` by the given space.
     """
     return (dimension - containing) * (inside - dimension)
 
@@ -242,7 +243,7 @@ def facts_of(kind: HeadType, case: Case) -> dict[str, Any]:
         "functions_with_spaces": dimension_with_spaces(kind, case),
         "rank": rank(images),
     }
-    # it vanishes on the image of the differential: so the point is critical for this ν
+    # ν vanishes on the image of the differential: so the point is critical for this ν
     nu = random_functional(images, case, Random(f"{case} {kind}"))
     facts["form_rank"] = rank_modulo(form(chart, images, nu))
     facts["exposed"] = decide_exposed(facts)
@@ -293,8 +294,8 @@ def is_excluded_by_factors(kind: HeadType, case: Case) -> bool:
 def is_descent_proved(chart: "HeadChart", nu: Function) -> bool:
     """Whether it is proved that the loss decreases to second order as K and Q, or O and V, move.
 
-    True if k = q = r < a and ν is not zero on some f(A', W), or if o = v = s < a and ν is not zero
-    on some f(A, W'), for any matrices A', W' of the sizes of A and W.
+    True if k = q = r < a and ν(f(A', W)) ≠ 0 for some d × d matrix A', or if o = v = s < a and
+    ν(f(A, W')) ≠ 0 for some d' × d matrix W'.
 
     The reason: as rk KᵀQ is that of K and of Q, R^a is the direct sum of col K and (col Q)^⊥. So
     there are e ⊥ col Q and e' ⊥ col K with e·e' ≠ 0, and K + εexᵀ with Q + εe'yᵀ changes A by
@@ -442,8 +443,8 @@ class HeadChart:
     def second_derivative(self, x: Moves, w: Moves) -> Function:
         """The second derivative of φ: f(Ȧ_x, Ẇ_w) + f(Ȧ_w, Ẇ_x) + f(A_xw, W) + f(A, W_xw).
 
-        x and w are the moves along two directions, by which it is taken. The second derivatives of
-        A and W are A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x.
+        x and w are the moves of A and W along the two directions of the derivatives. The second
+        derivatives of A and W are A_xw = K̇_xᵀQ̇_w + K̇_wᵀQ̇_x and W_xw = Ȯ_xV̇_w + Ȯ_wV̇_x.
         """
         along_x = x.along
         along_w = w.along
@@ -522,7 +523,7 @@ def matrix_on_a(chart: HeadChart, nu: Function) -> list[list[int]]:
 
 def matrix_on_w(chart: HeadChart, nu: Function) -> list[list[int]]:
     """The form W' ↦ ν(f(A, W')) as a d'×d matrix, modulo the prime."""
-    rows = []
+    rows = []  # row k and column q have the value at the unit matrix W' with its one at (k, q)
     for k in range(chart.case.d_out):
         images = [function((chart.A, {(k, q): 1})) for q in range(chart.case.d)]
         rows.append([value(nu, image) % PRIME for image in images])

@@ -108,6 +108,7 @@ class Part:
         found = []
         column = 0
         for i in range(self.rank):
+            # in a reduced form row i is zero in the columns where earlier rows begin
             while not self.echelon[i, column]:
                 column += 1
             found.append(column)
@@ -126,7 +127,7 @@ class Part:
 
     @cached_property
     def relations(self) -> list[dict[Monomial, int]]:
-        """A basis of I_w over QQ: polynomials with integral coefficients, by their monomials.
+        """A basis of I_w over QQ: polynomials {monomial: coefficient} with integral coefficients.
 
         There is one for each free monomial, the one that ``_element_with`` finds. That it vanishes
         on the closure is checked over ZZ. So there are dim I_w elements of I_w, independent as each
@@ -145,12 +146,13 @@ class Part:
         ]
 
     def _element_with(self, free_column: int) -> dict[int, int]:
-        """What has to be the element of I_w with a given free monomial and no other one.
+        """The candidate for the element of I_w with one given free monomial, and pivots otherwise.
 
         It is {column: coefficient}, and the free monomial is given by its column, too. Modulo the
-        prime it is this monomial less a combination of the pivots before it. The coefficients are
-        lifted to fractions, and multiplied by their common denominator. The result is in I_w only
-        if the true coefficients are fractions of small numbers: the caller has to check that.
+        prime the element is this monomial less a combination of the pivots before it. The
+        coefficients are lifted to fractions, and multiplied by their common denominator. The result
+        is in I_w only if the true coefficients are fractions of small numbers: the caller has to
+        check that.
         """
         # numerator and denominator of each coefficient, by column
         fractions = {free_column: (1, 1)}
@@ -247,6 +249,7 @@ class Products:
     def hilbert_function(self, n: int) -> int:
         """The dimension H(n) of QQ[c]/I in degree n: the sum over the parts of all weights."""
         total = 0
+        # the parts of all permutations of a weight have one dimension
         for weight in self.weights(n):
             total += permutation_count(weight) * self.part(weight).rank
         return total
@@ -259,7 +262,7 @@ class Products:
         with H(s) = h(s): then H = h from s on, and there are no generators of degree above s + 1
         (docs/completeness.md#theorem-bound). The n is found downwards from s. With one variable
         there are no equations at all. TooExpensiveError if MAX_UNDECIDED_DEGREES degrees after the
-        first do not decide.
+        first do not decide, or a degree has too many monomials.
         """
         if self.variables == 1:
             return ValuesUpToSections(values=[1], start=0)
@@ -289,7 +292,7 @@ class Products:
 
         Minimal generators are a representation of GL(X) × GL(H) × GL(Y), and with a weight a
         representation has all decreasing weights below it in the dominance order. So a weight above
-        one without generators has none, and is left out (docs/checkers.md, Few weights). Lower
+        one without generators has none, and is not computed (docs/checkers.md, Few weights). Lower
         weights have smaller sums of squares, so they come first.
         """
         found: dict[Weight, int] = {}
@@ -465,12 +468,15 @@ def reduce_count(counts: tuple[int, ...], index: int) -> tuple[int, ...]:
 
 
 def indices_by_frequency(counts: tuple[int, ...]) -> list[int]:
-    """The indices of one kind, the most frequent first; ``counts`` says how often each occurs."""
+    """The indices of one kind, the most frequent first; ``counts`` says how often each occurs.
+
+    Equally frequent ones are in increasing order.
+    """
     return sorted(range(len(counts)), key=counts.__getitem__, reverse=True)
 
 
 def sort_weight(weight: Weight) -> Weight:
-    """The decreasing weight with the same entries for each kind of index, in another order."""
+    """The weight with the entries of each of the three kinds of index in decreasing order."""
     return tuple(tuple(sorted(counts, reverse=True)) for counts in weight)
 
 
@@ -488,7 +494,7 @@ def permutation_count(weight: Weight) -> int:
 
 
 def sum_of_squares(weight: Weight) -> int:
-    """The sum of the squares of all entries of a weight; it grows in the dominance order."""
+    """The sum of the squares of all entries, larger for weights higher in the dominance order."""
     return sum(count * count for counts in weight for count in counts)
 
 

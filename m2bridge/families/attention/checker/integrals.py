@@ -79,7 +79,7 @@ def is_affordable(case: Case) -> bool:
     They take one step for each coordinate subspace of K^d of dimension ``rank``, times the square
     of the dimension of the Grassmannian: at most MAX_LOCALIZATION_STEPS are affordable.
     """
-    if case.projective_dimension >= MAX_CONE_DIMENSION:
+    if case.projective_dimension >= MAX_CONE_DIMENSION:  # the cone has one dimension more
         return False
     # for α = d' = 1 < d the subspaces are planes: c has rank two
     rank = 2 if case.is_of_symmetric_matrices else case.alpha
@@ -119,8 +119,9 @@ def integrals_in_chow_ring(d: int, alpha: int) -> list[int]:
     """∫ c_j(T) h^{n_1−j} over P(S ⊗ K^d), j = 0, …, n_1: the coefficients of e_α(C M) / u^{α(α−1)}.
 
     S is the tautological bundle on Gr(α, d), T the tangent bundle of P(S ⊗ K^d), of dimension n_1,
-    and h its hyperplane class. C and M are the matrices of ``_characteristic_value``. The quotient
-    is a polynomial in u (docs/polar-degrees.md, proposition-polar-determinant).
+    and h its hyperplane class. e_α(C M) is the sum of the principal minors of size α of the product
+    of two matrices that depend on u, given at ``_characteristic_value``. The quotient is a
+    polynomial in u (docs/polar-degrees.md, proposition-polar-determinant).
 
     Here u is a number, a power of two above twice the absolute values of the coefficients. So the
     coefficients of e_α(C M) are the digits, from −u/2 to u/2, of the value of e_α(C M) to the base
@@ -159,7 +160,7 @@ def _characteristic_value(d: int, alpha: int, u: int) -> int:
 
 @cache
 def symmetric_in_chow_ring(d: int) -> list[int]:
-    """∫ c_j(N) h^{2d−2−j} over P(S²S) for all j: the coefficients in u of
+    """∫ c_j(N) h^{2d−2−j} over P(S²S), j = 0, …, 2d − 2: the coefficients of 1, u, u², … in
 
         −½ t³ [y^{d−1} z^{d−1}] (y − z)² φ(y) φ(z) Σ_k (t^{k+1} − u^{k+1}) (y + z)^k,
 
@@ -225,7 +226,7 @@ def _digits(value: int, bits: int, count: int) -> list[int]:
     digits = []
     for _ in range(count):
         digit = value % (1 << bits)
-        if digit >> (bits - 1):
+        if digit >> (bits - 1):  # it is at least u/2
             digit -= 1 << bits
         digits.append(digit)
         value = (value - digit) >> bits
@@ -261,7 +262,8 @@ def _power_series(f: Sequence[int], d: int) -> list[int]:
         for k in range(d):
             last = min(k, len(f) - 1)
             multiplied.append(sum(f[i] * coefficients[k - i] for i in range(last + 1)))
-        coefficients = list(accumulate(multiplied))  # division by 1 − y sums coefficients up
+        # coefficient k of g/(1 − y) is the sum of the coefficients 0, …, k of g
+        coefficients = list(accumulate(multiplied))
     return coefficients
 
 
@@ -313,7 +315,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
       the integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), where c_j without a bundle is a Chern
       class of the Grassmannian itself.
 
-    ContradictionError if one of the latter integrals is a fraction.
+    ContradictionError if one of the integrals over Gr(α, d) is a fraction.
     """
     rank = alpha * d
     dimension = alpha * (d - alpha)  # D
@@ -329,7 +331,7 @@ def localized_integrals(d: int, alpha: int) -> list[int]:
 
 
 def _integrals_on_grassmannian(d: int, alpha: int) -> dict[tuple[int, int], Any]:
-    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), of dimension D, by (k, m).
+    """The integrals of c_{D−k−m} c_k(E) s_m(E) over Gr(α, d), of dimension D, keyed by (k, m).
 
     They are fractions of FLINT. c_j is a Chern class of the Grassmannian, and E = S ⊗ K^d. Each
     integral is a sum over the fixed points of a torus, coordinate subspaces W.
@@ -435,10 +437,11 @@ def _fixed_symmetric(d: int) -> Iterator[FixedPoint]:
 def _elementary_symmetric(weights: Sequence[int], last: int) -> list[int]:
     """The elementary symmetric functions of these numbers, of degrees 0, …, last.
 
-    They are the coefficients of Π (1 + w u) in u; each weight w multiplies by one factor.
+    They are the coefficients of Π (1 + w u) in u, which is multiplied out factor by factor.
     """
     values = [1] + [0] * last
     for weight in weights:
+        # downwards, so that values[k - 1] is still that of the former product
         for k in range(last, 0, -1):
             values[k] += weight * values[k - 1]
     return values
@@ -447,10 +450,11 @@ def _elementary_symmetric(weights: Sequence[int], last: int) -> list[int]:
 def _complete_symmetric(weights: Sequence[int], last: int) -> list[int]:
     """The complete symmetric functions of these numbers, of degrees 0, …, last.
 
-    They are the coefficients of Π 1/(1 − w u) in u; each weight w multiplies by one factor.
+    They are the coefficients of Π 1/(1 − w u) in u, which is multiplied out factor by factor.
     """
     values = [1] + [0] * last
     for weight in weights:
+        # upwards, so that values[k - 1] is that of the new series g, as g = (former) + w u g
         for k in range(1, last + 1):
             values[k] += weight * values[k - 1]
     return values
@@ -489,7 +493,7 @@ def _degrees_from_integrals(integrals: Sequence[int]) -> list[int]:
 
 
 def polar_degrees(case: Case) -> list[int]:
-    """δ_0, …, δ_n by localization at the fixed points of all of Y."""
+    """δ_0, …, δ_n by localization at the fixed points of all of Y, unless α = d' = 1 < d."""
     return _degrees_from_integrals(_integrals_over_Y(case))
 
 

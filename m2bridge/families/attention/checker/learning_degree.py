@@ -65,8 +65,8 @@ def learning_degree(certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the number of critical points: that number, and the verdict.
 
     The points are counted modulo each of the two primes of the certificate. Where a hypothesis
-    fails nothing is counted, and the verdict names the hypothesis. A difference if these
-    are not two primes within the bounds, or if one of the counts is not the stored number.
+    fails nothing is counted, and the verdict names the hypothesis. A difference if the certificate
+    does not have two primes within the bounds, or if one of the counts is not the stored number.
     TooExpensiveError for d above LARGEST_DIMENSION.
     """
     case = Case(**certificate.case)
@@ -251,7 +251,7 @@ class Quotient:
         M = C.transpose() * (self.gram * C)
         w = C.transpose() * self.gram_of_target
         try:
-            A = M.solve(w)
+            A = M.solve(w)  # M⁻¹w, the entries of the critical A for this v
         except ZeroDivisionError:
             return None
         return int((w.transpose() * A)[0, 0])
@@ -263,8 +263,8 @@ def numerator(case: Case, target: Sequence[int], prime: int) -> Form:
     ``target`` has the coordinates of u. Each value F(v) gives an equation N(v) − x q³F(v) = 0,
     linear in the coefficients of N and in x. If their solutions are unique up to a factor, the one
     with x = 1 is N. There are SPARE more equations than N has coefficients, and all have to agree;
-    TooExpensiveError if there is no such N, or F has no value at half of the v: that is so at all v
-    for a prime such as one that divides t + 2, and at few for others.
+    TooExpensiveError if there is no such N, or F has no value at more than half of the v. A prime
+    that divides t + 2, for example, leaves F without values; for most primes few v are lost.
     """
     exponents = list(monomials(case.d, 6))
     equations = _equations_of_numerator(case, Quotient(case, target, prime), exponents)
@@ -281,7 +281,8 @@ def _equations_of_numerator(
 
     ``quotient`` is F, and ``exponents`` are those of all monomials of N. An equation has the
     coefficient of each coefficient of N, the value of its monomial at v, and that of x at last.
-    TooExpensiveError if F has no value at half of the v.
+    TooExpensiveError if F has no value at more than half of the v that are tried, twice as many as
+    equations are needed.
     """
     prime = quotient.prime
     random = Random(f"{case} {prime}")
@@ -342,8 +343,8 @@ def number_of_points(case: Case, target: Sequence[int], prime: int) -> int:
 def critical_equations(N: Form, d: int, prime: int) -> Sequence[Form]:
     """The forms g_j = q ∂_j N − 3 N ∂_j q of degree 7 in v_1, …, v_d modulo a prime, for each v_j.
 
-    Their common zeros with q ≠ 0 are the critical points of N/q³, where ∂_j is the derivative by
-    v_j. ``N`` is a form of degree 6, and q = v_1² + … + v_d².
+    Their common zeros with q ≠ 0 are the critical points of N/q³, and ∂_j is ∂/∂v_j. ``N`` is a
+    form of degree 6, and q = v_1² + … + v_d².
     """
     equations = []
     for j in range(d):
@@ -377,8 +378,8 @@ class Counting:
         """The dimension of the forms of a degree modulo those f with f q^power in I, q = v·v.
 
         The forms f are those of degree ``degree``, so the products f q^power have the degree
-        ``degree`` + 2 ``power``. The dimension is by how much that of I in the latter degree grows
-        if all these products are added to I.
+        ``degree`` + 2 ``power``. If all these products are added to I, the dimension of I in their
+        degree grows by the number that is returned.
         """
         degree_of_products = degree + 2 * power
         ideal = self._ideal(degree_of_products)
@@ -435,8 +436,8 @@ def squared_norm(d: int) -> Form:
     """The form q = v·v = v_1² + … + v_d²."""
     q: dict[Exponents, int] = {}
     for j in range(d):
-        exponents_of_v_j = tuple(2 if i == j else 0 for i in range(d))
-        q[exponents_of_v_j] = 1
+        exponents_of_square = tuple(2 if i == j else 0 for i in range(d))  # of v_j²
+        q[exponents_of_square] = 1
     return q
 
 
@@ -446,8 +447,12 @@ def raise_exponent(exponents: Exponents, j: int, power: int) -> Exponents:
 
 
 def derivative(form: Form, j: int) -> Form:
-    """The derivative of a form by v_j; its coefficients are not reduced modulo the prime."""
-    return {raise_exponent(e, j, -1): e[j] * x for e, x in form.items() if e[j]}
+    """The derivative ∂/∂v_j of a form; its coefficients are not reduced modulo the prime."""
+    found = {}
+    for exponents, x in form.items():
+        if exponents[j] > 0:  # else the monomial does not depend on v_j
+            found[raise_exponent(exponents, j, -1)] = exponents[j] * x
+    return found
 
 
 def multiply_by_monomial(form: Form, monomial: Exponents) -> Form:

@@ -50,10 +50,10 @@ def degree(case: Case) -> int:
     of three linear forms, and v can be each.
     """
     rank = _largest_rank(case)
-    dimension_of_forms = _dimension_of_forms(case.d, rank) - 1
-    dimension_of_values = case.d * case.d_out - 1
+    dimension_q = _dimension_of_forms(case.d, rank) - 1  # of P(Q_s)
+    dimension_v = case.d * case.d_out - 1  # of P(V)
     points_of_fibre = 3 if case.d_out == 1 and rank == 2 else 1
-    degree_of_segre = comb(dimension_of_forms + dimension_of_values, dimension_of_values)
+    degree_of_segre = comb(dimension_q + dimension_v, dimension_v)
     degree_of_source = degree_of_segre * _degree_of_forms(case.d, rank)
     return degree_of_source // points_of_fibre
 
@@ -61,7 +61,8 @@ def degree(case: Case) -> int:
 def _largest_rank(case: Case) -> int:
     """The largest rank s of the quadratic form yᵀAy.
 
-    As A has rank α, it is a sum of α products of two linear forms, each of rank at most two.
+    As A has rank at most α, the form is a sum of α products of two linear forms, each of which has
+    rank at most two; and no form in d variables has a rank above d.
     """
     return min(2 * case.alpha, case.d)
 
@@ -116,11 +117,11 @@ def _degree_of_forms(d: int, rank: int) -> int:
 def degree_by_values(d: int, rank: int) -> int:
     """The degree of P(Q_s), for s = ``rank``, from its Hilbert function h(n).
 
-    h(n) = Σ dim S_2λ K^d over the partitions λ of n with at most s parts, 2λ of the double length.
+    h(n) = Σ dim S_2λ K^d over the partitions λ of n with at most s parts; 2λ has the doubled parts.
     Functions on Q_s are the invariants of the orthogonal group in functions on s × d matrices, so
     Cohen–Macaulay with a negative a-invariant (Hochster, Roberts; Knop, J. Algebra 127, 1989), and
-    h is a polynomial for all n ≥ 0, of degree D = dim Q_s − 1 and with the leading coefficient
-    deg / D!. So its D-th difference, Σ (−1)^(D − n) C(D, n) h(n), is the degree.
+    h is a polynomial for all n ≥ 0, of degree D = dim Q_s − 1 and with the leading coefficient deg
+    / D!. So its D-th difference, Σ (−1)^(D − n) C(D, n) h(n), is the degree.
     """
     D = _dimension_of_forms(d, rank) - 1
     total = 0

@@ -113,7 +113,7 @@ def _polar_numbers(degrees: list[int], case: Case) -> dict[str, Any]:
 def facts_over_orbit(orbit: Orbit, case: Case) -> dict[str, Any]:
     """The codimension of the points of Y over an orbit, and a bound for the kernel there.
 
-    They are ``codimension`` and ``kernel_at_most`` in the answer, beside ``orbit`` itself.
+    They are ``codimension`` and ``kernel_at_most`` in the answer, next to ``orbit`` itself.
 
     * Over A of rank r there are all subspaces W of dimension α that contain the columns of A: a
       Grassmannian of dimension (α − r)(d − α). So the points of Y over the orbit have as many

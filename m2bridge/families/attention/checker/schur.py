@@ -124,11 +124,12 @@ def count_tableaux(shape: Partition, weight: Partition) -> int:
 def representations(n: int, dimensions: Mapping[Weight, int]) -> list[dict[str, Any]]:
     """The representation of degree n with these dimensions of weight spaces, as a sum of products.
 
-    ``dimensions`` has the dimensions by decreasing weights (H, X, Y). The answer has for each
-    product S_λX ⊗ S_μH ⊗ S_νY in the sum its "degree" n, the partitions "X", "H" and "Y" without
-    zeros, and its "multiplicity". The highest weight that is left is that of a product, with its
-    dimension as multiplicity. The weight spaces of this product, by tableaux, are taken away, and
-    so on; in characteristic zero weights determine a representation.
+    ``dimensions`` is {decreasing weight (H, X, Y): dimension}, and has all weights that are not
+    zero. The answer has for each product S_λX ⊗ S_μH ⊗ S_νY in the sum its "degree" n, the
+    partitions "X", "H" and "Y" without zeros, and its "multiplicity". The highest weight whose
+    dimension is not zero is the highest weight of a product, which occurs as often as this
+    dimension. The dimensions of the weight spaces of this product, numbers of tableaux, are
+    subtracted, and so on; in characteristic zero weights determine a representation.
     """
     dimensions_left = dict(dimensions)
     products = []

@@ -70,9 +70,9 @@ has their number, as those of 1.0 do.
 
 
 def is_counted_always(case: Case) -> bool:
-    """Whether points of a case are counted in every certificate, as far as ``slices.py`` has them.
+    """Whether points are counted in every certificate, if they are counted for this case at all.
 
-    Where it is False they are counted only if the certificate has their numbers.
+    False: they are counted only if the certificate has their numbers.
     """
     return case.d_out <= MAX_CHEAP_OUTPUTS
 
@@ -131,7 +131,7 @@ class Source:
 
     @property
     def dimension(self) -> int:
-        """The dimension n of Y."""
+        """The dimension n of Y: for each factor one less than it has variables."""
         return sum(self.sizes) - len(self.sizes)
 
     @cached_property
@@ -144,10 +144,9 @@ class Source:
 
         The further one is any hyperplane of a general linear space of dimension i + 1, which i + 2
         forms ℓ_j span. It is tangent at a point if all derivatives of the form Σ s_j ℓ_j are zero
-        there, with the s_j not all zero. For each variable take the vector of the derivatives of
-        ℓ_0, …, ℓ_{i+1} by it. There are such s exactly where these vectors do not span all vectors
-        of i + 2 entries: at the points where their cokernel, over functions on the section, is not
-        zero.
+        there, with the s_j not all zero. For each variable x take the vector of ∂ℓ_0/∂x, …,
+        ∂ℓ_{i+1}/∂x. There are such s exactly where these vectors do not span all vectors of i + 2
+        entries: at the points where their cokernel, over functions on the section, is not zero.
 
         The number of points is the dimension of the cokernel in the multidegree: i + 2 times that
         of the functions, less the rank of all multiples of the vectors
@@ -170,7 +169,7 @@ class Source:
 
         The cokernel is that of ``number_of_points``: vectors of i + 2 functions on the section, i =
         ``hyperplanes``, modulo the relations. A relation is a multiple of the vector of the
-        derivatives of i + 2 general forms by one variable.
+        derivatives of i + 2 general forms with respect to one variable.
 
         k and v are not proportional where D = k_1 v_2 − k_2 v_1 is not zero. Multiplication with D
         is bijective on the part of the cokernel that lives there, and a high power of D is zero on
@@ -207,7 +206,7 @@ class Source:
         """The relations, modulo which the cokernel is that of vectors of functions, as rows.
 
         A vector has a function on the section for each form in ``spanning``. A relation is a
-        monomial times the vector of the derivatives of these forms by one variable. Its row has the
+        monomial times the vector of ∂ℓ/∂x for these forms ℓ and one variable x. Its row has the
         coefficients of the first function, then those of the second, and so on, in the basis of the
         functions on the section that belongs to the columns of ``restriction``.
         """
@@ -273,7 +272,7 @@ class Source:
         monomial, and a column for each element of a basis of the functions on the section, where
         the multiples of the equations are zero. Take the reduced echelon form of the matrix of
         these multiples. Each of its rows expresses the monomial in which it begins by monomials in
-        which no row begins: the latter are the basis.
+        which no row begins: these monomials are the basis.
         """
         size = len(self.column_of)
         reduced, rank = matrix(self._multiples_of(equations), size).rref()
@@ -294,6 +293,7 @@ class Source:
         multiples = []
         for form, monomial in product(equations, monomials(self.sizes, degree_of_multiplier)):
             multiple: Row = {}
+            # different terms become different monomials, so none is overwritten
             for variables, coefficient in form.items():
                 variable_by_factor = dict(enumerate(variables))
                 term = multiply_by_variables(monomial, variable_by_factor)
@@ -305,8 +305,8 @@ class Source:
         """The matrix with all multiples, in the multidegree, of the derivatives of a form as rows.
 
         There is a row for each variable and each monomial that the derivative is multiplied by, in
-        an order that is the same for all forms. The derivative by a variable of a factor has the
-        degree 0 there, and 1 in the others.
+        an order that is the same for all forms. A derivative with respect to a variable of a factor
+        has the degree 0 in the variables of this factor, and 1 in those of each other factor.
         """
         rows = []
         for factor, size in enumerate(self.sizes):
@@ -316,6 +316,7 @@ class Source:
                 terms = terms_of_derivative(form, factor, variable)
                 for monomial in monomials(self.sizes, degree_of_multiplier):
                     row: Row = {}
+                    # different terms become different monomials, so none is overwritten
                     for other_variables, coefficient in terms:
                         term = multiply_by_variables(monomial, other_variables)
                         row[self.column_of[term]] = coefficient
@@ -324,7 +325,7 @@ class Source:
 
 
 def terms_of_derivative(form: Form, factor: int, variable: int) -> list[tuple[dict[int, int], int]]:
-    """The terms of the derivative of a multilinear form by one variable of a factor of Y.
+    """The terms of the derivative of a multilinear form with respect to one variable of a factor.
 
     They come from the terms of the form that have this variable, by leaving it out. A term is a
     pair of its variables, {number of a factor: number of a variable of it}, and its coefficient.
@@ -346,6 +347,7 @@ def leading_columns(reduced: Any, rank: int) -> list[int]:
     leading = []
     column = 0
     for row in range(rank):
+        # in a reduced form a row is zero in the columns where earlier rows begin
         while int(reduced[row, column]) == 0:
             column += 1
         leading.append(column)
@@ -397,9 +399,10 @@ def multiply_by_variables(monomial: Monomial, variables: dict[int, int]) -> Mono
 
 
 def matrix(rows: Sequence[Row], size: int) -> Any:
-    """The matrix modulo SLICE_PRIME with these rows and ``size`` columns.
+    """The FLINT matrix modulo SLICE_PRIME with these rows, {column: entry}, and ``size`` columns.
 
-    Where there are no rows it has one row of zeros, as FLINT needs one.
+    Entries are reduced modulo the prime, and those that a row leaves out are zero. Without rows the
+    matrix has one row of zeros, as FLINT needs one.
     """
     found = flint.nmod_mat(max(1, len(rows)), size, SLICE_PRIME)
     for number, row in enumerate(rows):

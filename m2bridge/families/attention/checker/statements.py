@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 from m2bridge.certificates.form import Certificate, Content, Difference
 from m2bridge.certificates.wording import Words, wording
-from m2bridge.checker import global_verdict, of_several, statements, verdict
+from m2bridge.checker import global_verdict, outcome_of_several, statements, verdict
 from m2bridge.families.attention.checker.case import (
     Case,
     Orbit,
@@ -76,7 +76,7 @@ def predict_false(*_: Any) -> bool:
 
 
 def two_points(case: Case) -> int:
-    """The number of points of special fibres by Corollary A.2."""
+    """The number of points of special fibres by Corollary A.2: two in every case."""
     return 2
 
 
@@ -127,7 +127,7 @@ def singular_locus(orbit: Orbit, case: Case) -> bool:
     """Whether an orbit is singular by the theorem on the singular locus.
 
     Singular orbits are those with rk A = rk V = 1 for a ≥ d, with rk V = 1 for a = 1 < d, and with
-    rk A < a for a between (docs/mathematics.md#theorem-singular-locus).
+    rk A < a for 1 < a < d (docs/mathematics.md#theorem-singular-locus).
     """
     r, s, _ = orbit
     if case.a >= case.d:
@@ -140,9 +140,8 @@ def singular_locus(orbit: Orbit, case: Case) -> bool:
 def fibre_of_rank_one(orbit: Orbit, case: Case) -> list[Json]:
     """The fibre by Theorem 3.2 where A and V have rank one, as certificates have weights.
 
-    It has the points (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), which are equal if k = v. The representative
-    of an orbit has q = h = e_1. Its matrices have no sizes, so ``as_json`` fills in zeros by those
-    of the case.
+    It has the points (k qᵀ, h vᵀ) and (v qᵀ, h kᵀ), which are equal if k = v. The representative of
+    an orbit has q = h = e_1. Sparse matrices have no sizes: ``as_json`` takes those of the case.
     """
     pair = representative(orbit)
     exchanged = exchange_vectors(pair)
@@ -198,8 +197,8 @@ AT_ORBITS: dict[tuple[str, str], tuple[Hypotheses, Callable[[Orbit, Case], Any]]
 def statement(key: str, certificate: Certificate) -> Content | Difference:
     """The content of a certificate on the statements with this key: evidence and verdicts.
 
-    A difference if the certificate does not list as many orbits as there are. For t = 1 there is no
-    evidence, and each verdict says that several tokens are supposed.
+    A difference if the certificate does not list facts about as many orbits as there are. For t = 1
+    there is no evidence, and each verdict says that several tokens are supposed.
     """
     case = Case(**certificate.case)
     listed = WORDS.listed(key, certificate.answer)
@@ -224,7 +223,7 @@ def statement(key: str, certificate: Certificate) -> Content | Difference:
 
 
 def inapplicable(listed: Sequence[Words], reason: str) -> Content:
-    """The content of a certificate on statements that do not apply: no evidence, and no outcome.
+    """The content of a certificate on statements that do not apply, without evidence.
 
     ``reason`` has the words for the hypothesis that fails. ``listed`` are the statements.
     """
@@ -325,7 +324,7 @@ def _observed_in_case(
 
 
 def _points_of_special_fibres(evidence: Json) -> int:
-    """The most points of a fibre with more points than the generic one; 0 if there is none."""
+    """The largest number of points of a fibre; 0 if that is the number of the generic fibre."""
     generic_points = evidence["generic_fibre"]["points"]
     numbers = [facts["fibre_points"] for facts in evidence["orbits"]]
     special = [points for points in numbers if points > generic_points]
@@ -335,7 +334,7 @@ def _points_of_special_fibres(evidence: Json) -> int:
 def _polar_degrees(
     case: Case, evidence: Json, *, with_slices: bool = False
 ) -> dict[str, list[int | None]] | None:
-    """The polar degrees δ_n, …, δ_0 of a case as a list for each method, by its name.
+    """The polar degrees of a case: {name of a method: list of δ_n, …, δ_0 as it finds them}.
 
     An entry is None where the method does not give this δ_i. The methods are
 
@@ -353,7 +352,9 @@ def _polar_degrees(
     """
     if evidence["degree"] is None:
         return None
-    if not (_polar_theorem_applies(case, evidence) or _is_of_symmetric_matrices(case, evidence)):
+    if not (
+        _polar_theorem_applies(case, evidence) or _symmetric_polar_theorem_applies(case, evidence)
+    ):
         return None
     integrals = localized_polar_degrees(case)
     if integrals is None:
@@ -381,7 +382,7 @@ def _decide_stated_polar_degrees(case: Case, evidence: Json) -> bool | None:
     observed = _polar_degrees(case, evidence)
     if stated is None or observed is None:
         return True  # too large a case to compare numbers: the theorem alone says so
-    return of_several(stated, observed) != "REFUTED"
+    return outcome_of_several(stated, observed) != "REFUTED"
 
 
 def _decide_manifold(case: Case, evidence: Json) -> bool | None:
@@ -389,9 +390,9 @@ def _decide_manifold(case: Case, evidence: Json) -> bool | None:
 
     The neuromanifold, the set of all functions of the case, is a cone. A cone is a C¹ manifold near
     zero only if it is a linear space (docs/mathematics.md#proposition-not-manifold). The
-    coordinates are independent functions on it, so it would be the whole space of the coordinates,
-    and not have a smaller dimension. For d = 1 it is the whole space. Nothing is known for larger d
-    if the dimensions are equal.
+    coordinates are linearly independent functions on it, so the only linear space that it can be is
+    the whole space of the coordinates. If its dimension is smaller, it is not; for d = 1 it is.
+    Nothing is known for larger d if the dimensions are equal.
     """
     if evidence["dimension"] < case.coordinate_count:
         return False
@@ -403,7 +404,7 @@ def _decide_manifold(case: Case, evidence: Json) -> bool | None:
 def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
     """Whether the theorem on polar degrees applies (docs/polar-degrees.md#theorem-polar).
 
-    So it does if f is defined everywhere (its base locus is empty) and birational, and over every
+    It does if f is defined everywhere (its base locus is empty) and birational, and over every
     orbit the kernel of its differential on the desingularization Y is zero or of smaller dimension
     than the codimension, in Y, of what lies over the orbit. Y is the set of all (W, A, V) with W a
     subspace of dimension α that contains the columns of A.
@@ -427,7 +428,7 @@ def _polar_theorem_applies(case: Case, evidence: Json) -> bool:
     return bool(evidence["base_locus_empty"] and evidence["generic_fibre"]["length"] == 1)
 
 
-def _is_of_symmetric_matrices(case: Case, evidence: Json) -> bool:
+def _symmetric_polar_theorem_applies(case: Case, evidence: Json) -> bool:
     """Whether the theorem on polar degrees for symmetric matrices applies.
 
     Its hypotheses are α = d' = 1 < d, where functions are q ⊗ c with symmetric matrices c of rank
@@ -449,9 +450,9 @@ def _verdict_at_orbits(
     """The verdict on a statement about orbits: REFUTED if it fails at an orbit that it concerns.
 
     The verdict has the number of orbits that the statement concerns, the list of those where it
-    fails, the list of those where that is not known, and as witness the largest orbit where it
-    fails. There is no witness where a hypothesis fails, as the statement then claims nothing.
-    ``points`` has for each orbit the points of its fibre, weights (A, V).
+    fails, the list of those where that is not known, and as witness the orbit of the largest
+    dimension where it fails. There is no witness where a hypothesis fails, as the statement then
+    claims nothing. ``points`` has for each orbit the points of its fibre, weights (A, V).
     """
     hypotheses, _ = AT_ORBITS[words.key, words.part]
     failed_hypothesis = failing_hypothesis(hypotheses, case)

@@ -47,7 +47,7 @@ def is_computed_for_verdicts(shape: LayerSizes) -> bool:
         return False
     # the dimension of the subspaces in Y: of W, or of the planes S for α = d' = 1 < d
     rank = shape.alpha
-    if not is_birational(shape):
+    if not is_birational(shape):  # α = d' = 1 < d
         rank = 2
     # fixed points of the torus on the Grassmannian are the coordinate subspaces
     fixed_points = comb(shape.d, rank)
@@ -113,7 +113,7 @@ def localized_polar_degrees(shape: LayerSizes) -> Numbers | None:
     # the integrals a_j of c_j h_1^{n_1−j} over the first factor of Y
     if is_birational(shape):
         a = integrals_at_fixed_points(shape.d, shape.alpha)
-    else:
+    else:  # α = d' = 1 < d
         a = symmetric_integrals_at_fixed_points(shape.d)
     integrals = _integrals_over_y(a, _second_factor_coordinate_count(shape))
     n = len(integrals) - 1
@@ -212,7 +212,8 @@ def chern_integrals(d: int, alpha: int) -> list[int]:
     # the quotient by u^{α(α−1)} has at most the degree n_1 + 1: n_1 + 2 values determine it
     for u in check_deadline_in(range(1, n_1 + 3)):
         coefficient = _characteristic_coefficient(d, alpha, u, prime)
-        values[u] = coefficient * pow(u, alpha - alpha**2, prime)
+        # divided by u^{α(α−1)}: a negative power is one of the inverse modulo the prime
+        values[u] = coefficient * pow(u, -alpha * (alpha - 1), prime)
     polynomial = _interpolate(values, prime)
     integrals = []
     for j in range(n_1 + 1):
@@ -289,13 +290,18 @@ def _coefficient_bound(d: int, alpha: int) -> int:
         row_sum = 0
         for b in range(d):
             for c in range(d - b):
+                # |C_ab| |M_bc|, for the matrices of _matrix_c and _matrix_m
                 row_sum += comb(a + b, a) * int(phi[d - 1 - b - c])
         row_bound = max(row_bound, row_sum)
     return int(comb(d, alpha) * row_bound**alpha)
 
 
 def _prime_above(number: int) -> int:
-    """Return the first Mersenne prime of the list with more binary digits than this number."""
+    """Return the first Mersenne prime of the list with more binary digits than this number.
+
+    There is one: up to MAX_POLAR_DIMENSION the bounds for coefficients have at most a few thousand
+    binary digits.
+    """
     return int(next(2**e - 1 for e in MERSENNE if e > number.bit_length()))
 
 
@@ -307,7 +313,8 @@ def _interpolate(values: dict[int, int], prime: int) -> flint.fmpz_mod_poly:
     derivative = vanishing.derivative()
     total = ring([0])
     for u, value in values.items():
-        total += vanishing // ring([-u, 1]) * (value / derivative(u))
+        zero_elsewhere = vanishing // ring([-u, 1])  # its value at u is that of the derivative
+        total += zero_elsewhere * (value / derivative(u))
     return total
 
 
@@ -493,7 +500,8 @@ def _lines_of_plane(plane: tuple[int, int], d: int) -> Iterator[FixedLine]:
     for line in line_weights:
         # the weights on the tangent space of P(S²S) along the fibre, the lines in S²S
         along_fibre = [other - line for other in line_weights if other != line]
-        # those on N: on S²S ⊗ O(h) − O, which are the former, and on S ⊗ (K^d/S) ⊗ O(h)
+        # N has the weights of S²S ⊗ O(h) − O, which are ``along_fibre``, and these of its last
+        # summand S ⊗ (K^d/S) ⊗ O(h)
         on_last_summand = [inside + c - line for inside in plane for c in outside]
         yield FixedLine(
             weight_of_h=-line,

@@ -123,7 +123,7 @@ def _critical_locus(orbit: Orbit, shape: LayerSizes) -> CriticalLocus:
 
 
 def polar_theorem(shape: LayerSizes) -> PolarData | None:
-    """Return the polar degrees with the loci on which they rely; ``None`` if no theorem applies.
+    """Return the polar degrees with the loci on which they rely; ``None`` for t = 1.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def polar_theorem(shape: LayerSizes) -> PolarData | None:
         return None
     degrees = predicted_polar_degrees(shape)
     known = _how_known(shape, degrees)
-    if not is_birational(shape):
+    if not is_birational(shape):  # α = d' = 1 < d
         return _two_to_one_polar_data(shape, degrees, known)
     loci = observed_loci(shape)
     points = _general_fibre_points(shape)
@@ -163,7 +163,8 @@ def _check_hypotheses(shape: LayerSizes, loci: Sequence[CriticalLocus], points: 
 
     The hypotheses are one point in a general fibre, and over each orbit a kernel that is zero or
     smaller than the codimension of its locus. ``loci`` are those over all orbits, and ``points`` is
-    the number of points in a general fibre; for large cases there are none, and it is ``None``.
+    the number of points in a general fibre; for large cases ``loci`` is empty, and ``points`` is
+    ``None``.
     """
     has_large_kernel = any(locus.kernel > 0 and locus.kernel >= locus.codimension for locus in loci)
     if points not in (None, 1) or has_large_kernel:

@@ -106,12 +106,12 @@ def fibre_length(sizes: Sizes, degree: int, zeros: ZeroType) -> int | None:
 def _upper_bound_of_points(sizes: Sizes, degree: int, P: int, function: Mapping[Any, Any]) -> int:
     """An upper bound for the number of filters, up to rescaling, that have this function.
 
-    ``function`` has the coefficients of f by the exponents of monomials. The filters have P zeros
-    in front of all together: for each distribution p of these zeros to the filters the number is at
-    most the length of the scheme of filters with p_i zeros in front of filter i.
+    ``function`` is f as {exponents of a monomial: coefficient}. The filters have P zeros in front
+    of all together: for each distribution p of these zeros to the filters the number is at most the
+    length of the scheme of filters with p_i zeros in front of filter i.
     """
     number = 0
-    # filter i has at most k_i − 1 zeros in front
+    # filter i has at most k_i − 1 zeros in front, as it is not zero
     for p in product(*(range(size) for size in sizes)):
         if sum(p) == P:
             number += _length_with_zeros(sizes, degree, p, function)
@@ -133,7 +133,10 @@ def _check_fibre_price(sizes: Sizes, degree: int) -> None:
 
 
 def _core(i: int, size: int) -> list[int]:
-    """The ``size`` entries of filter i between its zeros: 1, and then random nonzero numbers."""
+    """The ``size`` entries of filter i between its zeros: 1, and then random nonzero numbers.
+
+    They depend on i and ``size`` alone, so all checks use the same ones.
+    """
     random = Random(100 + i)
     return [1, *(random.choice((-3, -2, -1, 2, 3, 4)) for _ in range(size - 1))]
 
@@ -151,10 +154,10 @@ def _length_with_zeros(
 ) -> int:
     """The length of the scheme of filters with p_i zeros in front that have this function.
 
-    The filters are of the form (0, …, 0, 1, *, …, *) with unknown last entries, and ``function``
-    has the coefficients of f by the exponents of monomials. The length is at least the number of
-    points of the scheme. It is required that the function of the filters is f, not a multiple of f:
-    both have the coefficient 1 at x_(P+1)^D, as the first nonzero entry of all filters is 1.
+    The filters are of the form (0, …, 0, 1, *, …, *) with unknown last entries, and ``function`` is
+    f as {exponents of a monomial: coefficient}. The length is at least the number of points of the
+    scheme. It is required that the function of the filters is f, not a multiple of f: both have the
+    coefficient 1 at x_(P+1)^D, as the first nonzero entry of all filters is 1.
     """
     unknowns = sum(size - 1 - p_i for size, p_i in zip(sizes, p, strict=True))
     if unknowns == 0:
@@ -172,7 +175,8 @@ def _length_with_zeros(
     numerator, dimension = hilbert_series(leading, unknowns)
     if dimension:
         raise ContradictionError(f"filters of sizes {sizes}: a fibre of dimension {dimension}")
-    # of dimension 0 the series is its numerator, whose sum is the length
+    # Of dimension 0 the series is its numerator, whose sum is the length. If no filters have the
+    # function, the ideal is the whole ring, and the numerator is empty.
     return sum(numerator)
 
 
@@ -191,7 +195,7 @@ def _unknown_filters(sizes: Sizes, p: Sequence[int], context: Any) -> list[list[
 
 
 def _coefficients(filters: Sequence[Sequence[Any]], degree: int) -> dict[Any, Any]:
-    """The nonzero coefficients of f by the exponents of monomials in x_1, …, x_n.
+    """The output f as {exponents of a monomial in x_1, …, x_n: nonzero coefficient}.
 
     The entries of filters may be of any ring, as integers or polynomials in unknowns. A neuron is a
     polynomial in the inputs, as a dictionary from exponents to coefficients: x_1² + 3x_2 is

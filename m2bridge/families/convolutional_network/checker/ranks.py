@@ -30,14 +30,17 @@ Filters = list[list[int]]
 
 
 def upper_bound(sizes: Sizes) -> int:
-    """The number of weights, less one for each filter but the last, which can be rescaled."""
+    """An upper bound for the dimension: the number of weights less that of the rescalings, L − 1.
+
+    All filters but the last can be rescaled, and the last one compensates.
+    """
     return sum(sizes) - (len(sizes) - 1)
 
 
 def lower_bound(sizes: Sizes, degree: int) -> int:
     """A lower bound for the dimension: the rank of the differential at random filters.
 
-    It is found modulo PRIME, at one point.
+    It is found modulo PRIME, at one point. TooExpensiveError as of :func:`differential_rank`.
     """
     random = Random(11)
     filters = [[random.randrange(PRIME) for _ in range(size)] for size in sizes]
@@ -47,9 +50,10 @@ def lower_bound(sizes: Sizes, degree: int) -> int:
 def differential_rank(filters: Filters, degree: int) -> int:
     """A lower bound for the rank at these filters of the differential of filters ↦ f.
 
-    It is the rank modulo PRIME of a matrix. A row of this matrix has the derivatives of f(x) by all
-    weights, at random inputs x of its own. It is a combination of the rows of the Jacobian matrix
-    of the coefficients of f, so that the rank is at most that of the Jacobian matrix.
+    It is the rank modulo PRIME of a matrix. A row of this matrix is the gradient of f(x) with
+    respect to all weights, at random inputs x of its own. So the row is a combination of the rows
+    of the Jacobian matrix of the coefficients of f, and the rank is at most that of the Jacobian
+    matrix. TooExpensiveError if the gradients take more than MAX_GRADIENT_STEPS multiplications.
     """
     sizes = tuple(map(len, filters))
     inputs = 1 + sum(sizes) - len(sizes)
@@ -66,10 +70,10 @@ def differential_rank(filters: Filters, degree: int) -> int:
 
 
 def _gradient(filters: Filters, degree: int, x: Sequence[int]) -> list[int]:
-    """The derivatives of f(x) by all weights modulo PRIME, those by w_1 first.
+    """The gradient of f(x) with respect to all weights, modulo PRIME, the entries of w_1 first.
 
-    A neuron has derivatives by the weights of all layers up to it, and none if it is an input.
-    ``x`` has an entry for each input, so that one neuron is left behind the last layer.
+    A neuron has derivatives with respect to the weights of all layers up to it, and none if it is
+    an input. ``x`` has an entry for each input, so that the last layer has one neuron.
     """
     neurons = [Neuron(entry, slopes=[]) for entry in x]
     for layer, w in enumerate(filters):
@@ -83,7 +87,10 @@ def _gradient(filters: Filters, degree: int, x: Sequence[int]) -> list[int]:
 
 
 class Neuron(NamedTuple):
-    """The value v of a neuron, and its derivatives v' by weights, modulo PRIME."""
+    """The value v of a neuron, and its derivatives v' with respect to weights, modulo PRIME.
+
+    ``slopes`` has a v' for each weight of the layers up to the neuron, the entries of w_1 first.
+    """
 
     value: int
     slopes: list[int]
@@ -97,14 +104,15 @@ def _activated(neuron: Neuron, degree: int) -> Neuron:
 
 
 def _weighted_sum(w: Sequence[int], neurons: Sequence[Neuron]) -> Neuron:
-    """The neuron Σ w_a v_a modulo PRIME, and its derivatives by the weights of all layers up to w.
+    """The neuron Σ w_a v_a modulo PRIME, with its derivatives for all layers up to that of w.
 
     There are as many ``neurons`` (v_a, v_a') as the filter w has entries. The derivative of the sum
-    is Σ w_a v_a' by a weight of an earlier layer, and v_a by w_a. (A weight has the same place in
-    the lists of all neurons of a layer, since they have the same filter.)
+    with respect to a weight of an earlier layer is Σ w_a v_a', and with respect to w_a it is v_a.
+    (A weight has the same place in the lists of all neurons of a layer, since they have the same
+    filter.)
     """
     values = [neuron.value for neuron in neurons]
-    # a column has the derivatives of all neurons by one earlier weight
+    # a column has the derivatives of all neurons with respect to one earlier weight
     columns = zip(*(neuron.slopes for neuron in neurons), strict=True)
     by_earlier_weights = [sum(map(mul, w, column)) % PRIME for column in columns]
     return Neuron(sum(map(mul, w, values)) % PRIME, by_earlier_weights + values)

@@ -3,8 +3,8 @@
 *Notation.* A network has L filters w_i of sizes k_i, and activation degree r, its ``degree``. The
 output f is a form of degree D = r^(L − 1) in the inputs x_1 to x_n, n = 1 + Σ(k_i − 1), and of
 degree r^(L − i) in the entries of w_i. The *type of zeros* of filters is (e, P): filter i has e_i
-zeros at its ends, and all together have P zeros in front. WORDS has
-the words of statements and hypotheses.
+zeros at its ends, and all together have P zeros in front. WORDS has the words of statements and
+hypotheses.
 """
 
 from collections.abc import Callable, Mapping
@@ -52,7 +52,7 @@ def name(case: Mapping[str, Any]) -> str:
 
 
 def _is_network(filters: Any, degree: Any) -> bool:
-    """Whether these are filter sizes and a degree, linear networks too (1), within the limits."""
+    """Whether these are filter sizes and an activation degree r ≥ 1, all within the limits."""
     if not isinstance(filters, list) or not 1 <= len(filters) <= MAX_CHECKED_FILTERS:
         return False
     if not all(type(number) is int and number >= 1 for number in [*filters, degree]):
@@ -102,7 +102,7 @@ def stated_singular(sizes: Sizes) -> list[int] | None:
 
 
 def _dimension(sizes: Sizes, degree: int) -> dict[str, int | None]:
-    """The dimension, None if it is not decided, and its bounds, by the names of the evidence.
+    """The dimension, None if it is not decided, and its bounds, as the evidence names them.
 
     A rank above the upper bound refutes a proof or a program: ContradictionError.
     """
@@ -196,7 +196,7 @@ def about_degree(certificate: Certificate) -> Content:
 
 
 def about_fibres(certificate: Certificate) -> Content:
-    """The content of a certificate on the points of fibres."""
+    """The content of a certificate on the number of points of a fibre of each type of zeros."""
     sizes, _ = _case(certificate)
     # the length itself is the number of points
     return _about_types(
@@ -205,7 +205,7 @@ def about_fibres(certificate: Certificate) -> Content:
 
 
 def about_singular(certificate: Certificate) -> Content:
-    """The content of a certificate on singular points: those with more than one preimage."""
+    """The content of a certificate on which types of zeros have singular points as functions."""
     sizes, _ = _case(certificate)
     # a function is a singular point exactly if its fibre is more than one reduced point
     return _about_types(
