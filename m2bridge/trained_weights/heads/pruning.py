@@ -275,8 +275,8 @@ def _short(number: float) -> str:
 
 
 def rows_of_changes(changes: Sequence[LowRankChange]) -> Iterator[tuple[object, ...]]:
-    """Yield the cells of a line of the table for each head; a dash is a distance that rounding
-    hides, or a change that is not known.
+    """Yield for each head the cells of a line of the table: layer, head, distances of A and of V,
+    and the change of outputs; a dash is a distance that rounding hides, or a change not known.
     """
     for found in changes:
         distances = (

@@ -72,9 +72,10 @@ def residues_of(head: ReducedHead, letters: str = "KQAVO") -> dict[str, flint.nm
 
 
 def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
-    """Return a matrix of two rows or more, with the last subtracted from each other, one row less.
+    """Return the differences of all rows but the last to the last row, of a matrix of two rows or
+    more modulo the prime: one row less.
 
-    The rows are entries of outputs. LayerNorm sees outputs only up to multiples of (1, …, 1), and
+    The rows are the coordinates of outputs. LayerNorm sees outputs only up to multiples of (1, …, 1), and
     these differences are the same for outputs that differ by such a multiple.
     """
     *rows, last = matrix.table()
@@ -203,8 +204,8 @@ class HeadShape:
     softmax : bool
         Whether scores are normalized by softmax.
     coordinates : TokenSpace or None
-        Those of the tokens, where biases or a norm make them others: d is then the number of
-        columns of K and V that are seen.
+        The coordinates of tokens that the matrices see: d is then the number of columns of K and V
+        that are seen. ``None`` without biases and norm, where all entries of tokens are seen.
     """
 
     d: int
@@ -489,6 +490,7 @@ def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
         upper_bounds = (most_A, most_V, min(d, r + s))
         if (r, s, both) == upper_bounds:
             return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", by_letter=by_letter)
+    # r, s and ``both`` are now those of all d columns.
     over_QQ = _ranks_of_stack_over_QQ(factors_of_L, factors_of_U)
     # Without all three over QQ, r and s modulo the prime are left, as lower bounds.
     if over_QQ is None:
@@ -512,7 +514,7 @@ def _ranks_of_stack_over_QQ(
     """Return the ranks over QQ of L, of U, and of L on top of U; ``None`` if one of them takes
     longer than a minute, or the time of the run does not suffice.
 
-    L and U are products of one or two factors each, and have as many columns.
+    L and U are products of one or two factors each, and both have d columns.
     """
     columns = factors_of_L[-1].shape[1]
     try:
@@ -556,7 +558,9 @@ def _first_columns(product: list[Any], columns: int, convert: Callable[[Any], An
 
 
 def _on_top(L: Any, U: Any) -> Any:
-    """Return L on top of U, both over the integers, or modulo the prime."""
+    """Return L on top of U, with equally many columns: both over the integers, or both modulo the
+    prime.
+    """
     shape = (L.nrows() + U.nrows(), L.ncols())
     entries = L.entries() + U.entries()
     if isinstance(L, flint.fmpz_mat):

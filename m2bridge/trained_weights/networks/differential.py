@@ -14,8 +14,8 @@ Tokens, outputs and *covectors* (linear forms on tokens or outputs) are matrices
 each token. A ``NumberSystem`` constructs matrices over a ring, such as residues or balls, and has
 the normalization of scores; ``read`` takes the fractions of a layer to numbers of it, and ``draw``
 returns a random one. ``skip`` says whether each layer adds its input to its output. A *gradient* is
-the list of the derivatives, by all parameters, of a linear form of the outputs at some tokens: the
-span of gradients is the row space of the differential.
+the list of the derivatives, with respect to all parameters, of a linear form of the outputs at some
+tokens: the span of gradients is the row space of the differential.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class _Layer:
     scale, shift : matrix
         y = scale·N(x) + shift.
     output_bias : matrix or None
-        On all tokens.
+        With a column for each token, which are all equal.
     rotation : matrix or None
         R, where K is RᵀK.
     """
@@ -251,16 +251,19 @@ class _Layer:
     def flattened(
         self, covectors: tuple[HeadMatrices, ...], G: MatrixLike, ones: MatrixLike
     ) -> list[Any]:
-        """Return the entries of a gradient by the parameters of the layer, head by head.
+        """Return the entries of a gradient with respect to the parameters of the layer, head by
+        head, and then those of the output bias.
 
         Parameters
         ----------
         covectors : tuple of HeadMatrices
-            The gradient by A and by OV of each head, from which those by K, Q, O, V follow.
+            The gradient with respect to A and OV of each head, from which those with respect to K,
+            Q, O and V follow.
         G : matrix
-            The gradient by the outputs of the layer, with a column for each token.
+            The gradient with respect to the outputs of the layer, with a column for each token.
         ones : matrix
-            A column of ones, by which G has the gradient by the output bias.
+            A column of ones: G times it, the sum over all tokens, is the gradient with respect to
+            the output bias.
         """
         (heads,) = self.point.by_matrices([covectors])
         entries: list[Any] = []
@@ -270,7 +273,8 @@ class _Layer:
             group = heads[start : start + sharing]
             for letter in group[0]:
                 gradients = [head[letter] for head in group]
-                # The derivative by an entry that heads share is the sum of those by theirs.
+                # A shared entry stands in the matrices of all heads of the group: the derivatives
+                # with respect to these are added.
                 if letter in "KV":
                     gradients = [reduce(add, gradients)]
                 for gradient in gradients:
@@ -453,8 +457,8 @@ def gradients_of(
 def _pulled_back(
     layer: _Layer, at_X: _LayerAt, G: MatrixLike, numbers: NumberSystem
 ) -> tuple[tuple[HeadMatrices, ...], MatrixLike]:
-    """Return the derivatives of a linear form on the outputs of a layer: by A and OV of each head,
-    and by the tokens X before the layer.
+    """Return the derivatives of a linear form on the outputs of a layer: with respect to A and OV
+    of each head, and with respect to the tokens X before the layer.
 
     ``G`` is the linear form, with a column for each token, and ``at_X`` is what the layer computes
     at X.

@@ -201,8 +201,8 @@ def find_behind_norms(
         around = found.around[number]
         shapes = [head.shape for head in found.of_layer(number)]
         first = shapes[0]
-        # Layers without such a norm, and those of which nothing would be left, or whose outputs are
-        # concatenated and not added.
+        # Left out are layers without such a norm, those of which nothing would be left, and those
+        # whose outputs are concatenated and not added.
         if not around.hides_mean or own.symmetries.side_by_side or first.d_out == 1:
             continue
         # Of lightning attention with shared or rotated keys no ranks are computed without mean.
@@ -298,6 +298,7 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     rank modulo the prime is the number of heads, they are independent.
     """
     random = Random(1)  # the same numbers each time
+    # All heads of a layer have matrices of the same sizes.
     first = heads[0].matrices
     # A = KᵀQ has as many rows as K has columns.
     if "A" in first:

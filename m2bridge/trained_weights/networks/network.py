@@ -62,8 +62,8 @@ Heads = Sequence[Sequence[Any]]
 def symmetries_of(
     model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> Symmetries:
-    """Return the symmetries of a network by name, those of its heads, of ``extra``, and changes of
-    base between layers, with all that compares them with its redundant directions.
+    """Return the symmetries of a network by name, with bounds for the dimension of their orbits:
+    those of its heads, those of ``extra``, and changes of base between layers.
 
     Parameters
     ----------
@@ -226,12 +226,13 @@ def at_weights(
     regular : bool
         Whether the weights of each head alone are proved to be a regular point.
     matrices : callable
-        Yields for each layer the matrices of each head with these letters, modulo the prime.
+        Takes letters, and yields for each layer the matrices of each head with these letters,
+        modulo the prime.
     extra : ExtraParameters
         The parameters in addition to those of heads. What they change is independent of what the
-        heads change, unless the functions of heads are all there are.
+        heads change, unless constants are functions of heads.
     most_rank : int, optional
-        The sum of the ranks of the differentials of all heads, each alone, or more.
+        An upper bound for the sum of the ranks of the differentials of all heads, each alone.
     most_rank_with_zero_layer : int, optional
         An upper bound for the rank of the differential of the network without skip connections, as
         one of its layers is zero.
@@ -254,7 +255,8 @@ def at_weights(
     # A lower bound for the dimension: the rank at generic weights. Where heads are separate, it is
     # the upper bound by the ranks of A and V, by Theorem H; else it is not known yet.
     generic = by_sizes.value if separate else None
-    # The rank at random weights can be larger than that at these.
+    # Where neither of these two ranks attains the upper bound, the one at random weights can be
+    # larger.
     if upper not in (found.of_heads, generic) and _is_differentiated_at_random(model, shapes):
         generic = _rank_at_random_weights(model)
         if model.softmax:
@@ -295,7 +297,7 @@ def _is_differentiated_at_random(model: DeepAttention, shapes: Heads) -> bool:
 
 def _rank_at_random_weights(model: DeepAttention) -> int | None:
     """Return a lower bound for the dimension of the functions of a model, the rank of the
-    differential at random weights; ``None`` if there is none, or the time is over.
+    differential at random weights; ``None`` if the model has none, or the time is over.
     """
     # needs SymPy, which is slow to import
     from m2bridge.maps.dimension import dimension
@@ -360,7 +362,8 @@ def _ranks_at_weights(
     model, shapes
         The network of heads alone, and for each layer the sizes of its heads.
     matrices : callable
-        Yields for each layer the matrices of each head with these letters, modulo the prime.
+        Takes letters, and yields for each layer the matrices of each head with these letters,
+        modulo the prime.
     upper : int
         An upper bound for the rank without output bias.
     output_bias : int

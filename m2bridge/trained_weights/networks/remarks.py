@@ -30,7 +30,7 @@ def find_remarks(
     layers : sequence of LayerTensors
     found : AnalysedHeads
     heads : int or None
-        The number of heads of each layer that was given; ``None`` if none was.
+        The number of heads of each layer, as a user gave it; ``None`` if it was not given.
     separate : bool
         Whether the layers form no network.
     rotary : bool

@@ -90,15 +90,19 @@ class _Germ:
         )
 
     def __sub__(self, other: _Germ) -> _Germ:
+        """Return the difference of two germs."""
         return self._with_series(self.series - other.series)
 
     def __mul__(self, other: _Germ) -> _Germ:
+        """Return the product of two germs, with ``length`` coefficients."""
         return self._with_series(self.series.mul_low(other.series, self.length))
 
     def __truediv__(self, number: int) -> _Germ:
+        """Return the germ divided by an integer, which is not 0 modulo the prime."""
         return self._with_series(self.series * pow(number, -1, self.prime))
 
     def __rtruediv__(self, number: int) -> _Germ:
+        """Return an integer divided by this germ, whose constant term is not 0."""
         return self._with_series(self.series.inverse_series_trunc(self.length) * number)
 
     def sqrt(self) -> _Germ:
@@ -304,7 +308,7 @@ def _gradients_near_zero(
     layers: Sequence[AffineLayer], length: int, prime: int, *, skip: bool, softmax: bool
 ) -> Iterator[list[Any]]:
     """Yield gradients by the parameters at random tokens εx, without end, as lists of series in ε
-    with ``length`` coefficients modulo the prime.
+    with ``length`` coefficients modulo the prime. The errors come when a gradient is asked for.
 
     Raises
     ------

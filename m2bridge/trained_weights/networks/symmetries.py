@@ -54,7 +54,8 @@ class AnalysisOptions:
     biases : bool
         Whether biases are counted.
     norm : str or None
-        ``layer``, ``rms`` or ``none`` in place of the norm that the file has; ``None`` for that.
+        ``layer``, ``rms`` or ``none`` in place of the norm that the file has; ``None`` keeps the
+        norm of the file.
     rotary : bool
         Whether queries and keys are rotated by positions.
     epsilon : Fraction
@@ -71,8 +72,8 @@ class AnalysisOptions:
 
     @classmethod
     def of(cls, choice: ModelChoice, *, heads: int | None, biases: bool, norm: str | None) -> Self:
-        """Return how layers are read as those of the model ``choice``, which config.json says or a
-        user. The option ``norm``, if it is not ``None``, is in place of the norm of the model.
+        """Return the options for layers of the model ``choice``, which config.json or a user names.
+        The option ``norm``, if it is not ``None``, is in place of the norm of the model.
         """
         # ``rms1`` multiplies by 1 + γ, which is put into γ when layers are read.
         if norm == "rms1":
@@ -346,7 +347,7 @@ def head_groups(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> list[
     return [group] * (len(shapes) // sharing)
 
 
-def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
+def generic_heads_are_independent(shapes: Sequence[HeadShape], sharing: int) -> bool:
     """Return whether the matrices A_h = KᵀQ_h of generic heads, in groups of ``sharing``, are
     linearly independent.
 
@@ -391,8 +392,8 @@ def finite_symmetries(
 def without_mean(
     shapes: Sequence[HeadShape], around: NormAndOutputBias
 ) -> tuple[list[HeadShape], NormAndOutputBias]:
-    """Return the shapes and surroundings of the layer whose outputs are the differences to the last
-    one: it has one output less, as LayerNorm sees no more of them.
+    """Return the shapes of the heads, and the ``NormAndOutputBias``, of the layer whose outputs are
+    the differences to the last output: it has one output less, as LayerNorm sees no more of them.
     """
     shapes_without_mean = [replace(shape, d_out=shape.d_out - 1) for shape in shapes]
     # An output bias has an entry less, too; 0 stands for none.
