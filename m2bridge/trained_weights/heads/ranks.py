@@ -75,8 +75,8 @@ def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
     """Return the differences of all rows but the last to the last row, of a matrix of two rows or
     more modulo the prime: one row less.
 
-    The rows are the coordinates of outputs. LayerNorm sees outputs only up to multiples of (1, …, 1), and
-    these differences are the same for outputs that differ by such a multiple.
+    The rows are the coordinates of outputs. LayerNorm sees outputs only up to multiples of
+    (1, …, 1), and these differences are the same for outputs that differ by such a multiple.
     """
     *rows, last = matrix.table()
     differences = [[x - y for x, y in zip(row, last, strict=True)] for row in rows]

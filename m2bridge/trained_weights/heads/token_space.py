@@ -169,8 +169,8 @@ class Tokens:
         """Return the first ``columns`` columns of W·diag(γ), for the matrix W, on the basis of all
         e_i with γ_i ≠ 0, or, on the hyperplane Σx_i = 0, on the basis e_i − e_d for i < d.
 
-        ``columns`` is at most the number of vectors of the basis. ``convert`` takes entries to residues modulo the prime, or to fractions if ``prime`` is
-        ``None``.
+        ``columns`` is at most the number of vectors of the basis. ``convert`` takes entries to
+        residues modulo the prime, or to fractions if ``prime`` is ``None``.
         """
         chosen = self.active[:columns]
         found = self._scaled(matrix, chosen, convert, prime)
