@@ -116,20 +116,20 @@ class Entry:
 
     @property
     def equations(self) -> bool:
-        """Whether the equations up to a degree are known."""
+        """Whether a certificate has the equations up to a degree."""
         return any(certificate.question == EQUATIONS for certificate in self.sources.values())
 
     def value(self, name: str) -> AtlasValue:
-        """The value with this name."""
+        """Return the value with this name, one of :data:`VALUES`."""
         return next(value for value in self.values if value.name == name)
 
     def text(self, name: str) -> str:
-        """The text of the value with this name."""
+        """Return the text of the value with this name, one of :data:`VALUES`; empty without one."""
         return self.value(name).text
 
     @property
     def reasons(self) -> dict[str, list[str]]:
-        """Why there are no values, each reason with the names of the values that it is for."""
+        """For each reason why values are missing, the names of these values."""
         names: dict[str, list[str]] = {}
         for value in self.values:
             if value.reason:
@@ -243,15 +243,15 @@ def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
 
 
 def orbit_facts(certificates: Iterable[Certificate], evidence_key: str) -> FactsByOrbit:
-    """The facts about each orbit that the evidence of certificates has under a key.
+    """Return the facts about each orbit that the evidence of certificates has under a key.
 
-    The key is ``orbits`` or ``tangent_dimensions``. Certificates without this key say nothing. The
-    result has the facts, values by their names, under the tuple of the numbers of the orbit.
+    The key is ``orbits`` or ``tangent_dimensions``; certificates without it are skipped. The result
+    has, for the tuple of the numbers that name an orbit, its facts: values by their names.
 
     Raises
     ------
     ContradictionError
-        If two of them do not agree.
+        If two certificates do not agree about an orbit.
     """
     orbits: FactsByOrbit = {}
     for certificate in certificates:
@@ -333,7 +333,7 @@ def _orbits_text(orbits: Iterable[tuple[int, ...]]) -> str:
 
 
 def atlas(folder: Path) -> Atlas:
-    """Read the certificates and outcomes in a folder and below it.
+    """Return the atlas of the certificates and outcomes in a folder and below it.
 
     As for a report, certificates are read and not verified; their digests and names are checked.
     Nothing is computed.
@@ -461,7 +461,9 @@ def _value(
 
 
 def _degree_limit_reason(certificates: Iterable[Certificate]) -> str:
-    """Why only the equations up to a degree are known; empty if no certificate is about these."""
+    """Return the reason ``not known beyond degree 4``, with the degree of the first certificate
+    about equations up to a degree; the empty text if there is no such certificate.
+    """
     for certificate in certificates:
         if certificate.question == EQUATIONS:
             return f"not known beyond degree {certificate.answer['max_degree']}"
@@ -479,7 +481,7 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
         :data:`CERTIFICATES`.
     documentation : str
         The address of the documentation, or the path of its folder as seen from the pages of cases:
-        what these cite of it are links then. If it is empty, they are not.
+        citations of its pages are links then. If it is empty, they are not.
 
     Returns
     -------

@@ -61,10 +61,10 @@ HashableT = TypeVar("HashableT", bound=Hashable)
 
 
 def to_html(report: Report, documentation: str = "") -> str:
-    """One self-contained page.
+    """Return the report as one self-contained page of HTML.
 
-    ``documentation`` is the address of the documentation, or its folder as seen from the page: what
-    the page cites of it are links then. If it is empty, they are not.
+    ``documentation`` is the address of the documentation, or its folder as seen from the page:
+    citations of its pages are links then. If it is empty, they are not.
     """
     cases = report.by_case()
     # what is shown when a case is opened, in parts of which each is unpacked by itself
@@ -98,7 +98,8 @@ def _template_values(report: Report, documentation: str) -> dict[str, Any]:
 
 
 def latex_answer(report: Report, documentation: str) -> str:
-    """The answer of a report in LaTeX; names of statements, such as V, are not variables in it.
+    """Return the answer of a report in LaTeX; names of statements, such as V, are set as text and
+    not as variables.
 
     ``documentation`` is the address of the site, or its folder as seen from the page, with which
     links to pages of the documentation begin; if it is empty, there are none.
@@ -111,9 +112,8 @@ def latex_answer(report: Report, documentation: str) -> str:
 
 
 def titles(documentation: str) -> str:
-    """A sentence for print on what titles in quotation marks are, and where the documentation is.
-
-    Its address is ``documentation`` if that is one on the web, else that of the project.
+    """Return a sentence for print on what titles in quotation marks are, with the address of the
+    documentation: ``documentation`` if this is an address on the web, else the project's, if any.
     """
     address = documentation if documentation.startswith("http") else M2BRIDGE.url
     place = f", {address}" if address else ""
@@ -232,7 +232,7 @@ def _numbered_rows(
 
 
 def _places(things: Iterable[HashableT]) -> dict[HashableT, int]:
-    """The place of each thing in a list, from 0 on."""
+    """Return for each of some things, all different, its place among them, from 0 on."""
     return {thing: number for number, thing in enumerate(things)}
 
 
@@ -281,7 +281,8 @@ SIGNS = dict(
 
 
 def to_latex_grid(report: Report, documentation: str = "") -> str:
-    r"""The grids side by side, as many as fit into a line, for ``\\input``.
+    r"""Return LaTeX for ``\\input``: a grid of verdicts for each statement, side by side, as many
+    as fit into a line.
 
     Citations are links if the document uses ``hyperref``, those of pages only if
     ``documentation``, the address of the site, is not empty. Cases that are not named by two
@@ -356,7 +357,9 @@ def _case_texts(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 
 def to_text(report: Report) -> str:
-    """The verdicts, their table with each witness on a line of its own, and the lemmas trusted."""
+    """Return the report as plain text: the answer, the table of verdicts with each witness on a
+    line of its own, the files not used, notes, and the lemmas taken on trust.
+    """
     fill = partial(textwrap.fill, width=TEXT_LINE_CHARS, break_on_hyphens=False)
     parts = [fill(line(report.answer))]
     for block in to_sheet(report).blocks:
@@ -376,7 +379,7 @@ def to_text(report: Report) -> str:
 
 
 def _shorten_rule(rule: re.Match[str]) -> str:
-    """The match of the rule below a header as text, no longer than a line of text."""
+    """Return the rule below a header, which was matched, cut to the length of a line of text."""
     return rule[0][:TEXT_LINE_CHARS]
 
 
@@ -406,7 +409,7 @@ def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 
 def to_markdown(report: Report, documentation: str = "") -> str:
-    """The paragraph, what the statements say, and a table; citations are links.
+    """Return Markdown: the paragraph, what the statements say, and a table; citations are links.
 
     ``documentation`` is the address of the site, or its folder as seen from the file; if it is
     empty, citations of pages of the documentation are no links.
@@ -415,7 +418,7 @@ def to_markdown(report: Report, documentation: str = "") -> str:
 
 
 def to_latex(report: Report, documentation: str = "") -> str:
-    r"""The paragraph, what the statements say, and a ``longtable``, for ``\input``.
+    r"""Return LaTeX for ``\input``: the paragraph, what the statements say, and a ``longtable``.
 
     The top says what the preamble needs. With ``hyperref``, citations are links, those of pages
     only if ``documentation``, the address of the site, is not empty. Cases are named by their
@@ -448,7 +451,7 @@ def _share_of_names(report: Report) -> float:
 
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:
-    """A report by the template of this name.
+    """Return a report as the template with this file name writes it.
 
     The template gets the values of :func:`_template_values` and those in ``more``.
     """
@@ -456,13 +459,16 @@ def _document(template: str, report: Report, documentation: str, **more: Any) ->
 
 
 def _width_of_case_texts(report: Report) -> int:
-    """The characters that the columns take that name a case: the sum of the widest cell of each."""
+    """Return the width, in characters, of the columns that name a case: the sum over these columns
+    of the width of the widest cell, headings included.
+    """
     lines = [report.headings, *(_case_texts(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))
 
 
 def to_csv(report: Report) -> str:
-    """One line for each row, then one for each file not used, with the verdict ``MALFORMED``.
+    """Return lines of comma-separated values: one for each row, then one for each file not used,
+    with the verdict ``MALFORMED``.
 
     The columns are what names the case, statement, verdict, reason and witness, the reported
     figures and versions of programs, and the file.
@@ -491,7 +497,7 @@ def _spreadsheet_cells(values: Iterable[Any]) -> list[Any]:
 
 
 def to_json(report: Report) -> str:
-    """The numbers of the paragraph, the rows, and the files that were not used."""
+    """Return JSON: the numbers of the paragraph, the rows, and the files that were not used."""
     data = {
         "summary": report.summary | {"text": report.paragraph},
         "rows": [row.to_json() for row in report.rows],
@@ -514,3 +520,4 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "csv": to_csv,
     "json": to_json,
 }
+"""The functions that write a report, by the names of the forms as on the command line."""

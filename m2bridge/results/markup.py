@@ -136,7 +136,9 @@ def latex_links(text: str, documentation: str = "") -> str:
 
 @cache
 def _signs() -> dict[int, str]:
-    """The LaTeX of each special character in words, for ``str.translate``."""
+    """Return the LaTeX of each special character in words, by its number in Unicode, as
+    ``str.translate`` takes it.
+    """
     mathematics = {sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHEMATICS.items()}
     return str.maketrans(_LATEX | mathematics)
 
@@ -327,7 +329,8 @@ def parts(text: str) -> Iterator[FormulaPart]:
     Raises
     ------
     ValueError
-        If it is not a sum of products of numbers and powers of variables.
+        If the text is not a sum of products of numbers and powers of variables; raised where the
+        iteration reaches what is not understood.
 
     Examples
     --------
@@ -357,9 +360,10 @@ _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
 
 
 def _bracket_latex(piece: str) -> str:
-    """The LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial.
+    """Return the LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial.
 
-    ``piece`` is a sum in brackets, the sign of a division, or what stands between two of these.
+    ``piece`` is a sum in brackets, the sign of a division, or what stands between two of these,
+    which may be empty.
     """
     if piece.startswith("("):
         return rf"\left({polynomial_latex(piece[1:-1])}\right)"
@@ -371,13 +375,18 @@ def polynomial_latex(text: str) -> str:
 
     Lines may break at signs, and in long terms.
 
+    Raises
+    ------
+    ValueError
+        If the text is not a polynomial, as with brackets of a function or of a pair.
+
     Examples
     --------
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
-    # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. Brackets of a function
-    # or a pair are not understood: :func:`terms` raises a ValueError.
+    # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. A text with brackets of
+    # a function or a pair is left to :func:`terms`, which raises the ValueError.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
         return "".join(map(_bracket_latex, _BRACKETS.split(text)))
     latex_terms = []
@@ -392,7 +401,8 @@ def polynomial_latex(text: str) -> str:
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each term of a polynomial as its sign and its factors, in LaTeX.
 
-    The sign of the first term is ``-`` or empty; that of others has blanks around it.
+    The sign of the first term is ``-`` or empty; that of others has blanks around it. A ValueError
+    comes, as from :func:`parts`, where the text is not a polynomial.
     """
     sign = ""
     factors: list[str] = []
@@ -494,7 +504,8 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     Raises
     ------
     InvalidCaseError
-        If ``documentation`` is neither an address with http or https nor a relative path.
+        If ``documentation`` is neither an address with http or https nor a relative path; raised
+        when the first part is asked for.
 
     Examples
     --------

@@ -303,7 +303,7 @@ class Polynomials:
     number : int
         The number of generators.
     texts : callable
-        Yields one text after the other, because there may be tens of thousands.
+        Returns, at each call, an iterable of their texts, of which there may be tens of thousands.
     caption : str
     """
 
@@ -339,6 +339,7 @@ class Finding:
     Parameters
     ----------
     verdict : str
+        As ``CONFIRMED``; a terminal gives it a colour.
     name, sentence : str
         The name of the statement, and what it says.
     grounds : sequence of str
@@ -385,12 +386,14 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A block with an SVG picture, which only HTML shows."""
+    """A block with a picture, which only HTML shows: ``svg`` returns it as SVG, or the empty text
+    where it cannot be drawn.
+    """
 
     svg: Callable[[], str]
 
     def text(self, most: int | None) -> None:
-        """Return ``None``: a picture has no text."""
+        """Return ``None``: a picture has no text; ``most`` has no effect."""
         return
 
 
