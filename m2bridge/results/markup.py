@@ -302,13 +302,14 @@ _PARTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FormulaPart:
-    """A sign, a number or a power of a variable.
+    """A sign, a number, a power of a variable, or a bracket.
 
     Parameters
     ----------
-    kind : {"sign", "number", "variable"}
+    kind : {"sign", "number", "variable", "bracket"}
     text : str
-        The sign, the numerator, or the name without its indices.
+        The sign, the numerator, the name without its indices; or ``(``, ``)``, ``/``, or the
+        sign of a product after a divisor.
     indices : tuple of str
         The indices of a variable.
     power : str
@@ -353,8 +354,40 @@ def parts(text: str) -> Iterator[FormulaPart]:
             yield FormulaPart("sign", match["sign"])
 
 
-_BRACKETS = re.compile(r"(\([^()]*\)|/(?![0-9]))")
-"""Sums in brackets and divisors in coefficients, as in ``(a + 1)/b*x``."""
+_TIMES = "\N{DOT OPERATOR}"
+"""The sign of a product after a divisor, without which ``1/b*x`` would look like 1/(bx)."""
+_DIVISOR = re.compile(r"(/(?:\([^()]*\)|(?![0-9])[^\s*+/()-]+(?:\*\*[0-9]+)?))\*(?!\*)")
+"""A divisor that is not a number, with the asterisk after it: ``/(b + 1)*`` or ``/b**2*``."""
+_ONE_BRACKET = re.compile(rf"([(){_TIMES}]|/(?![0-9]))")
+"""A bracket, the sign of a division by what is not a number, or the product after a divisor."""
+
+
+def _with_times(text: str) -> str:
+    """Return a polynomial in which the asterisk after a divisor is :data:`_TIMES`."""
+    return _DIVISOR.sub(rf"\1{_TIMES}", text)
+
+
+def parts_with_brackets(text: str) -> Iterator[FormulaPart]:
+    """Yield the parts of a polynomial whose coefficients may be sums in brackets, and quotients of
+    them, as in ``(a + 1)/b*x``: brackets, strokes and the product after a divisor are parts of
+    their own, all else is as in :func:`parts`.
+
+    Examples
+    --------
+    >>> [part.text for part in parts_with_brackets("(a + 1)/b*x")]
+    ['(', 'a', '+', '1', ')', '/', 'b', '⋅', 'x']
+    """
+    for place, piece in enumerate(_ONE_BRACKET.split(_with_times(text))):
+        if place % 2:  # ``split`` gives text and the group of the pattern by turns
+            yield FormulaPart("bracket", piece)
+        else:
+            yield from parts(piece)
+
+
+_BRACKETS = re.compile(rf"(\([^()]*\)|/(?![0-9])|{_TIMES})")
+"""Sums in brackets, and the signs before and after divisors, in coefficients as of
+``(a + 1)/b*x``.
+"""
 _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
 """Brackets that are not those of a sum: f( of a function, and the comma of a pair."""
 
@@ -362,11 +395,13 @@ _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
 def _bracket_latex(piece: str) -> str:
     """Return the LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial.
 
-    ``piece`` is a sum in brackets, the sign of a division, or what stands between two of these,
-    which may be empty.
+    ``piece`` is a sum in brackets, the sign of a division, :data:`_TIMES`, or what stands between
+    two of these, which may be empty.
     """
     if piece.startswith("("):
         return rf"\left({polynomial_latex(piece[1:-1])}\right)"
+    if piece == _TIMES:
+        return r" \cdot "
     return piece if piece == "/" else polynomial_latex(piece)
 
 
@@ -388,7 +423,7 @@ def polynomial_latex(text: str) -> str:
     # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. A text with brackets of
     # a function or a pair is left to :func:`terms`, which raises the ValueError.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
-        return "".join(map(_bracket_latex, _BRACKETS.split(text)))
+        return "".join(map(_bracket_latex, _BRACKETS.split(_with_times(text))))
     latex_terms = []
     for sign, factors in terms(text):
         separator = " "

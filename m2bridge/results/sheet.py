@@ -117,10 +117,25 @@ def first_terms(text: str, width: int) -> str:
     """
     if len(text) <= width:
         return text
-    end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
-    terms = 1 + text.count(" + ") + text.count(" - ")
+    # Signs in brackets belong to a coefficient, such as that of (a + 1)*x.
+    outside = _with_dots_for_brackets(text)
+    end = max(outside.rfind(" + ", 0, width), outside.rfind(" - ", 0, width))
+    terms = 1 + outside.count(" + ") + outside.count(" - ")
     # −1 says that no sign is within the width: the first term is too long, and no term is shown.
     return f"{text[: max(end, 0)]} …  ({plural(terms, 'term')})"
+
+
+_INNERMOST_BRACKETS = re.compile(r"\([^()]*\)")
+
+
+def _with_dots_for_brackets(text: str) -> str:
+    """Return a text of the same length with a dot for each character of all brackets ``(…)``."""
+    shorter_brackets = None
+    # Each step replaces the innermost brackets that are left, until there are none.
+    while shorter_brackets != text:
+        shorter_brackets = text
+        text = _INNERMOST_BRACKETS.sub(lambda brackets: "." * len(brackets[0]), text)
+    return text
 
 
 MAX_COLUMN_CHARS = 80

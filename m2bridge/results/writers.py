@@ -18,7 +18,7 @@ from m2bridge.results import (
     MAX_SHOWN_GENERATORS,
     MAX_UNFOLDED_POLYNOMIAL_CHARS,
 )
-from m2bridge.results.markup import FormulaPart, latex, parts, polynomial_latex
+from m2bridge.results.markup import FormulaPart, latex, parts_with_brackets, polynomial_latex
 from m2bridge.results.sheet import (
     Block,
     Facts,
@@ -342,5 +342,5 @@ def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
     shown_terms, _, number = first_terms(text, FOLDED_POLYNOMIAL_CHARS).partition(" …  ")
     all_terms: list[FormulaPart] = []
     if number and len(text) <= MAX_UNFOLDED_POLYNOMIAL_CHARS:
-        all_terms = list(parts(text))
-    return list(parts(shown_terms)), number, all_terms
+        all_terms = list(parts_with_brackets(text))
+    return list(parts_with_brackets(shown_terms)), number, all_terms
