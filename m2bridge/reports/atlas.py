@@ -229,9 +229,9 @@ FactsByOrbit = dict[tuple[int, ...], Mapping[str, Any]]
 
 
 def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
-    """One line for each orbit, with what all certificates of a case together say about it.
-
-    ``None`` if they say nothing about orbits. The certificates are given by their files.
+    """Return a table with one line for each orbit, with what all certificates of a case together
+    say about it; ``None`` if they say nothing about orbits. ``certificates`` has them by the names
+    of their files.
     """
     facts = orbit_facts(certificates.values(), "orbits")
     tangents = orbit_facts(certificates.values(), "tangent_dimensions")
@@ -291,8 +291,8 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue
     """Return values that list the singular, the smooth and the undecided orbits of a case.
 
     A further value is the largest dimension of a singular orbit. A list without any orbit is left
-    out; without facts about orbits in any certificate, no value is returned. The certificates are
-    given by their files, of which the first with such facts is the source.
+    out; without facts about orbits in any certificate, no value is returned. ``certificates`` has
+    them by the names of their files, of which the first with such facts is the source.
     """
     sources = []
     for file, certificate in certificates.items():
@@ -512,7 +512,7 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
 
 
 def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """The reasons why the overview has dashes in place of numbers, each with its cases.
+    """Return the reasons why the overview has dashes in place of numbers, each with its cases.
 
     These numbers are the dimension, the degree and, in cases whose equations were computed, the
     number of all generators.

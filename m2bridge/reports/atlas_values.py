@@ -193,6 +193,7 @@ def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
 def _series_text(series: Mapping[str, Any]) -> str:
     """Return a Hilbert series as text, such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
     value = HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"])
+    # ``expression_text`` writes powers with the sign ^.
     text = expression_text(value.expression).replace("*", " ").replace("-", "−")
 
     def raised(power: re.Match[str]) -> str:

@@ -54,6 +54,7 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
         if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):
             break
         basis = _with_powers(basis, whole, v, value)
+    # Only by rounding is ``value``, the largest eigenvalue at one λ, less than the lower bound.
     return min(least.lower, value), _bound_of_eigenvalues(whole, value)
 
 

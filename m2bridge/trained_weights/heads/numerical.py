@@ -223,11 +223,11 @@ def _change_to_boundary(distance_to_boundary: Measured) -> Measured:
     """Return the relative change of the function of A = k qᵀ, V = h vᵀ where these are moved to the
     nearest pair A = u qᵀ, V = h uᵀ, computed from the distance to such pairs.
 
-    The function at tokens x and y is k(x)v(x)·q(y)·h: the quadratic form kv is all that changes,
-    to a multiple of u². The distance is the sine of half the angle
-    θ between k and v: 1 − cos θ is twice the square of that. For unit vectors kv has the
-    eigenvalues (cos θ ± 1)/2, and a square of a form has only one that is not 0: the change is the
-    smaller eigenvalue, divided by the norm of both.
+    The function at tokens x and y is k(x)v(x)·q(y)·h: the quadratic form kv is all that changes, to
+    a multiple of u². The distance is the sine of half the angle θ between k and v: 1 − cos θ is
+    twice the square of that. For unit vectors kv has the eigenvalues (cos θ ± 1)/2, and a square of
+    a form has only one that is not 0: the change is the smaller eigenvalue, divided by the norm of
+    both.
     """
     distance, error = distance_to_boundary
     one_minus_cosine = 2 * distance**2

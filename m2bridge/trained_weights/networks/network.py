@@ -82,7 +82,8 @@ def symmetries_of(
     for layer in shapes:
         named.update(_symmetries_of_heads(layer))
     named.update(dict(extra.named))
-    # The dimension of their orbits, which is known exactly.
+    # The dimension of the orbits of all symmetries so far: without changes of base it is known
+    # exactly.
     on_heads = named.total()
     between_layers = _base_changes_by_name(model)
     named.update(between_layers)
@@ -245,8 +246,8 @@ def at_weights(
     betas = [layer[0].beta for layer in shapes]
     by_sizes = bound_by_ranks(model, betas)
     # All these bounds are upper ones, in characteristic 0: the ``value`` is the least of them.
-    known = intersect_bounds(*model.upper_bounds(characteristic=0), by_sizes)
-    upper = known.value
+    upper_bounds = intersect_bounds(*model.upper_bounds(characteristic=0), by_sizes)
+    upper = upper_bounds.value
     separate = are_separate(model, betas)
     found = _ranks_at_weights(
         model, shapes, matrices, upper, output_bias=extra.dimension, by_theorem=separate and regular
@@ -261,9 +262,12 @@ def at_weights(
         generic = _rank_at_random_weights(model)
         if model.softmax:
             tokens = ALMOST_ALL_TOKENS
-    # The dimension of the functions of the heads alone.
-    known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(found.of_heads))
-    dimension_of_all = _with_output_bias(model, shapes, known, extra, found, separate=separate)
+    dimension_of_heads = intersect_bounds(
+        upper_bounds, Bounds.at_least(generic), Bounds.at_least(found.of_heads)
+    )
+    dimension_of_all = _with_output_bias(
+        model, shapes, dimension_of_heads, extra, found, separate=separate
+    )
     if most_rank is not None:
         # Where the rank attains its upper bound, nothing is left to find.
         if found.of_heads != upper:
@@ -310,9 +314,9 @@ def _rank_at_random_weights(model: DeepAttention) -> int | None:
 
 
 def _dimension_of_free_base_changes(model: DeepAttention, matrices: MatricesByLetters) -> int:
-    """Return the number of dimensions by which the sum of the ranks of all heads is too large, as
-    changes of base between layers move the heads and not the function; 0 if the time is over, as
-    far as is proved then.
+    """Return a lower bound for the number of dimensions by which the sum of the ranks of all heads
+    is too large, as changes of base between layers move the heads and not the function; 0 if the
+    time is over.
     """
     try:
         return free_base_changes(model, matrices)

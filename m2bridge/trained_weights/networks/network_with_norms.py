@@ -485,22 +485,22 @@ def _most_rank(
     most = 0
     # ``after`` is ``None`` for the last layer.
     for layer, after in zip_longest(layers, layers[1:]):
-        of_layer = _most_rank_of_heads(layer)
-        if of_layer is None:
+        of_heads = _most_rank_of_heads(layer)
+        if of_heads is None:
             return None
         # These directions change the functions of the heads, and not that of the network.
         moved = 0
         if after is not None and not options.skip:
             moved = _moved_directions(layer, after)
-        of_layer -= moved
+        of_layer = of_heads - moved
         # What is known of the layer as a whole may be less than the sum over its heads.
         of_whole_layer = layer.alone.most_rank
         if of_whole_layer is not None:
             # In softmax attention it is a rank of all A_h, V_h and the constant, which are moved as
             # those of heads. In lightning attention it is one of the function of the layer, of
             # which less may be moved.
-            of_whole_layer -= moved if options.softmax else 0
-            of_layer = min(of_layer, of_whole_layer)
+            moved_of_whole_layer = moved if options.softmax else 0
+            of_layer = min(of_layer, of_whole_layer - moved_of_whole_layer)
         most += of_layer
     for symmetry in acting:
         # Translations of output biases move all weights. Changes of base, the other symmetries,

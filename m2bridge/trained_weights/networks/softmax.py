@@ -71,8 +71,8 @@ NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNO
 
 
 def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
-    """Return whether a layer is one of softmax that is not determined head by head, by A_h and V_h:
-    with a bias of Q, with constants, or with heads that share K and V or are rotated.
+    """Return whether a layer of softmax attention has more than separate A_h and V_h of its heads:
+    a bias of Q, a constant that it adds, or heads that share K and V or are rotated by positions.
     """
     if not shape.softmax:
         return False

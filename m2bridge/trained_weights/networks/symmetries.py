@@ -147,8 +147,7 @@ class NormAndOutputBias:
     @classmethod
     def of(cls, head: HeadArrays, options: AnalysisOptions) -> Self:
         """Return the norms and the output bias of a layer, and what of the norm before it K, Q and
-        V can undo, by one of its heads, as all have the same; ``head`` is a head as the file has
-        it.
+        V can undo; ``head`` is any of its heads, as the file has it, since all have the same.
         """
         norm = norm_before(head, options.norm)
         # The letters of the matrices that have biases, if these count.
@@ -256,7 +255,7 @@ def _undone_changes(
 ) -> _UndoneChanges:
     """Return which changes of the norm before a layer K, Q and V can undo; none without a norm.
 
-    ``biases`` has the letters of the matrices that have biases, if these count.
+    ``biases`` has the letters of the matrices that have biases; it is empty if biases do not count.
     """
     if norm is None:
         return _UndoneChanges(gamma=0, beta=0, linear_maps=False)
@@ -419,9 +418,12 @@ class LayerThenNorm:
 
     @classmethod
     def of(cls, of_layer: int, dimension_without_mean: int, has_output_bias: bool) -> Self:
-        """Return what follows from the dimension ``of_layer``, of the functions of the layer, and
-        from that of the layer without mean, whose d' − 1 outputs are the differences of the others
-        to the last one: these are the functions of the layer and the norm together.
+        """Return the dimension and the hidden directions of a layer with the LayerNorm after it.
+
+        ``of_layer`` is the dimension of the functions of the layer alone. LayerNorm sees only the
+        d' − 1 differences of the other outputs to the last one: the layer with these as outputs has
+        functions of dimension ``dimension_without_mean``, which is that of layer and norm together.
+        What is lacking to ``of_layer`` is hidden.
         """
         # Of all hidden directions one is that of the output bias along 1, and the others are of O.
         hidden_of_bias = int(has_output_bias)
