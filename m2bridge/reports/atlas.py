@@ -161,7 +161,7 @@ class CaseGrid(NamedTuple):
 
 
 def case_grids(entries: Iterable[Entry]) -> tuple[list[CaseGrid], list[Entry]]:
-    """Tables of the cases that differ in the first two numbers only, and the other cases.
+    """Return tables of the cases that differ in the first two numbers only, and the other cases.
 
     Returns
     -------
@@ -321,8 +321,8 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue
 
 
 def _orbits_where_singular_is(answer: bool | None, facts: FactsByOrbit) -> list[tuple[int, ...]]:
-    """Return the orbits, in order, whose fact ``singular`` is this; it is ``None``, or missing,
-    where it is undecided.
+    """Return the orbits, in order, whose fact ``singular`` is ``answer``; with ``None`` those for
+    which it is undecided or missing.
     """
     return [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is answer]
 
@@ -357,7 +357,7 @@ def atlas(folder: Path) -> Atlas:
 
 
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
-    """The content of the page of one case, from its certificates and outcomes.
+    """Return the content of the page of one case, from its certificates and outcomes.
 
     ``rows`` are all of the case; each names the file in ``folder`` from which it was read.
 
@@ -401,7 +401,7 @@ def _generators(certificates: Iterable[Certificate]) -> tuple[str, ...]:
 def _reasons_by_question(
     case: NamedCase, rows: list[VerdictRow], certificates: Collection[Certificate]
 ) -> dict[str, str]:
-    """Why a case lacks values, for each question whose certificate would have them.
+    """Return why a case lacks values, by the questions whose certificates would have them.
 
     The reason is that of an outcome of the question in ``rows``. Else it is, for the closure, that
     only equations up to a degree are known; for the polar degrees, that the statement about them
@@ -433,10 +433,10 @@ def _reasons_by_question(
 def _value(
     name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]
 ) -> AtlasValue:
-    """The value of this name, one of :data:`VALUES`, or the reason why there is none.
+    """Return the value of this name, one of :data:`VALUES`, or the reason why there is none.
 
-    Its source is the certificate of the closure, if that says it, else the first file that does.
-    ``missing`` has the reasons by question.
+    Its source is a certificate of the closure that has the value, else the first file that has it.
+    ``certificates`` has them by the names of their files, and ``missing`` the reasons by question.
 
     Raises
     ------
@@ -529,7 +529,8 @@ def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
-    """The page of a case, with links to the pages of the cases before and after it, if any.
+    """Return the HTML of the page of a case, with links to the pages of the cases before and after
+    it, if any.
 
     ``documentation`` is the address of the site, or its folder as seen from this page; it is empty
     if there are to be no links to pages of the documentation.
@@ -551,7 +552,7 @@ def _case_page(entry: Entry, before: Entry | None, after: Entry | None, document
 
 
 def _overview(atlas: Atlas) -> str:
-    """The page with tables of all cases, and lists of those that are in no table."""
+    """Return the HTML of the page with tables of all cases, and lists of those in no table."""
     tables, entries_without_table = case_grids(atlas.entries)
     # Of the cases without a table only the verdict is shown, so they have no dashes for numbers.
     without_values = {entry.file for entry in entries_without_table}

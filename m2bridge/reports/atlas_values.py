@@ -145,12 +145,12 @@ def _generic_ed_degree(certificate: Certificate) -> int | None:
 
 
 def _join_numbers(values: Iterable[int]) -> str:
-    """Numbers with commas between them."""
+    """Return numbers with commas between them."""
     return ", ".join(map(str, values))
 
 
 def _join_first_numbers(values: Iterable[int]) -> str:
-    """The first of infinitely many numbers, with commas and an ellipsis."""
+    """Return the given numbers, the first of infinitely many, with commas and an ellipsis."""
     return f"{_join_numbers(values)}, …"
 
 

@@ -54,7 +54,8 @@ def _table_cell(value: Any) -> TableCell:
 
 
 def evidence_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
-    """A table of facts about orbits: a line for each orbit, a column for each name of a fact.
+    """Return a table of facts about orbits, with a line for each orbit and a column for each name
+    of a fact.
 
     ``orbits`` has for each orbit its facts by their names. The column ``orbit`` comes first; a dash
     stands for a fact that is not known of an orbit.
@@ -151,7 +152,7 @@ class NamedCase:
 
 
 def _cell_sort_key(cell: TableCell) -> tuple[bool, TableCell]:
-    """A key that orders cells, numbers before words."""
+    """Return a key that orders cells, numbers before words."""
     return isinstance(cell, str), cell
 
 
@@ -200,7 +201,7 @@ class VerdictRow:
         return VERDICTS.index(self.verdict), self.question, self.statement, self.case.sort_key
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return the row for ``json.dumps``, without the words of the statement and its source."""
         return {
             "family": self.case.family,
             "name": self.case.name,
@@ -476,7 +477,8 @@ class Report:
 
 
 def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
-    """The rows of a table, where verdicts that one fact decides, and that agree, share a line.
+    """Return the rows of a table, where verdicts that one fact decides, and that agree, share a
+    line.
 
     Statements that one fact decides are in one group of ``same_fact`` of their family, as ``3.4
     (iii)`` and ``A.4``. A line of several names them all, and all files, and has no words of a
@@ -514,12 +516,12 @@ def _joined(line: VerdictRow, row: VerdictRow) -> VerdictRow:
 
 
 def all_trusted(certificates: Iterable[Detail | Certificate]) -> list[str]:
-    """The lemmas and computations on which some certificate rests, each once."""
+    """Return the lemmas and computations on which some certificate rests, each once, sorted."""
     return sorted(set(chain.from_iterable(certificate.trusted for certificate in certificates)))
 
 
 def _paragraph(sentences: Iterable[str]) -> str:
-    """Sentences, given without their full stops, one after the other."""
+    """Return sentences, given without their full stops, one after the other."""
     return ". ".join(sentences) + "."
 
 

@@ -83,7 +83,7 @@ def to_html(report: Report, documentation: str = "") -> str:
 
 
 def _template_values(report: Report, documentation: str) -> dict[str, Any]:
-    """The values that templates of all forms take, by the names that the templates use.
+    """Return the values that templates of all forms take, by the names that the templates use.
 
     ``documentation`` is the address of the site, or its folder as seen from the report; it is empty
     if there are to be no links to pages of the documentation.
@@ -121,13 +121,13 @@ def titles(documentation: str) -> str:
 
 
 def pack(data: Any) -> str:
-    """Return a value as JSON, compressed, in base64."""
+    """Return a value as JSON, compressed by zlib, in base64."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return b64encode(zlib.compress(text.encode())).decode()
 
 
 def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
-    """A dictionary for each statement that the rows are about, sorted by name.
+    """Return a dictionary for each statement that the rows are about, sorted by name.
 
     ``statement`` is its name, ``text`` what it says, ``source`` where it is stated, ``sentence``
     these three in one, and ``counts`` the number of rows with each verdict. Text and source are
@@ -179,7 +179,8 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """The table of a page, as a dictionary: its ``rows`` refer to its lists by places, from 0 on.
+    """Return the table of a page, as a dictionary: its ``rows`` refer to its lists by places, from
+    0 on.
 
     A row has the places of its case in ``cases``, of its statement in ``statements``, of its
     verdict in ``verdicts``, and of its reason and witness in ``texts``; and its seconds. A row may
@@ -237,7 +238,8 @@ def _places(things: Iterable[HashableT]) -> dict[HashableT, int]:
 
 
 def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]:
-    """What a page shows when a case is opened: its verdicts, and what certificates rest on.
+    """Return what a page shows when a case is opened: its verdicts, and what certificates rest on.
+    ``rows``, at least one, and ``details`` are all of the case.
 
     Tables of orbits and scripts that certificates share appear once, each with the list of the
     questions whose certificates have it.
@@ -258,7 +260,7 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
 def _questions_by_thing(
     pairs: Iterable[tuple[HashableT | None, str]],
 ) -> dict[HashableT, list[str]]:
-    """For each different thing the list of its questions, from pairs (thing, question).
+    """Return for each different thing the list of its questions, from pairs (thing, question).
 
     ``{"S": ["a", "b"]}`` for the pairs ("S", "a"), ("", "c"), ("S", "b"): things that are empty or
     ``None`` are left out.
@@ -339,7 +341,8 @@ def _grids(report: Report) -> Iterator[_Grid]:
 
 
 def _verdict_signs(verdicts: list[str | None]) -> str:
-    """The signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a verdict.
+    """Return the signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a
+    verdict.
 
     Only one sign if all are the same; empty if all verdicts are ``None``.
     """
@@ -352,7 +355,7 @@ def _verdict_signs(verdicts: list[str | None]) -> str:
 
 
 def _case_texts(report: Report, row: VerdictRow) -> tuple[str, ...]:
-    """The texts of the cells that name the case of a row."""
+    """Return the texts of the cells that name the case of a row."""
     return tuple(map(str, report.cells(row.case)))
 
 
@@ -384,7 +387,9 @@ def _shorten_rule(rule: re.Match[str]) -> str:
 
 
 def to_sheet(report: Report) -> Sheet:
-    """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
+    """Return a sheet for a terminal, in whose width it is laid out: witnesses stand below reasons,
+    and files that were not used have a table of their own.
+    """
     blocks: list[Block] = [Facts([("summary", line(report.answer))])]
     if report.lines:
         # the cell of the reason has the witness, if any, on a line of its own
@@ -398,7 +403,9 @@ def to_sheet(report: Report) -> Sheet:
 
 
 def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
-    """The cells of a row for a terminal, with the witness on a line of its own below the reason."""
+    """Return the cells of a row for a terminal: those that name the case, the statement, verdict,
+    seconds, and the reason, with the witness on a line of its own below it.
+    """
     reason = line(row.reason)
     if row.witness:
         reason += f"\nwitness: {line(row.witness)}"
@@ -492,7 +499,9 @@ def to_csv(report: Report) -> str:
 
 
 def _spreadsheet_cells(values: Iterable[Any]) -> list[Any]:
-    """Values for a spreadsheet: text that is never read as a formula, and numbers as they are."""
+    """Return values for a spreadsheet: text that is never read as a formula, and numbers, or
+    ``None``, as they are.
+    """
     return [cell(value) if isinstance(value, str) else value for value in values]
 
 

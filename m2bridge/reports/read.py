@@ -35,7 +35,7 @@ from m2bridge.results.sheet import Table, duration, line
 
 
 def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
-    """The rows of a question without an answer: one for each part of its statement.
+    """Return the rows of a question without an answer: one for each part of its statement.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
 
 
 def _limit_words(outcome: Unanswered) -> str:
-    """The text `` (limit 60 s)`` for a limit of the batch that was reached; empty if none was.
+    """Return the text `` (limit 60 s)`` for a limit of the batch that was reached; empty if
+    none was.
 
     The batch has limits in seconds and in bytes. The reason of an outcome may name a smaller limit,
     what was left for the question.

@@ -144,7 +144,7 @@ def _signs() -> dict[int, str]:
 
 
 def _latex(text: str) -> str:
-    """Return words and formulas in LaTeX; shell commands are set in typewriter."""
+    """Return words and formulas in LaTeX; shell commands in quotes are set in typewriter."""
     latex_parts = []
     for place, part in enumerate(_COMMAND.split(text)):
         if place % 2:  # ``split`` gives text and the group of the pattern by turns

@@ -123,7 +123,8 @@ def _text(text: str, **options: Any) -> Text:
 
 
 def _grid(rows: Sequence[tuple[str, str]], width: int) -> RenderableType:
-    """Return names and values side by side, in lines of this width; names in :data:`STYLES` styled.
+    """Return names and values side by side, at least one pair, in lines of this width; a name that
+    is a key of :data:`STYLES` has its style.
 
     Names wrap only if they would leave fewer than :data:`_MIN_VALUE_COLUMNS` for values.
     """

@@ -11,11 +11,11 @@ minor that is not 0. Both ranks are lower bounds for that at the weights, which 
 unlucky random tokens.
 
 Tokens, outputs and *covectors* (linear forms on tokens or outputs) are matrices with a column for
-each token. A ``NumberSystem`` constructs matrices over a ring, such as residues or balls, and has
-the normalization of scores; ``read`` takes the fractions of a layer to numbers of it, and ``draw``
-returns a random one. ``skip`` says whether each layer adds its input to its output. A *gradient* is
-the list of the derivatives, with respect to all parameters, of a linear form of the outputs at some
-tokens: the span of gradients is the row space of the differential.
+each token. A ``NumberSystem``, ``numbers``, constructs matrices over a ring, such as residues or
+balls, and has the normalization of scores; ``read`` takes the fractions of a layer to numbers of
+it, and ``draw`` returns a random one. ``skip`` says whether each layer adds its input to its
+output. A *gradient* is the list of the derivatives, with respect to all parameters, of a linear
+form of the outputs at some tokens: the span of gradients is the row space of the differential.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ whenever matrices are needed, as all of them may not fit into memory.
 ``layers`` are the tensors of the layers of the file, with the numbers 1, 2, …. ``found`` has the
 results on their heads, such as sizes (``shape``) and ranks; and, by the number of a layer, what is
 ``around`` its heads: norms and output bias. ``alone`` has, by the number of a layer, what is known
-of it without the others. *Reduced* heads have their matrices K, Q, V, A, O on the coordinates of
+of it without the others. ``options`` say how layers are read, as whether there is softmax, and
+whether biases count. *Reduced* heads have their matrices K, Q, V, A, O on the coordinates of
 tokens that they see; *residues* are those modulo a prime. A head ``is_outside`` if its A has a
 larger rank than the model allows.
 """

@@ -8,10 +8,12 @@ the weights.
 Head h of layer k has A = KᵀQ and V (or OV); ``shapes[k][h]`` has its sizes, and β_k, one of
 ``betas``, is the largest rank that its V (or OV) may have. ``matrices(letters)`` yields for each
 layer a list with a dict for each head: those of its matrices with these letters, modulo the prime.
-``extra`` is what a layer has in addition to its heads: an output bias, by which constants are
-added, or γ and β of a norm. A rank is that of the differential of the map from weights to
-functions. By Theorem H (docs/deep-attention.md) heads are *separate* under conditions on sizes, or
-on ranks at the weights: then the rank attains its upper bound by the ranks of all A and V.
+``model`` is the network of heads alone: its widths, its numbers of heads and layers, and whether it
+has skip connections and softmax. ``extra`` is what a layer has in addition to its heads: an output
+bias, by which constants are added, or γ and β of a norm. A rank is that of the differential of the
+map from weights to functions. By Theorem H (docs/deep-attention.md) heads are *separate* under
+conditions on sizes, or on ranks at the weights: then the rank attains its upper bound by the ranks
+of all A and V.
 """
 
 from __future__ import annotations
