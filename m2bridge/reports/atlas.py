@@ -391,7 +391,9 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
 
 
 def _generators(certificates: Iterable[Certificate]) -> tuple[str, ...]:
-    """Return the generators of the ideal from the first certificate that has some; else none."""
+    """Return the generators of the ideal from the first certificate with generators in its
+    evidence; the empty tuple if there is none.
+    """
     for certificate in certificates:
         if "generators" in certificate.evidence:
             return tuple(certificate.evidence["generators"])

@@ -293,7 +293,7 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of rows with each verdict that occurs."""
+        """The number of rows with each verdict that occurs, in the order of :data:`VERDICTS`."""
         counts = Counter(row.verdict for row in self.rows)
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 

@@ -283,7 +283,7 @@ BREAKABLE_AFTER_CHARS = 36
 """A line may break within numbers and terms that are longer than this."""
 
 DIGITS_PER_PART = 12
-"""A line may break after each so many digits of a long number."""
+"""A line may break after each part of a long number, which has this number of digits."""
 
 BREAK = r"\penalty900 "
 """A possible line break, used if the line cannot break at a sign."""

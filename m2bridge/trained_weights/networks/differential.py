@@ -284,13 +284,14 @@ class _Layer:
         return entries
 
     def _by_parameters(self, letter: str, gradient: MatrixLike) -> MatrixLike:
-        """Return the gradient by the entries of the matrix W with this letter, from the gradient by
-        the matrix that acts on y: RᵀK with a rotation, and W·(1 | 0) with a padding.
+        """Return the gradient with respect to the entries of the matrix W with this letter, from
+        the ``gradient`` with respect to the matrix that acts on y: RᵀK with a rotation, W·(1 | 0)
+        with a padding, and else W.
         """
-        # The gradient by RᵀK, from the left times R, is the one by K.
+        # The gradient with respect to RᵀK, from the left times R, is that with respect to K.
         if letter == "K" and self.rotation is not None:
             gradient = self.rotation * gradient
-        # The gradient by W·(1 | 0), times (1 | 0)ᵀ, is the one by W.
+        # The gradient with respect to W·(1 | 0), times (1 | 0)ᵀ, is that with respect to W.
         if letter in self.padding:
             gradient = gradient * self.padding[letter].transpose()
         return gradient
@@ -305,7 +306,7 @@ def _matrix_over(numbers: NumberSystem, read: Callable[[Any], Any], rows: Rows) 
 
 def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
     """Return the rank of the differential of lightning attention without norms modulo the prime,
-    at random tokens, which is the rank at the weights, or less.
+    at random tokens: a lower bound for the rank at the weights.
 
     ``skip`` says whether layers have skip connections. ``upper`` is an upper bound for the rank: a
     few more gradients than that are computed.
@@ -410,8 +411,8 @@ def gradients_of(
     draw: Draw,
     placed_at: Callable[[MatrixLike], MatrixLike] = _unchanged,
 ) -> Iterator[list[Any]]:
-    """Yield gradients of the network by its parameters, without end: each at random tokens, and for
-    a random linear form on the outputs.
+    """Yield gradients of the network with respect to its parameters, without end: each at random
+    tokens, and for a random linear form on the outputs.
 
     The tokens pass all layers, and the linear form is pulled back through them in the other
     direction.
@@ -445,7 +446,8 @@ def gradients_of(
             X = at_X.outputs + X if skip else at_X.outputs
         # The linear form on the outputs of a layer, with a column for each token.
         G = random_matrix(numbers, len(X.table()), TOKENS, draw)
-        # Backwards: for each layer the derivatives by its parameters, the last layer first.
+        # Backwards: for each layer the derivatives with respect to its parameters, the last layer
+        # first.
         by_layer = []
         for layer, at_X in zip(reversed(rotated), reversed(values), strict=True):
             by_heads, by_X = _pulled_back(layer, at_X, G, numbers)
@@ -469,7 +471,7 @@ def _pulled_back(
         by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
         by_heads.append(by_head)
         by_coordinates.append(by_Y)
-    # Y = scale·N(X) + shift, and the derivatives by Y of all heads are added.
+    # Y = scale·N(X) + shift, and the derivatives with respect to Y of all heads are added.
     by_norm = layer.scale.transpose() * reduce(add, by_coordinates)
     return tuple(by_heads), at_X.norm.pullback(by_norm, numbers)
 
@@ -514,7 +516,7 @@ class _Norm:
         matrices with a column for each token.
 
         A token c, less its mean for LayerNorm, becomes ĉ = c/s with s² = |c|²/d + ε, and the
-        derivative of c/s by c is (1 − ĉĉᵀ/d)/s.
+        derivative of c/s with respect to c is (1 − ĉĉᵀ/d)/s.
         """
         if not self.kind:
             return G

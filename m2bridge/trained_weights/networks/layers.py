@@ -457,9 +457,10 @@ def _rank_bound_from_zero_layers(layer_numbers: Sequence[int], found: AnalysedHe
     """Return an upper bound for the rank of the differential of a network without skip connections
     in which some layers are the zero function; ``None`` if no layer with a known bound is.
 
-    Let one layer be zero. Its derivatives by tokens are zero, so that changes of the layers before
-    it do not change the outputs; and the layers after it get the token 0, which they map to 0. So
-    only changes of this layer count, and the rank is at most the sum of the ranks of its heads.
+    Let one layer be zero. Its derivatives with respect to tokens are zero, so that changes of the
+    layers before it do not change the outputs; and the layers after it get the token 0, which they
+    map to 0. So only changes of this layer count, and the rank is at most the sum of the ranks of
+    its heads.
     """
     bounds = []
     for number in layer_numbers:

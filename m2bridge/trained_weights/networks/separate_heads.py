@@ -146,6 +146,7 @@ def _has_scores(head: Matrices, draw: Draw) -> bool:
     """Return whether xᵀAy is not 0 for random vectors x and y modulo the prime, which proves that A
     is not 0.
     """
+    # K and Q have as many columns as V, or A is d × d.
     d = head["V"].ncols()
     # Two matrices of one column.
     x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))

@@ -273,8 +273,8 @@ def _choose_method(
 
 
 def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return the rank of the differential of a network with softmax or norms, or less, by power
-    series near the token 0 modulo a prime; ``upper`` is an upper bound for it.
+    """Return a lower bound for the rank of the differential of a network with softmax or norms, by
+    power series near the token 0 modulo a prime; ``upper`` is an upper bound for the rank.
 
     Raises
     ------
@@ -307,8 +307,9 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
 def _gradients_near_zero(
     layers: Sequence[AffineLayer], length: int, prime: int, *, skip: bool, softmax: bool
 ) -> Iterator[list[Any]]:
-    """Yield gradients by the parameters at random tokens εx, without end, as lists of series in ε
-    with ``length`` coefficients modulo the prime. The errors come when a gradient is asked for.
+    """Yield gradients with respect to the parameters, at random tokens εx, as lists of series in ε
+    with ``length`` coefficients modulo the prime, without end. The errors come when a gradient is
+    asked for.
 
     Raises
     ------
