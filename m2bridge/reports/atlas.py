@@ -79,7 +79,7 @@ class Entry:
     singular : tuple of AtlasValue
         What is known of the singular locus.
     generators : tuple of str
-        Of the ideal of the closure.
+        Of the ideal of the closure; empty if no certificate has them.
     rows : tuple of VerdictRow
         The verdicts; what has no answer is among them.
     sources : mapping of str to Certificate
@@ -531,8 +531,8 @@ def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
-    """Return the HTML of the page of a case, with links to the pages of the cases before and after
-    it, if any.
+    """Return the HTML of the page of a case, with links to the pages of the cases ``before`` and
+    ``after`` it; ``None`` for the first and the last case.
 
     ``documentation`` is the address of the site, or its folder as seen from this page; it is empty
     if there are to be no links to pages of the documentation.

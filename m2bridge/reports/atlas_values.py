@@ -35,7 +35,7 @@ def _answer_or_evidence_reader(name: str) -> CertificateReader:
 
 
 def _dimension(certificate: Certificate) -> int | None:
-    """The dimension in a certificate, if it is known exactly.
+    """Return the dimension in a certificate; ``None`` if it is not known exactly.
 
     In some families the value is the number, in others a mapping with its two proved bounds.
     """

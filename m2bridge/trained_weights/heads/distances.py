@@ -62,8 +62,8 @@ def distance_text(value: float | None) -> str:
 def values_and_distances(
     head: HeadWeights, letter: str
 ) -> tuple[list[float | None], list[float | None]]:
-    """Return the singular values of A or V, as ``letter`` says, and the distances of this matrix to
-    rank at most 1, 2, ….
+    """Return the singular values of A or V, as ``letter`` says, the largest first, and the relative
+    distances of this matrix to rank at most 1, 2, …; ``None`` for those that rounding hides.
     """
     numerical = head.numerical
     if letter == "A":
@@ -205,7 +205,7 @@ def chosen_heads(
 ) -> tuple[HeadWeights, ...]:
     """Return the heads as they are, by layers, where ``sort`` is ``layer``; by distances, the
     nearest first, where it is ``distance``. With a number ``worst``, whatever ``sort`` is, only
-    this number of heads, by distances: the nearest.
+    this number of heads, by distances: the nearest; ``None`` is no limit.
     """
     # Without a number ``worst`` the slice ``[:None]`` has all heads.
     if sort == "distance" or worst is not None:

@@ -200,7 +200,8 @@ def _parts_but_zero(
     the changes of the function on the way: for α = β = 1 the boundary, if d ≥ 3; else the pairs of
     rank one, and those of ranks below α < d and β < min(d, d').
 
-    ``boundary`` is the distance to A = v qᵀ, V = h vᵀ.
+    ``boundary`` is the distance to A = v qᵀ, V = h vᵀ; ``None``, if it is not known, leaves out
+    that part.
     """
     A, V = pair.A, pair.V
     alpha, beta = shape.alpha, shape.beta

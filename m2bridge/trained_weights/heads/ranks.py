@@ -460,8 +460,8 @@ class Ranks(NamedTuple):
     def of(
         cls, r: int, s: int, both: int, *, method: str, by_letter: Mapping[str, int | None]
     ) -> Ranks:
-        """Return the numbers by the ranks r of A and s of V, and the rank ``both`` of Aᵀ on top of
-        V: the intersection of their row spaces has the dimension r + s − both.
+        """Return the numbers from the ranks r of A and s of V, and the rank ``both`` of Aᵀ on top
+        of V: the intersection of their row spaces has the dimension m = r + s − both.
         """
         return cls(r, s, r + s - both, method=method, by_letter=by_letter)
 

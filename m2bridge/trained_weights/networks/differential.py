@@ -71,7 +71,8 @@ class AffineLayer:
     width : int
         d, the number of entries of the tokens that enter.
     heads : tuple of dict
-        By the letters K, Q, V, and perhaps O. K, Q and V have d columns, and one more with a bias.
+        For each head the rows of its matrices by the letters K, Q, V, and perhaps O. K, Q and V
+        have d columns, and one more with a bias.
     output_bias : tuple of Fraction
         Empty if there is none.
     norm : str

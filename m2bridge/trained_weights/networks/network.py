@@ -235,10 +235,11 @@ def at_weights(
         The parameters in addition to those of heads. What they change is independent of what the
         heads change, unless constants are functions of heads.
     most_rank : int, optional
-        An upper bound for the sum of the ranks of the differentials of all heads, each alone.
+        An upper bound for the sum of the ranks of the differentials of all heads, each alone; if it
+        is left out, the result has no upper bound for the rank.
     most_rank_with_zero_layer : int, optional
-        An upper bound for the rank of the differential of the network without skip connections, as
-        one of its layers is zero.
+        An upper bound for the rank of the differential of the network without skip connections, if
+        one of its layers is zero; left out if none is.
 
     Raises
     ------
