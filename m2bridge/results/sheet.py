@@ -130,10 +130,10 @@ _INNERMOST_BRACKETS = re.compile(r"\([^()]*\)")
 
 def _with_dots_for_brackets(text: str) -> str:
     """Return a text of the same length with a dot for each character of all brackets ``(…)``."""
-    shorter_brackets = None
-    # Each step replaces the innermost brackets that are left, until there are none.
-    while shorter_brackets != text:
-        shorter_brackets = text
+    text_before = ""
+    # Each step replaces the innermost brackets that are left, until a step changes nothing.
+    while text != text_before:
+        text_before = text
         text = _INNERMOST_BRACKETS.sub(lambda brackets: "." * len(brackets[0]), text)
     return text
 
