@@ -458,12 +458,12 @@ class Ranks(NamedTuple):
 
     @classmethod
     def of(
-        cls, r: int, s: int, both: int, *, method: str, by_letter: Mapping[str, int | None]
+        cls, r: int, s: int, rank_of_stack: int, *, method: str, by_letter: Mapping[str, int | None]
     ) -> Ranks:
-        """Return the numbers from the ranks r of A and s of V, and the rank ``both`` of Aᵀ on top
-        of V: the intersection of their row spaces has the dimension m = r + s − both.
+        """Return the numbers from the ranks r of A and s of V, and the rank of Aᵀ on top of V,
+        ``rank_of_stack``: the row spaces of Aᵀ and V meet in m = r + s − rank_of_stack dimensions.
         """
-        return cls(r, s, r + s - both, method=method, by_letter=by_letter)
+        return cls(r, s, r + s - rank_of_stack, method=method, by_letter=by_letter)
 
 
 def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
@@ -486,26 +486,28 @@ def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     for columns in (few_columns, d):
         L = _first_columns(factors_of_L, columns, residues)
         U = _first_columns(factors_of_U, columns, residues)
-        r, s, both = (int(matrix.rank()) for matrix in (L, U, _on_top(L, U)))
+        r, s, rank_of_stack = (int(matrix.rank()) for matrix in (L, U, _on_top(L, U)))
         upper_bounds = (most_A, most_V, min(d, r + s))
-        if (r, s, both) == upper_bounds:
-            return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", by_letter=by_letter)
-    # r, s and ``both`` are now those of all d columns.
+        if (r, s, rank_of_stack) == upper_bounds:
+            return Ranks.of(
+                r, s, rank_of_stack, method=f"modulo {LARGE_PRIME}", by_letter=by_letter
+            )
+    # r, s and ``rank_of_stack`` are now those of all d columns.
     over_QQ = _ranks_of_stack_over_QQ(factors_of_L, factors_of_U)
     # Without all three over QQ, r and s modulo the prime are left, as lower bounds.
     if over_QQ is None:
-        return Ranks.of(r, s, both, method="", by_letter=by_letter)
+        return Ranks.of(r, s, rank_of_stack, method="", by_letter=by_letter)
     return Ranks.of(
-        over_QQ.of_L, over_QQ.of_U, over_QQ.of_both, method="over QQ", by_letter=by_letter
+        over_QQ.of_L, over_QQ.of_U, over_QQ.of_stack, method="over QQ", by_letter=by_letter
     )
 
 
 class _RanksOfStack(NamedTuple):
-    """The ranks of two matrices L and U, and of L on top of U (``of_both``)."""
+    """The ranks of two matrices L and U, and of L on top of U (``of_stack``)."""
 
     of_L: int
     of_U: int
-    of_both: int
+    of_stack: int
 
 
 def _ranks_of_stack_over_QQ(
@@ -520,12 +522,12 @@ def _ranks_of_stack_over_QQ(
     try:
         L = _first_columns(factors_of_L, columns, integers)
         U = _first_columns(factors_of_U, columns, integers)
-        r, s, both = (_rank_over_QQ(matrix) for matrix in (L, U, _on_top(L, U)))
+        r, s, rank_of_stack = (_rank_over_QQ(matrix) for matrix in (L, U, _on_top(L, U)))
     except TimeLimitError:
         return None
-    if r is None or s is None or both is None:
+    if r is None or s is None or rank_of_stack is None:
         return None
-    return _RanksOfStack(of_L=r, of_U=s, of_both=both)
+    return _RanksOfStack(of_L=r, of_U=s, of_stack=rank_of_stack)
 
 
 def _smallest_size(product: list[Any]) -> int:

@@ -417,17 +417,19 @@ class LayerThenNorm:
     hidden: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, of_layer: int, dimension_without_mean: int, has_output_bias: bool) -> Self:
+    def of(
+        cls, dimension_of_layer: int, dimension_without_mean: int, has_output_bias: bool
+    ) -> Self:
         """Return the dimension and the hidden directions of a layer with the LayerNorm after it.
 
-        ``of_layer`` is the dimension of the functions of the layer alone. LayerNorm sees only the
-        d' − 1 differences of the other outputs to the last one: the layer with these as outputs has
-        functions of dimension ``dimension_without_mean``, which is that of layer and norm together.
-        What is lacking to ``of_layer`` is hidden.
+        LayerNorm sees only the d' − 1 differences of the other outputs to the last one: the layer
+        with these as outputs has functions of dimension ``dimension_without_mean``, which is that
+        of layer and norm together. What is lacking to ``dimension_of_layer``, that of the functions
+        of the layer alone, is hidden.
         """
         # Of all hidden directions one is that of the output bias along 1, and the others are of O.
         hidden_of_bias = int(has_output_bias)
-        hidden_of_O = of_layer - dimension_without_mean - hidden_of_bias
+        hidden_of_O = dimension_of_layer - dimension_without_mean - hidden_of_bias
         hidden = [("O + 1·uᵀ before LayerNorm", hidden_of_O)]
         if has_output_bias:
             hidden.append(("output bias + c·1 before LayerNorm", hidden_of_bias))
