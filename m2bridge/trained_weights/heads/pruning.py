@@ -177,6 +177,7 @@ def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | N
 _LEAST_NORMAL = 2.0**-1022
 """Smaller floating-point numbers have fewer binary digits."""
 _TWO_DIGITS_UP = Context(prec=2, rounding=ROUND_CEILING)
+"""Rounds decimal numbers up to two digits."""
 
 
 def _rounded_up(number: float) -> float:
@@ -284,7 +285,7 @@ def _heads_nearest_to_a_rank(heads: Sequence[HeadWeights], letters: str) -> _Nea
 
 
 _MAX_NAMED = 3
-"""Heads that one sentence names."""
+"""The largest number of heads that one sentence names."""
 
 
 def _short(number: float) -> str:

@@ -41,9 +41,11 @@ _SPARE = 8
 the rank of all columns, and a layer has many more.
 """
 _MOST_SECONDS = 60.0
-"""The price of one rank over QQ above which it is not computed."""
+"""A rank over QQ that would take more seconds than this is not computed."""
 _ROUNDINGS = 4
-"""A rounded product of rank a is about so many roundings in each row and column from rank a."""
+"""A d × d product of rank a, rounded in each entry, is at a relative distance of rank a of about this
+number times √d times the precision.
+"""
 
 
 def residues(array: Any) -> flint.nmod_mat:

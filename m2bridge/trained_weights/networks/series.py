@@ -48,9 +48,9 @@ _FIRST_ORDERS = 4
 attention is of order 3. Their number is doubled where the rank is too small.
 """
 _MAX_LENGTHS = 2
-"""The numbers of orders that are tried, each twice the one before it."""
+"""How many numbers of orders are tried, each twice the one before it."""
 _MAX_PRIMES = 4096
-"""The primes that are tried until roots exist, and are proved not to lie in the field."""
+"""How many primes are tried until roots exist, and are proved not to lie in the field."""
 
 
 class _NoRootError(ArithmeticError):
