@@ -43,8 +43,8 @@ the rank of all columns, and a layer has many more.
 _MOST_SECONDS = 60.0
 """A rank over QQ that would take more seconds than this is not computed."""
 _ROUNDINGS = 4
-"""A d × d product of rank a, rounded in each entry, is at a relative distance of rank a of about this
-number times √d times the precision.
+"""A d × d product of rank a, rounded in each entry, is at a relative distance of about this number
+times √d times the precision from rank a.
 """
 
 
