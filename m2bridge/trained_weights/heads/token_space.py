@@ -375,7 +375,7 @@ class LazyProduct:
     tokens : Tokens
         The tokens on which W acts, with γ and β.
     rows, columns : int
-        So many first rows and columns are taken of the matrix that is not transposed. The column
+        How many first rows and columns are taken of the matrix that is not transposed. The column
         Wβ + b is there only if ``columns`` is larger than the dimension of the space of tokens.
     is_transposed : bool
         Whether this object is the transposed matrix: ``rows`` are its columns then.
@@ -423,7 +423,8 @@ class LazyProduct:
 
     def _entries(self, convert: Any, prime: int | None) -> Any:
         """Return the array of all entries: W·diag(γ) on the basis of the tokens, and Wβ + b as the
-        last column if ``columns`` is so large; transposed if this is the transposed matrix.
+        last column if ``columns`` exceeds the dimension of the space of tokens; transposed if this
+        is the transposed matrix.
 
         ``convert`` takes entries of W to residues modulo ``prime``, or to fractions where that is
         ``None``.
