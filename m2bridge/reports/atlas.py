@@ -79,7 +79,7 @@ class Entry:
     singular : tuple of AtlasValue
         What is known of the singular locus.
     generators : tuple of str
-        Of the ideal of the closure.
+        Of the ideal of the closure; empty if no certificate has them.
     rows : tuple of VerdictRow
         The verdicts; what has no answer is among them.
     sources : mapping of str to Certificate
@@ -116,20 +116,20 @@ class Entry:
 
     @property
     def equations(self) -> bool:
-        """Whether the equations up to a degree are known."""
+        """Whether a certificate has the equations up to a degree."""
         return any(certificate.question == EQUATIONS for certificate in self.sources.values())
 
     def value(self, name: str) -> AtlasValue:
-        """The value with this name."""
+        """Return the value with this name, one of :data:`VALUES`."""
         return next(value for value in self.values if value.name == name)
 
     def text(self, name: str) -> str:
-        """The text of the value with this name."""
+        """Return the text of the value with this name, one of :data:`VALUES`; empty without one."""
         return self.value(name).text
 
     @property
     def reasons(self) -> dict[str, list[str]]:
-        """Why there are no values, each reason with the names of the values that it is for."""
+        """For each reason why values are missing, the names of these values."""
         names: dict[str, list[str]] = {}
         for value in self.values:
             if value.reason:
@@ -161,7 +161,7 @@ class CaseGrid(NamedTuple):
 
 
 def case_grids(entries: Iterable[Entry]) -> tuple[list[CaseGrid], list[Entry]]:
-    """Tables of the cases that differ in the first two numbers only, and the other cases.
+    """Return tables of the cases that differ in the first two numbers only, and the other cases.
 
     Returns
     -------
@@ -229,9 +229,9 @@ FactsByOrbit = dict[tuple[int, ...], Mapping[str, Any]]
 
 
 def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
-    """One line for each orbit, with what all certificates of a case together say about it.
-
-    ``None`` if they say nothing about orbits. The certificates are given by their files.
+    """Return a table with one line for each orbit, with what all certificates of a case together
+    say about it; ``None`` if they say nothing about orbits. ``certificates`` has them by the names
+    of their files.
     """
     facts = orbit_facts(certificates.values(), "orbits")
     tangents = orbit_facts(certificates.values(), "tangent_dimensions")
@@ -243,15 +243,15 @@ def orbit_table(certificates: Mapping[str, Certificate]) -> Table | None:
 
 
 def orbit_facts(certificates: Iterable[Certificate], evidence_key: str) -> FactsByOrbit:
-    """The facts about each orbit that the evidence of certificates has under a key.
+    """Return the facts about each orbit that the evidence of certificates has under a key.
 
-    The key is ``orbits`` or ``tangent_dimensions``. Certificates without this key say nothing. The
-    result has the facts, values by their names, under the tuple of the numbers of the orbit.
+    The key is ``orbits`` or ``tangent_dimensions``; certificates without it are skipped. The result
+    has, for the tuple of the numbers that name an orbit, its facts: values by their names.
 
     Raises
     ------
     ContradictionError
-        If two of them do not agree.
+        If two certificates do not agree about an orbit.
     """
     orbits: FactsByOrbit = {}
     for certificate in certificates:
@@ -291,8 +291,8 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue
     """Return values that list the singular, the smooth and the undecided orbits of a case.
 
     A further value is the largest dimension of a singular orbit. A list without any orbit is left
-    out; without facts about orbits in any certificate, no value is returned. The certificates are
-    given by their files, of which the first with such facts is the source.
+    out; without facts about orbits in any certificate, no value is returned. ``certificates`` has
+    them by the names of their files, of which the first with such facts is the source.
     """
     sources = []
     for file, certificate in certificates.items():
@@ -321,8 +321,8 @@ def singular_values(certificates: Mapping[str, Certificate]) -> tuple[AtlasValue
 
 
 def _orbits_where_singular_is(answer: bool | None, facts: FactsByOrbit) -> list[tuple[int, ...]]:
-    """Return the orbits, in order, whose fact ``singular`` is this; it is ``None``, or missing,
-    where it is undecided.
+    """Return the orbits, in order, whose fact ``singular`` is ``answer``; with ``None`` those for
+    which it is undecided or missing.
     """
     return [orbit for orbit in sorted(facts) if facts[orbit].get("singular") is answer]
 
@@ -333,7 +333,7 @@ def _orbits_text(orbits: Iterable[tuple[int, ...]]) -> str:
 
 
 def atlas(folder: Path) -> Atlas:
-    """Read the certificates and outcomes in a folder and below it.
+    """Return the atlas of the certificates and outcomes in a folder and below it.
 
     As for a report, certificates are read and not verified; their digests and names are checked.
     Nothing is computed.
@@ -357,7 +357,7 @@ def atlas(folder: Path) -> Atlas:
 
 
 def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
-    """The content of the page of one case, from its certificates and outcomes.
+    """Return the content of the page of one case, from its certificates and outcomes.
 
     ``rows`` are all of the case; each names the file in ``folder`` from which it was read.
 
@@ -391,7 +391,9 @@ def _entry(case: NamedCase, rows: list[VerdictRow], folder: Path) -> Entry:
 
 
 def _generators(certificates: Iterable[Certificate]) -> tuple[str, ...]:
-    """Return the generators of the ideal from the first certificate that has some; else none."""
+    """Return the generators of the ideal from the first certificate with generators in its
+    evidence; the empty tuple if there is none.
+    """
     for certificate in certificates:
         if "generators" in certificate.evidence:
             return tuple(certificate.evidence["generators"])
@@ -401,7 +403,7 @@ def _generators(certificates: Iterable[Certificate]) -> tuple[str, ...]:
 def _reasons_by_question(
     case: NamedCase, rows: list[VerdictRow], certificates: Collection[Certificate]
 ) -> dict[str, str]:
-    """Why a case lacks values, for each question whose certificate would have them.
+    """Return why a case lacks values, by the questions whose certificates would have them.
 
     The reason is that of an outcome of the question in ``rows``. Else it is, for the closure, that
     only equations up to a degree are known; for the polar degrees, that the statement about them
@@ -433,10 +435,10 @@ def _reasons_by_question(
 def _value(
     name: str, certificates: Mapping[str, Certificate], missing: Mapping[str, str]
 ) -> AtlasValue:
-    """The value of this name, one of :data:`VALUES`, or the reason why there is none.
+    """Return the value of this name, one of :data:`VALUES`, or the reason why there is none.
 
-    Its source is the certificate of the closure, if that says it, else the first file that does.
-    ``missing`` has the reasons by question.
+    Its source is a certificate of the closure that has the value, else the first file that has it.
+    ``certificates`` has them by the names of their files, and ``missing`` the reasons by question.
 
     Raises
     ------
@@ -461,7 +463,9 @@ def _value(
 
 
 def _degree_limit_reason(certificates: Iterable[Certificate]) -> str:
-    """Why only the equations up to a degree are known; empty if no certificate is about these."""
+    """Return the reason ``not known beyond degree 4``, with the degree of the first certificate
+    about equations up to a degree; the empty text if there is no such certificate.
+    """
     for certificate in certificates:
         if certificate.question == EQUATIONS:
             return f"not known beyond degree {certificate.answer['max_degree']}"
@@ -479,7 +483,7 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
         :data:`CERTIFICATES`.
     documentation : str
         The address of the documentation, or the path of its folder as seen from the pages of cases:
-        what these cite of it are links then. If it is empty, they are not.
+        citations of its pages are links then. If it is empty, they are not.
 
     Returns
     -------
@@ -510,7 +514,7 @@ def write_atlas(atlas: Atlas, folder: Path, documentation: str = "") -> Path:
 
 
 def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """The reasons why the overview has dashes in place of numbers, each with its cases.
+    """Return the reasons why the overview has dashes in place of numbers, each with its cases.
 
     These numbers are the dimension, the degree and, in cases whose equations were computed, the
     number of all generators.
@@ -527,7 +531,8 @@ def cases_by_missing_reason(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def _case_page(entry: Entry, before: Entry | None, after: Entry | None, documentation: str) -> str:
-    """The page of a case, with links to the pages of the cases before and after it, if any.
+    """Return the HTML of the page of a case, with links to the pages of the cases ``before`` and
+    ``after`` it; ``None`` for the first and the last case.
 
     ``documentation`` is the address of the site, or its folder as seen from this page; it is empty
     if there are to be no links to pages of the documentation.
@@ -549,7 +554,7 @@ def _case_page(entry: Entry, before: Entry | None, after: Entry | None, document
 
 
 def _overview(atlas: Atlas) -> str:
-    """The page with tables of all cases, and lists of those that are in no table."""
+    """Return the HTML of the page with tables of all cases, and lists of those in no table."""
     tables, entries_without_table = case_grids(atlas.entries)
     # Of the cases without a table only the verdict is shown, so they have no dashes for numbers.
     without_values = {entry.file for entry in entries_without_table}

@@ -28,12 +28,14 @@ STATED_POLAR = "polar"
 
 
 def _answer_or_evidence_reader(name: str) -> CertificateReader:
-    """The reader of the value of this name in the answer of a certificate, else in its evidence."""
+    """Return the reader of the value of this name in the answer of a certificate, else in its
+    evidence; it reads ``None`` if neither has it.
+    """
     return lambda certificate: certificate.answer.get(name, certificate.evidence.get(name))
 
 
 def _dimension(certificate: Certificate) -> int | None:
-    """The dimension in a certificate, if it is known exactly.
+    """Return the dimension in a certificate; ``None`` if it is not known exactly.
 
     In some families the value is the number, in others a mapping with its two proved bounds.
     """
@@ -45,9 +47,8 @@ def _dimension(certificate: Certificate) -> int | None:
 
 
 def _answer_reader(name: str, text: Callable[[Any], str]) -> CertificateReader:
-    """The reader of the value of this name in the answer of a certificate, as text.
-
-    The function ``text`` makes the text of the value.
+    """Return the reader of the value of this name in the answer of a certificate, which gives it as
+    text: ``text`` takes the value, which is not ``None``, to its text.
     """
 
     def read(certificate: Certificate) -> str | None:
@@ -61,7 +62,8 @@ def _answer_reader(name: str, text: Callable[[Any], str]) -> CertificateReader:
 
 
 def _coordinate_count(certificate: Certificate) -> int | None:
-    """The number of coordinates: the value of the Hilbert function at 1, or the number of names.
+    """Return the number of coordinates: the value of the Hilbert function at 1, as no linear form
+    is zero on the closures that are certified, or the number of names.
 
     The values of the function begin with that at 0. ``None`` if a certificate has neither the
     function nor names of coordinates.
@@ -75,8 +77,10 @@ def _coordinate_count(certificate: Certificate) -> int | None:
     return len(names)
 
 
-def _degrees_text(certificate: Certificate) -> str | None:
-    """The degrees of the generators in words, if a certificate has all of them, proved."""
+def _text_of_all_generator_degrees(certificate: Certificate) -> str | None:
+    """Return the degrees of the generators in words; ``None`` if a certificate does not have all
+    generators, with the proof that they are all.
+    """
     # the number of generators of each degree; None if not all generators are known
     degrees = certificate.answer.get("generator_degrees")
     # An answer about equations up to a degree has only those; ``all_generators`` says that it is
@@ -88,8 +92,10 @@ def _degrees_text(certificate: Certificate) -> str | None:
     return degree_summary(degrees)
 
 
-def _low_degrees(certificate: Certificate) -> str | None:
-    """The degrees of the generators up to a degree in words, if a certificate has these."""
+def _text_of_low_generator_degrees(certificate: Certificate) -> str | None:
+    """Return the degrees of the generators up to a degree in words, as ``degree ≤ 4: …``; ``None``
+    if a certificate does not have them.
+    """
     degrees = certificate.answer.get("generators_up_to_degree")
     if degrees is None:
         return None
@@ -97,7 +103,8 @@ def _low_degrees(certificate: Certificate) -> str | None:
 
 
 def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
-    """The polar degrees in an answer, or those that integrals gave for the statement about them.
+    """Return the polar degrees in an answer, or those that integrals gave for the statement about
+    them; ``None`` without any.
 
     A statement that was refuted says what was computed too. Numbers that were counted modulo random
     primes only are not taken, and where one number is missing, none are.
@@ -115,14 +122,17 @@ def _polar_degrees(certificate: Certificate) -> Sequence[int] | None:
     return None
 
 
-def _polar(certificate: Certificate) -> str | None:
-    """The polar degrees in a certificate, with commas; ``None`` if it has none."""
+def _polar_degrees_text(certificate: Certificate) -> str | None:
+    """Return the polar degrees in a certificate, in its order, with commas; ``None`` if it has
+    none.
+    """
     degrees = _polar_degrees(certificate)
     return None if degrees is None else _join_numbers(degrees)
 
 
 def _generic_ed_degree(certificate: Certificate) -> int | None:
-    """The generic ED degree in a certificate; where only polar degrees are given, their sum.
+    """Return the generic ED degree in a certificate; where only polar degrees are given, their sum;
+    ``None`` without either.
 
     Source: Draisma, Horobeț, Ottaviani, Sturmfels, Thomas, *The Euclidean distance degree of an
     algebraic variety*, Found. Comput. Math. 16, 2016, Theorem 5.4.
@@ -135,12 +145,12 @@ def _generic_ed_degree(certificate: Certificate) -> int | None:
 
 
 def _join_numbers(values: Iterable[int]) -> str:
-    """Numbers with commas between them."""
+    """Return numbers with commas between them."""
     return ", ".join(map(str, values))
 
 
 def _join_first_numbers(values: Iterable[int]) -> str:
-    """The first of infinitely many numbers, with commas and an ellipsis."""
+    """Return the given numbers, the first of infinitely many, with commas and an ellipsis."""
     return f"{_join_numbers(values)}, …"
 
 
@@ -164,7 +174,7 @@ def _representations_text(parts: Iterable[Mapping[str, Any]]) -> str:
 
 
 def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
-    """Return the text of a Hilbert polynomial by its coefficients e_0, …, e_(D−1).
+    """Return the text of a Hilbert polynomial with the coefficients e_0, …, e_(D−1).
 
     In degree n it is Σ (−1)^i e_i C(n + D − i − 1, D − i − 1), where D is the dimension of the cone
     that the ideal defines, as ``4 C(n + 4, 4) − 6 C(n + 3, 3)``.
@@ -183,6 +193,7 @@ def hilbert_polynomial_text(coefficients: Sequence[int]) -> str:
 def _series_text(series: Mapping[str, Any]) -> str:
     """Return a Hilbert series as text, such as ``(T³ + 2 T² + T + 1)/(1 − T)⁵``."""
     value = HilbertSeries(tuple(series["numerator"]), series["denominator_exponent"])
+    # ``expression_text`` writes powers with the sign ^.
     text = expression_text(value.expression).replace("*", " ").replace("-", "−")
 
     def raised(power: re.Match[str]) -> str:
@@ -201,11 +212,11 @@ VALUES: dict[str, tuple[str, CertificateReader]] = {
     ),
     "Hilbert series": (CLOSURE, _answer_reader("hilbert_series", _series_text)),
     "Hilbert function": (EQUATIONS, _answer_reader("hilbert_function", _join_first_numbers)),
-    "generators": (CLOSURE, _degrees_text),
-    "generators of low degree": (EQUATIONS, _low_degrees),
+    "generators": (CLOSURE, _text_of_all_generator_degrees),
+    "generators of low degree": (EQUATIONS, _text_of_low_generator_degrees),
     "representations": (EQUATIONS, _answer_reader("representations", _representations_text)),
     "coordinates": (CLOSURE, _coordinate_count),
-    "polar degrees": (POLAR, _polar),
+    "polar degrees": (POLAR, _polar_degrees_text),
     "generic ED degree": (POLAR, _generic_ed_degree),
 }
 """The values of each case: the question whose outcome says why one is missing, and its reader."""

@@ -24,7 +24,8 @@ from m2bridge.results.sheet import Table, duration, plural, value_text
 
 
 def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
-    """The case of the family of this name with these numbers, by the names of its options.
+    """Return the case of the family ``name`` whose options have the values ``numbers``, a mapping
+    by the names of the options, as certificates have it.
 
     Raises
     ------
@@ -44,14 +45,17 @@ def case_of(name: str, numbers: Mapping[str, Any]) -> NamedCase:
 
 
 def _table_cell(value: Any) -> TableCell:
-    """The cell of an option: the value itself, or a list of numbers as on the command line, 3,2."""
+    """Return the cell of the value of an option: the value itself, or for a list of numbers their
+    text on the command line, as ``3,2``.
+    """
     if not isinstance(value, list):
         return value  # type: ignore[no-any-return]
     return ",".join(map(str, value))
 
 
 def evidence_table(orbits: Sequence[Mapping[str, Any]]) -> Table:
-    """A table of facts about orbits: a line for each orbit, a column for each name of a fact.
+    """Return a table of facts about orbits, with a line for each orbit and a column for each name
+    of a fact.
 
     ``orbits`` has for each orbit its facts by their names. The column ``orbit`` comes first; a dash
     stands for a fact that is not known of an orbit.
@@ -100,7 +104,9 @@ TableCell = int | str
 """What names a row or column: the value of an option, or a name."""
 AnyT = TypeVar("AnyT")
 NAMES = (("case", "case"),)
-"""The columns of cases that have no options in common: their names, with this heading."""
+"""The columns, pairs (name, heading), of cases that do not all have the same options: one column,
+with the names of the cases.
+"""
 
 
 class OptionValue(NamedTuple):
@@ -119,7 +125,7 @@ class NamedCase:
     ----------
     family : str
     name : str
-        Unlike that of any other case; names of files begin with it.
+        No two cases have the same name; names of files begin with it.
     title : str
         In words.
     options : tuple of OptionValue
@@ -146,7 +152,7 @@ class NamedCase:
 
 
 def _cell_sort_key(cell: TableCell) -> tuple[bool, TableCell]:
-    """A key that orders cells, numbers before words."""
+    """Return a key that orders cells, numbers before words."""
     return isinstance(cell, str), cell
 
 
@@ -166,9 +172,11 @@ class VerdictRow:
     reason, witness : str
         In words; no witness unless refuted.
     reported : dict
-        ``versions``, ``seconds`` and ``peak_memory`` as the certificate that holds this verdict
-        reports them, which nobody checked; verdicts of one certificate share them.
+        ``versions``, ``seconds`` and ``peak_memory`` (in bytes) as the certificate that holds this
+        verdict reports them, which nobody checked; verdicts of one certificate share them. Without
+        a certificate, seconds and memory are ``None``.
     file : str
+        The path of the certificate or outcome in the folder of the report.
     """
 
     case: NamedCase
@@ -193,7 +201,7 @@ class VerdictRow:
         return VERDICTS.index(self.verdict), self.question, self.statement, self.case.sort_key
 
     def to_json(self) -> dict[str, Any]:
-        """A dictionary for ``json.dumps``."""
+        """Return the row for ``json.dumps``, without the words of the statement and its source."""
         return {
             "family": self.case.family,
             "name": self.case.name,
@@ -225,7 +233,7 @@ class Detail:
     trusted : tuple of str
         The lemmas and computations that the certificate takes on trust.
     reported : dict
-        ``versions``, ``seconds`` and ``peak_memory``, which nobody checked.
+        ``versions``, ``seconds`` and ``peak_memory`` (in bytes, or ``None``), which nobody checked.
     """
 
     case: NamedCase
@@ -285,7 +293,7 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of rows with each verdict that occurs."""
+        """The number of rows with each verdict that occurs, in the order of :data:`VERDICTS`."""
         counts = Counter(row.verdict for row in self.rows)
         return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
 
@@ -393,7 +401,9 @@ class Report:
 
     @property
     def notes(self) -> str:
-        """The reported figures, the papers whose statements are decided, and the works to cite."""
+        """The reported figures, the papers whose statements are decided, and what to cite, in
+        sentences.
+        """
         reported = self.summary["reported"]
         figures = [f"total computing time {duration(reported['seconds'])}"]
         if reported["peak_memory"] is not None:
@@ -416,6 +426,7 @@ class Report:
             "cases": len(self.cases),
             "certificates": len(self.details),
             "ranges": self._ranges(),
+            # as 3.4, without its parts such as 3.4 (iii)
             "statements": sorted({row.question for row in self.rows}),
             "verdicts": self.counts,
             "reported": self._reported(),
@@ -427,10 +438,11 @@ class Report:
         }
 
     def _reported(self) -> dict[str, Any]:
-        """Total time, largest memory (``None`` if none says it) and all versions, unchecked.
+        """Return the total of ``seconds``, the largest ``peak_memory`` in bytes (``None`` if no
+        certificate says one), and for each program all its ``versions``; nobody checked them.
 
-        Statements about one case rest on one observation and share its seconds, which count once in
-        the total.
+        Statements about one case that rest on one observation share its seconds, which count once
+        in the total. Outcomes have versions too, and neither seconds nor memory.
         """
         measurements = set()
         memory = []
@@ -449,7 +461,9 @@ class Report:
         }
 
     def _ranges(self) -> dict[str, tuple[int, int]]:
-        """The smallest and the largest number of each column that has numbers, by its name."""
+        """Return the smallest and the largest number of each column that has numbers, by the name
+        of the option that is the column.
+        """
         ranges = {}
         rows = [self.cells(case) for case in self.cases]
         # Without cases there are no cells, but ``self.columns`` has one column.
@@ -463,7 +477,8 @@ class Report:
 
 
 def table_lines(rows: Iterable[VerdictRow]) -> list[VerdictRow]:
-    """The rows of a table, where verdicts that one fact decides, and that agree, share a line.
+    """Return the rows of a table, where verdicts that one fact decides, and that agree, share a
+    line.
 
     Statements that one fact decides are in one group of ``same_fact`` of their family, as ``3.4
     (iii)`` and ``A.4``. A line of several names them all, and all files, and has no words of a
@@ -501,12 +516,12 @@ def _joined(line: VerdictRow, row: VerdictRow) -> VerdictRow:
 
 
 def all_trusted(certificates: Iterable[Detail | Certificate]) -> list[str]:
-    """The lemmas and computations on which some certificate rests, each once."""
+    """Return the lemmas and computations on which some certificate rests, each once, sorted."""
     return sorted(set(chain.from_iterable(certificate.trusted for certificate in certificates)))
 
 
 def _paragraph(sentences: Iterable[str]) -> str:
-    """Sentences, given without their full stops, one after the other."""
+    """Return sentences, given without their full stops, one after the other."""
     return ". ".join(sentences) + "."
 
 

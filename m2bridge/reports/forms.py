@@ -61,10 +61,10 @@ HashableT = TypeVar("HashableT", bound=Hashable)
 
 
 def to_html(report: Report, documentation: str = "") -> str:
-    """One self-contained page.
+    """Return the report as one self-contained page of HTML.
 
-    ``documentation`` is the address of the documentation, or its folder as seen from the page: what
-    the page cites of it are links then. If it is empty, they are not.
+    ``documentation`` is the address of the documentation, or its folder as seen from the page:
+    citations of its pages are links then. If it is empty, they are not.
     """
     cases = report.by_case()
     # what is shown when a case is opened, in parts of which each is unpacked by itself
@@ -83,7 +83,7 @@ def to_html(report: Report, documentation: str = "") -> str:
 
 
 def _template_values(report: Report, documentation: str) -> dict[str, Any]:
-    """The values that templates of all forms take, by the names that the templates use.
+    """Return the values that templates of all forms take, by the names that the templates use.
 
     ``documentation`` is the address of the site, or its folder as seen from the report; it is empty
     if there are to be no links to pages of the documentation.
@@ -98,7 +98,8 @@ def _template_values(report: Report, documentation: str) -> dict[str, Any]:
 
 
 def latex_answer(report: Report, documentation: str) -> str:
-    """The answer of a report in LaTeX; names of statements, such as V, are not variables in it.
+    """Return the answer of a report in LaTeX; names of statements, such as V, are set as text and
+    not as variables.
 
     ``documentation`` is the address of the site, or its folder as seen from the page, with which
     links to pages of the documentation begin; if it is empty, there are none.
@@ -111,9 +112,8 @@ def latex_answer(report: Report, documentation: str) -> str:
 
 
 def titles(documentation: str) -> str:
-    """A sentence for print on what titles in quotation marks are, and where the documentation is.
-
-    Its address is ``documentation`` if that is one on the web, else that of the project.
+    """Return a sentence for print on what titles in quotation marks are, with the address of the
+    documentation: ``documentation`` if this is an address on the web, else the project's, if any.
     """
     address = documentation if documentation.startswith("http") else M2BRIDGE.url
     place = f", {address}" if address else ""
@@ -121,13 +121,13 @@ def titles(documentation: str) -> str:
 
 
 def pack(data: Any) -> str:
-    """Return a value as JSON, compressed, in base64."""
+    """Return a value as JSON, compressed by zlib, in base64."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return b64encode(zlib.compress(text.encode())).decode()
 
 
 def statements(rows: Sequence[VerdictRow]) -> list[dict[str, Any]]:
-    """A dictionary for each statement that the rows are about, sorted by name.
+    """Return a dictionary for each statement that the rows are about, sorted by name.
 
     ``statement`` is its name, ``text`` what it says, ``source`` where it is stated, ``sentence``
     these three in one, and ``counts`` the number of rows with each verdict. Text and source are
@@ -179,7 +179,8 @@ def paper_of(rows: Iterable[VerdictRow]) -> str:
 
 
 def _page_table(report: Report) -> dict[str, Any]:
-    """The table of a page, as a dictionary: its ``rows`` refer to its lists by places, from 0 on.
+    """Return the table of a page, as a dictionary: its ``rows`` refer to its lists by places, from
+    0 on.
 
     A row has the places of its case in ``cases``, of its statement in ``statements``, of its
     verdict in ``verdicts``, and of its reason and witness in ``texts``; and its seconds. A row may
@@ -232,12 +233,13 @@ def _numbered_rows(
 
 
 def _places(things: Iterable[HashableT]) -> dict[HashableT, int]:
-    """The place of each thing in a list, from 0 on."""
+    """Return for each of some things, all different, its place among them, from 0 on."""
     return {thing: number for number, thing in enumerate(things)}
 
 
 def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]:
-    """What a page shows when a case is opened: its verdicts, and what certificates rest on.
+    """Return what a page shows when a case is opened: its verdicts, and what certificates rest on.
+    ``rows``, at least one, and ``details`` are all of the case.
 
     Tables of orbits and scripts that certificates share appear once, each with the list of the
     questions whose certificates have it.
@@ -258,7 +260,7 @@ def _case_sheet(rows: list[VerdictRow], details: list[Detail]) -> dict[str, Any]
 def _questions_by_thing(
     pairs: Iterable[tuple[HashableT | None, str]],
 ) -> dict[HashableT, list[str]]:
-    """For each different thing the list of its questions, from pairs (thing, question).
+    """Return for each different thing the list of its questions, from pairs (thing, question).
 
     ``{"S": ["a", "b"]}`` for the pairs ("S", "a"), ("", "c"), ("S", "b"): things that are empty or
     ``None`` are left out.
@@ -281,7 +283,8 @@ SIGNS = dict(
 
 
 def to_latex_grid(report: Report, documentation: str = "") -> str:
-    r"""The grids side by side, as many as fit into a line, for ``\\input``.
+    r"""Return LaTeX for ``\\input``: a grid of verdicts for each statement, side by side, as many
+    as fit into a line.
 
     Citations are links if the document uses ``hyperref``, those of pages only if
     ``documentation``, the address of the site, is not empty. Cases that are not named by two
@@ -338,7 +341,8 @@ def _grids(report: Report) -> Iterator[_Grid]:
 
 
 def _verdict_signs(verdicts: list[str | None]) -> str:
-    """The signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a verdict.
+    """Return the signs of verdicts in LaTeX, one for each; a dot for ``None``, a case without a
+    verdict.
 
     Only one sign if all are the same; empty if all verdicts are ``None``.
     """
@@ -351,12 +355,14 @@ def _verdict_signs(verdicts: list[str | None]) -> str:
 
 
 def _case_texts(report: Report, row: VerdictRow) -> tuple[str, ...]:
-    """The texts of the cells that name the case of a row."""
+    """Return the texts of the cells that name the case of a row."""
     return tuple(map(str, report.cells(row.case)))
 
 
 def to_text(report: Report) -> str:
-    """The verdicts, their table with each witness on a line of its own, and the lemmas trusted."""
+    """Return the report as plain text: the answer, the table of verdicts with each witness on a
+    line of its own, the files not used, notes, and the lemmas taken on trust.
+    """
     fill = partial(textwrap.fill, width=TEXT_LINE_CHARS, break_on_hyphens=False)
     parts = [fill(line(report.answer))]
     for block in to_sheet(report).blocks:
@@ -376,12 +382,14 @@ def to_text(report: Report) -> str:
 
 
 def _shorten_rule(rule: re.Match[str]) -> str:
-    """The match of the rule below a header as text, no longer than a line of text."""
+    """Return the rule below a header, which was matched, cut to the length of a line of text."""
     return rule[0][:TEXT_LINE_CHARS]
 
 
 def to_sheet(report: Report) -> Sheet:
-    """A sheet for a terminal, in whose width it is laid out: witnesses stand below reasons."""
+    """Return a sheet for a terminal, in whose width it is laid out: witnesses stand below reasons,
+    and files that were not used have a table of their own.
+    """
     blocks: list[Block] = [Facts([("summary", line(report.answer))])]
     if report.lines:
         # the cell of the reason has the witness, if any, on a line of its own
@@ -395,7 +403,9 @@ def to_sheet(report: Report) -> Sheet:
 
 
 def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
-    """The cells of a row for a terminal, with the witness on a line of its own below the reason."""
+    """Return the cells of a row for a terminal: those that name the case, the statement, verdict,
+    seconds, and the reason, with the witness on a line of its own below it.
+    """
     reason = line(row.reason)
     if row.witness:
         reason += f"\nwitness: {line(row.witness)}"
@@ -406,7 +416,7 @@ def _cells_of(report: Report, row: VerdictRow) -> tuple[str, ...]:
 
 
 def to_markdown(report: Report, documentation: str = "") -> str:
-    """The paragraph, what the statements say, and a table; citations are links.
+    """Return Markdown: the paragraph, what the statements say, and a table; citations are links.
 
     ``documentation`` is the address of the site, or its folder as seen from the file; if it is
     empty, citations of pages of the documentation are no links.
@@ -415,7 +425,7 @@ def to_markdown(report: Report, documentation: str = "") -> str:
 
 
 def to_latex(report: Report, documentation: str = "") -> str:
-    r"""The paragraph, what the statements say, and a ``longtable``, for ``\input``.
+    r"""Return LaTeX for ``\input``: the paragraph, what the statements say, and a ``longtable``.
 
     The top says what the preamble needs. With ``hyperref``, citations are links, those of pages
     only if ``documentation``, the address of the site, is not empty. Cases are named by their
@@ -448,7 +458,7 @@ def _share_of_names(report: Report) -> float:
 
 
 def _document(template: str, report: Report, documentation: str, **more: Any) -> str:
-    """A report by the template of this name.
+    """Return a report as the template with this file name writes it.
 
     The template gets the values of :func:`_template_values` and those in ``more``.
     """
@@ -456,13 +466,16 @@ def _document(template: str, report: Report, documentation: str, **more: Any) ->
 
 
 def _width_of_case_texts(report: Report) -> int:
-    """The characters that the columns take that name a case: the sum of the widest cell of each."""
+    """Return the width, in characters, of the columns that name a case: the sum over these columns
+    of the width of the widest cell, headings included.
+    """
     lines = [report.headings, *(_case_texts(report, row) for row in report.rows)]
     return sum(max(map(len, column)) for column in zip(*lines, strict=True))
 
 
 def to_csv(report: Report) -> str:
-    """One line for each row, then one for each file not used, with the verdict ``MALFORMED``.
+    """Return lines of comma-separated values: one for each row, then one for each file not used,
+    with the verdict ``MALFORMED``.
 
     The columns are what names the case, statement, verdict, reason and witness, the reported
     figures and versions of programs, and the file.
@@ -486,12 +499,14 @@ def to_csv(report: Report) -> str:
 
 
 def _spreadsheet_cells(values: Iterable[Any]) -> list[Any]:
-    """Values for a spreadsheet: text that is never read as a formula, and numbers as they are."""
+    """Return values for a spreadsheet: text that is never read as a formula, and numbers, or
+    ``None``, as they are.
+    """
     return [cell(value) if isinstance(value, str) else value for value in values]
 
 
 def to_json(report: Report) -> str:
-    """The numbers of the paragraph, the rows, and the files that were not used."""
+    """Return JSON: the numbers of the paragraph, the rows, and the files that were not used."""
     data = {
         "summary": report.summary | {"text": report.paragraph},
         "rows": [row.to_json() for row in report.rows],
@@ -514,3 +529,4 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     "csv": to_csv,
     "json": to_json,
 }
+"""The functions that write a report, by the names of the forms as on the command line."""

@@ -35,7 +35,7 @@ from m2bridge.results.sheet import Table, duration, line
 
 
 def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
-    """The rows of a question without an answer: one for each part of its statement.
+    """Return the rows of a question without an answer: one for each part of its statement.
 
     Parameters
     ----------
@@ -78,9 +78,11 @@ def outcome_rows(data: Any, file: str) -> list[VerdictRow]:
 
 
 def _limit_words(outcome: Unanswered) -> str:
-    """The text `` (limit 60 s)`` for a limit of the batch that was reached; empty if none was.
+    """Return the text `` (limit 60 s)`` for a limit of the batch that was reached; empty if
+    none was.
 
-    The reason of an outcome may name a smaller limit, what was left for the question.
+    The batch has limits in seconds and in bytes. The reason of an outcome may name a smaller limit,
+    what was left for the question.
     """
     if outcome.kind == "timed-out" and outcome.timeout is not None:
         return f" (limit {duration(outcome.timeout)})"
@@ -210,7 +212,8 @@ def _register_file_name(rows: list[VerdictRow], suffix: str, files: dict[str, st
 
 
 def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
-    """The rows of a certificate: one for each verdict, one for a closure.
+    """Return the rows of a certificate: one for each verdict, or one for an answer without
+    verdicts, such as a closure.
 
     ``file`` is that of the certificate, which the rows name.
 
@@ -246,8 +249,8 @@ def certificate_rows(certificate: Certificate, file: str) -> list[VerdictRow]:
 
 
 def _answers(certificate: Certificate) -> list[AnswerRow]:
-    """Return the answers of a certificate, one or more, with verdicts that reports know; where its
-    program is that of another release, with what is known then.
+    """Return the answers of a certificate, one or more, with verdicts that reports know; if its
+    program is that of another release, each as :func:`_program_not_checked` changes it.
 
     Raises
     ------
@@ -259,7 +262,7 @@ def _answers(certificate: Certificate) -> list[AnswerRow]:
         raise ValueError("no verdicts, or unknown ones")
     if not all(isinstance(cell, str) for cell in chain.from_iterable(answers)):
         raise ValueError("something that is shown is not text")
-    # nothing is known of an answer that may rest on the program of another release
+    # An answer that may rest on the program of another release is not taken as it is.
     if _has_other_program(certificate):
         return list(map(_program_not_checked, answers))
     return answers
@@ -281,7 +284,7 @@ def _has_other_program(certificate: Certificate) -> bool:
 
 
 def _program_not_checked(row: AnswerRow) -> AnswerRow:
-    """The row of an answer whose program this release does not have.
+    """Return the row of an answer whose program this release does not have.
 
     Its verdict is PROGRAM_NOT_CHECKED, and the verdict of the certificate part of the reason;
     REFUTED and UNDECIDED stay, with a remark.
@@ -294,7 +297,7 @@ def _program_not_checked(row: AnswerRow) -> AnswerRow:
 
 
 def _detail(certificate: Certificate, case: NamedCase, tables: dict[Table, Table]) -> Detail:
-    """The content of a certificate of a case, without its verdicts.
+    """Return the content of a certificate of a case, without its verdicts.
 
     Certificates of one case share script and orbits, so equal ones are kept once: scripts by
     Python, tables of orbits in ``tables``, where each is the key of itself.

@@ -29,15 +29,21 @@ class Result(ABC):
 
     @abstractmethod
     def to_sheet(self) -> Sheet:
-        """Return the content for people, from which text, HTML and LaTeX are written."""
+        """Return the content for people, from which text, HTML and LaTeX are written; polynomials
+        are in it as text.
+        """
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``, in which polynomials are exact strings."""
+        """Return a dictionary for ``json.dumps``, in which polynomials are strings in Python's
+        notation, never shortened. The option ``--json`` prints it.
+        """
 
     @abstractmethod
     def to_macaulay2(self) -> str:
-        """Return the result as Macaulay2 code."""
+        """Return Macaulay2 code that assigns the result to variables, such as ``orbits = {…}``, or
+        a comment that says why there is none.
+        """
 
     def to_text(self, most: int | None = MAX_SHOWN_GENERATORS) -> str:
         """Return text with at most ``most`` generators of each ideal; ``None`` means all."""
@@ -65,7 +71,9 @@ class Result(ABC):
         return text
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Print the text in IPython, in place of ``repr``, which has all polynomials."""
+        """Print the text in IPython, in place of ``repr``, which has all polynomials. ``cycle``,
+        whether the object contains itself, is always false here.
+        """
         printer.text(shortened(self.to_text(), MAX_NOTEBOOK_TEXT_CHARS))
 
 
@@ -82,7 +90,7 @@ def result_json(
     engine : str or None
         The version of Macaulay2; ``None`` if it was not asked.
     seconds : float
-        The duration of the computation.
+        The duration of the computation, which is rounded to milliseconds.
     """
     return {
         "case": case,

@@ -141,7 +141,8 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def letters(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text that has no formulas, each with whether it is a variable.
+    """Yield the parts of a text, in which :func:`pieces` finds no formula, one after the other,
+    each with whether it is a variable.
 
     A variable is a letter between words, such as A in "the rank of A".
     """
@@ -255,5 +256,7 @@ def _letter_with_scripts(base: str, scripts: str) -> str:
 
 
 def _script(text: str) -> str:
-    """Return a subscript or exponent without its outer parentheses or braces."""
+    """Return a subscript or exponent without its outer parentheses or braces, and with braces about
+    those inside of it: ``d_{k-1}`` for ``(d_(k-1))``.
+    """
     return _with_scripts(re.sub(r"^[({](.*)[)}]$", r"\1", text))

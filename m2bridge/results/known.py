@@ -41,22 +41,22 @@ class Bounds:
 
     @staticmethod
     def exactly(value: int | None, because: str = "") -> Bounds:
-        """Return a number that is proved; ``None`` means that nothing is known."""
+        """Return the bounds of a number that is proved; ``None`` means that nothing is known."""
         return Bounds(value, value, because)
 
     @staticmethod
     def at_least(value: int | None, because: str = "") -> Bounds:
-        """Return a number with only a lower bound."""
+        """Return a lower bound alone; ``None`` means that nothing is known."""
         return Bounds(value, upper=None, because=because)
 
     @staticmethod
     def at_most(value: int | None, because: str = "") -> Bounds:
-        """Return a number with only an upper bound."""
+        """Return an upper bound alone; ``None`` means that nothing is known."""
         return Bounds(lower=None, upper=value, because=because)
 
     @property
     def exact(self) -> int | None:
-        """The number if the bounds meet, else ``None``."""
+        """The number if both bounds are known and equal, else ``None``."""
         return self.lower if self.lower == self.upper else None
 
     @property
@@ -107,7 +107,9 @@ class Bounds:
 
     @property
     def cell(self) -> str:
-        """The number or its bounds, for a cell in a table."""
+        """The number or its bounds, for a cell in a table: ``5``, ``≥ 5``, ``≤ 7``, ``5 to 7``, or
+        a dash if nothing is known.
+        """
         if self.is_open:
             return "–"
         if self.exact is not None:

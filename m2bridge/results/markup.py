@@ -136,13 +136,15 @@ def latex_links(text: str, documentation: str = "") -> str:
 
 @cache
 def _signs() -> dict[int, str]:
-    """The LaTeX of each special character in words, for ``str.translate``."""
+    """Return the LaTeX of each special character in words, by its number in Unicode, as
+    ``str.translate`` takes it.
+    """
     mathematics = {sign: rf"\ensuremath{{{command}}}" for sign, command in _MATHEMATICS.items()}
     return str.maketrans(_LATEX | mathematics)
 
 
 def _latex(text: str) -> str:
-    """Return words and formulas in LaTeX; shell commands are set in typewriter."""
+    """Return words and formulas in LaTeX; shell commands in quotes are set in typewriter."""
     latex_parts = []
     for place, part in enumerate(_COMMAND.split(text)):
         if place % 2:  # ``split`` gives text and the group of the pattern by turns
@@ -281,7 +283,7 @@ BREAKABLE_AFTER_CHARS = 36
 """A line may break within numbers and terms that are longer than this."""
 
 DIGITS_PER_PART = 12
-"""A line may break after each so many digits of a long number."""
+"""A line may break after each part of a long number, which has this number of digits."""
 
 BREAK = r"\penalty900 "
 """A possible line break, used if the line cannot break at a sign."""
@@ -300,13 +302,14 @@ _PARTS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FormulaPart:
-    """A sign, a number or a power of a variable.
+    """A sign, a number, a power of a variable, or a bracket.
 
     Parameters
     ----------
-    kind : {"sign", "number", "variable"}
+    kind : {"sign", "number", "variable", "bracket"}
     text : str
-        The sign, the numerator, or the name without its indices.
+        The sign, the numerator, the name without its indices; or ``(``, ``)``, ``/``, or the
+        sign of a product after a divisor.
     indices : tuple of str
         The indices of a variable.
     power : str
@@ -327,7 +330,8 @@ def parts(text: str) -> Iterator[FormulaPart]:
     Raises
     ------
     ValueError
-        If it is not a sum of products of numbers and powers of variables.
+        If the text is not a sum of products of numbers and powers of variables; raised where the
+        iteration reaches what is not understood.
 
     Examples
     --------
@@ -350,19 +354,54 @@ def parts(text: str) -> Iterator[FormulaPart]:
             yield FormulaPart("sign", match["sign"])
 
 
-_BRACKETS = re.compile(r"(\([^()]*\)|/(?![0-9]))")
-"""Sums in brackets and divisors in coefficients, as in ``(a + 1)/b*x``."""
+_TIMES = "\N{DOT OPERATOR}"
+"""The sign of a product after a divisor, without which ``1/b*x`` would look like 1/(bx)."""
+_DIVISOR = re.compile(r"(/(?:\([^()]*\)|(?![0-9])[^\s*+/()-]+(?:\*\*[0-9]+)?))\*(?!\*)")
+"""A divisor that is not a number, with the asterisk after it: ``/(b + 1)*`` or ``/b**2*``."""
+_ONE_BRACKET = re.compile(rf"([(){_TIMES}]|/(?![0-9]))")
+"""A bracket, the sign of a division by what is not a number, or the product after a divisor."""
+
+
+def _with_times(text: str) -> str:
+    """Return a polynomial in which the asterisk after a divisor is :data:`_TIMES`."""
+    return _DIVISOR.sub(rf"\1{_TIMES}", text)
+
+
+def parts_with_brackets(text: str) -> Iterator[FormulaPart]:
+    """Yield the parts of a polynomial whose coefficients may be sums in brackets, and quotients of
+    them, as in ``(a + 1)/b*x``: brackets, strokes and the product after a divisor are parts of
+    their own, all else is as in :func:`parts`.
+
+    Examples
+    --------
+    >>> [part.text for part in parts_with_brackets("(a + 1)/b*x")]
+    ['(', 'a', '+', '1', ')', '/', 'b', '⋅', 'x']
+    """
+    for place, piece in enumerate(_ONE_BRACKET.split(_with_times(text))):
+        if place % 2:  # ``split`` gives text and the group of the pattern by turns
+            yield FormulaPart("bracket", piece)
+        else:
+            yield from parts(piece)
+
+
+_BRACKETS = re.compile(rf"(\([^()]*\)|/(?![0-9])|{_TIMES})")
+"""Sums in brackets, and the signs before and after divisors, in coefficients as of
+``(a + 1)/b*x``.
+"""
 _NO_SUM = re.compile(r"[^\s*/+-]\(|,")
 """Brackets that are not those of a sum: f( of a function, and the comma of a pair."""
 
 
 def _bracket_latex(piece: str) -> str:
-    """The LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial.
+    """Return the LaTeX of one of the pieces into which :data:`_BRACKETS` cuts a polynomial.
 
-    ``piece`` is a sum in brackets, the sign of a division, or what stands between two of these.
+    ``piece`` is a sum in brackets, the sign of a division, :data:`_TIMES`, or what stands between
+    two of these, which may be empty.
     """
     if piece.startswith("("):
         return rf"\left({polynomial_latex(piece[1:-1])}\right)"
+    if piece == _TIMES:
+        return r" \cdot "
     return piece if piece == "/" else polynomial_latex(piece)
 
 
@@ -371,15 +410,20 @@ def polynomial_latex(text: str) -> str:
 
     Lines may break at signs, and in long terms.
 
+    Raises
+    ------
+    ValueError
+        If the text is not a polynomial, as with brackets of a function or of a pair.
+
     Examples
     --------
     >>> polynomial_latex("-1/2*c_1_12**3 + λ")
     '-\\tfrac{1}{2} c_{1,12}^{3} + \\lambda'
     """
-    # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. Brackets of a function
-    # or a pair are not understood: :func:`terms` raises a ValueError.
+    # Coefficients may be sums in brackets and quotients, as in (a + 1)/b*x. A text with brackets of
+    # a function or a pair is left to :func:`terms`, which raises the ValueError.
     if _BRACKETS.search(text) and not _NO_SUM.search(text):
-        return "".join(map(_bracket_latex, _BRACKETS.split(text)))
+        return "".join(map(_bracket_latex, _BRACKETS.split(_with_times(text))))
     latex_terms = []
     for sign, factors in terms(text):
         separator = " "
@@ -392,7 +436,8 @@ def polynomial_latex(text: str) -> str:
 def terms(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield each term of a polynomial as its sign and its factors, in LaTeX.
 
-    The sign of the first term is ``-`` or empty; that of others has blanks around it.
+    The sign of the first term is ``-`` or empty; that of others has blanks around it. A ValueError
+    comes, as from :func:`parts`, where the text is not a polynomial.
     """
     sign = ""
     factors: list[str] = []
@@ -494,7 +539,8 @@ def references(text: str, documentation: str = "") -> Iterator[tuple[str, str]]:
     Raises
     ------
     InvalidCaseError
-        If ``documentation`` is neither an address with http or https nor a relative path.
+        If ``documentation`` is neither an address with http or https nor a relative path; raised
+        when the first part is asked for.
 
     Examples
     --------

@@ -49,7 +49,9 @@ def check_available() -> None:
 
 
 def _library(name: str) -> Any:
-    """The module of matplotlib of this name; MethodUnavailableError if it is not installed."""
+    """Return the module with this full name, matplotlib or one of its modules;
+    MethodUnavailableError if it is not installed.
+    """
     return library(
         name,
         "pictures need the package matplotlib: in the clone of m2bridge, pip install '.[plot]'",
@@ -75,17 +77,21 @@ def new_figure(width: float, height: float, title: str = "") -> Any:
 
 
 def polygons(corners: Sequence[Any], **style: Any) -> Any:
-    """Return polygons in space, each by its corners, drawn from back to front."""
+    """Return polygons in space, drawn from back to front: ``corners`` has for each polygon the list
+    of its corners (x, y, z). ``style`` has options of matplotlib's ``Poly3DCollection``.
+    """
     return _library("mpl_toolkits.mplot3d.art3d").Poly3DCollection(corners, **style)
 
 
 def line(points: Sequence[Sequence[float]], **style: Any) -> Any:
-    """Return a line through points of the plane; a legend shows only its style."""
+    """Return a line through points (x, y) of the plane; a legend shows only its style. ``style``
+    has options of matplotlib's ``Line2D``.
+    """
     return _library("matplotlib.lines").Line2D(*zip(*points, strict=True), **style)
 
 
 def patch(**style: Any) -> Any:
-    """Return a coloured field for a legend."""
+    """Return a coloured field for a legend; ``style`` has options of matplotlib's ``Patch``."""
     return _library("matplotlib.patches").Patch(**style)
 
 
@@ -166,11 +172,13 @@ class PictureResult(Result):
         save(file_content(self.figure(), form), Path(path))
 
     def to_svg(self) -> str:
-        """Return the picture as SVG; raise as :meth:`figure`."""
+        """Return the picture as SVG; MethodUnavailableError if matplotlib is not installed."""
         return file_content(self.figure(), "svg").decode()
 
     def page_svg(self) -> str:
-        """Return the picture as SVG for a page; empty if matplotlib is not installed."""
+        """Return the picture as SVG for a page of HTML; the empty text, for no picture, if
+        matplotlib is not installed.
+        """
         try:
             return self.to_svg()
         except MethodUnavailableError:
@@ -178,7 +186,9 @@ class PictureResult(Result):
 
 
 def picture_format(path: str | Path) -> str:
-    """Return ``svg``, ``pdf`` or ``png`` by the ending of a name; raise InvalidCaseError else."""
+    """Return ``svg``, ``pdf`` or ``png``, the ending of a file name in small letters;
+    InvalidCaseError if it has a different one.
+    """
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending not in _UNDATED:
         raise InvalidCaseError("out", f"'{Path(path).name:.60}' does not end in .svg, .pdf or .png")

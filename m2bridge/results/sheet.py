@@ -117,10 +117,25 @@ def first_terms(text: str, width: int) -> str:
     """
     if len(text) <= width:
         return text
-    end = max(text.rfind(" + ", 0, width), text.rfind(" - ", 0, width))
-    terms = 1 + text.count(" + ") + text.count(" - ")
+    # Signs in brackets belong to a coefficient, such as that of (a + 1)*x.
+    outside = _with_dots_for_brackets(text)
+    end = max(outside.rfind(" + ", 0, width), outside.rfind(" - ", 0, width))
+    terms = 1 + outside.count(" + ") + outside.count(" - ")
     # −1 says that no sign is within the width: the first term is too long, and no term is shown.
     return f"{text[: max(end, 0)]} …  ({plural(terms, 'term')})"
+
+
+_INNERMOST_BRACKETS = re.compile(r"\([^()]*\)")
+
+
+def _with_dots_for_brackets(text: str) -> str:
+    """Return a text of the same length with a dot for each character of all brackets ``(…)``."""
+    text_before = ""
+    # Each step replaces the innermost brackets that are left, until a step changes nothing.
+    while text != text_before:
+        text_before = text
+        text = _INNERMOST_BRACKETS.sub(lambda brackets: "." * len(brackets[0]), text)
+    return text
 
 
 MAX_COLUMN_CHARS = 80
@@ -303,7 +318,7 @@ class Polynomials:
     number : int
         The number of generators.
     texts : callable
-        Yields one text after the other, because there may be tens of thousands.
+        Returns, at each call, an iterable of their texts, of which there may be tens of thousands.
     caption : str
     """
 
@@ -339,6 +354,7 @@ class Finding:
     Parameters
     ----------
     verdict : str
+        As ``CONFIRMED``; a terminal gives it a colour.
     name, sentence : str
         The name of the statement, and what it says.
     grounds : sequence of str
@@ -385,12 +401,14 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A block with an SVG picture, which only HTML shows."""
+    """A block with a picture, which only HTML shows: ``svg`` returns it as SVG, or the empty text
+    where it cannot be drawn.
+    """
 
     svg: Callable[[], str]
 
     def text(self, most: int | None) -> None:
-        """Return ``None``: a picture has no text."""
+        """Return ``None``: a picture has no text; ``most`` has no effect."""
         return
 
 

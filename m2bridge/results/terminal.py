@@ -53,8 +53,8 @@ def written(sheet: Sheet, most: int | None = MAX_SHOWN_GENERATORS, *, width: int
     most : int or None
         The number of polynomials of each ideal that are written; ``None`` means all.
     width : int
-        Columns of the terminal; less than :data:`MIN_TERMINAL_COLUMNS`, or than two for each column
-        of a table, is taken as that.
+        Columns of the terminal. It is raised to :data:`MIN_TERMINAL_COLUMNS`, and to the
+        indentation with two columns for each column of the widest table, if it is less.
     """
     columns_of_tables = [len(block.header) for block in sheet.blocks if isinstance(block, Table)]
     least_for_tables = INDENT_COLUMNS + 2 * max(columns_of_tables, default=0)
@@ -86,7 +86,7 @@ def _lines_of_parts(parts: Iterable[RenderableType], console: Console) -> list[s
 
 
 def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableType]:
-    """Yield what rich lays out for a block, in lines of this width, from above.
+    """Yield what rich lays out for a block, in lines of this width, from top to bottom.
 
     ``most`` is the number of polynomials that are shown; ``None`` means all.
     """
@@ -96,7 +96,7 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
                 yield from _heading(block.caption)
                 yield _grid([(name, str(value)) for name, value in block.pairs], width)
         case Table():
-            # A table without a caption is separated from the block above, too.
+            # Without a caption only an empty line separates the table from the block above.
             yield from _heading(block.caption) or [""]
             yield _table(block, width)
         case Findings():
@@ -108,7 +108,7 @@ def _parts(block: Block, most: int | None, width: int) -> Iterator[RenderableTyp
 
 
 def _heading(caption: str) -> list[RenderableType]:
-    """An empty line and the caption; nothing if there is no caption."""
+    """Return an empty line and the caption; the empty list if there is no caption."""
     if not caption:
         return []
     return ["", _hang_indent(f"  {caption}")]
@@ -123,7 +123,8 @@ def _text(text: str, **options: Any) -> Text:
 
 
 def _grid(rows: Sequence[tuple[str, str]], width: int) -> RenderableType:
-    """Return names and values side by side, in lines of this width; names in :data:`STYLES` styled.
+    """Return names and values side by side, at least one pair, in lines of this width; a name that
+    is a key of :data:`STYLES` has its style.
 
     Names wrap only if they would leave fewer than :data:`_MIN_VALUE_COLUMNS` for values.
     """

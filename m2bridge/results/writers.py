@@ -18,7 +18,7 @@ from m2bridge.results import (
     MAX_SHOWN_GENERATORS,
     MAX_UNFOLDED_POLYNOMIAL_CHARS,
 )
-from m2bridge.results.markup import FormulaPart, latex, parts, polynomial_latex
+from m2bridge.results.markup import FormulaPart, latex, parts_with_brackets, polynomial_latex
 from m2bridge.results.sheet import (
     Block,
     Facts,
@@ -241,7 +241,9 @@ def header_latex(header: str) -> str:
 
 
 def _value_latex(value: object) -> str:
-    """The value of a fact or a cell in LaTeX, a formula as mathematics."""
+    """Return the value of a fact or a cell in LaTeX: a :class:`Formula` as mathematics, and the
+    text of any other value.
+    """
     if isinstance(value, Formula):
         height = ""
         if r"\frac" in value.latex:
@@ -257,8 +259,8 @@ OPEN = {"polynomials": 12, "facts": 25, "table": 25, "findings": 25}
 def html(sheet: Sheet) -> str:
     """Return a ``<div>`` without scripts of at most :data:`MAX_PAGE_BYTES`.
 
-    The number of rows of each block is halved until the page is small enough; a block says how many
-    rows are left out.
+    The number of rows of each block is halved until the page is small enough, or no row is left; a
+    block says how many rows are left out.
     """
     rows_per_block = MAX_HTML_ROWS
     text = _html_of_rows(sheet, rows_per_block)
@@ -322,7 +324,7 @@ def _template_rows(block: Block, most: int) -> list[Any]:
 
 
 def _cell(value: object) -> str:
-    """The text of a value, shortened to :data:`MAX_CELL_CHARS`."""
+    """Return the text of a value, shortened to :data:`MAX_CELL_CHARS`; the template escapes it."""
     return shortened(str(value), MAX_CELL_CHARS)
 
 
@@ -340,5 +342,5 @@ def _polynomial(text: str) -> tuple[list[FormulaPart], str, list[FormulaPart]]:
     shown_terms, _, number = first_terms(text, FOLDED_POLYNOMIAL_CHARS).partition(" …  ")
     all_terms: list[FormulaPart] = []
     if number and len(text) <= MAX_UNFOLDED_POLYNOMIAL_CHARS:
-        all_terms = list(parts(text))
-    return list(parts(shown_terms)), number, all_terms
+        all_terms = list(parts_with_brackets(text))
+    return list(parts_with_brackets(shown_terms)), number, all_terms

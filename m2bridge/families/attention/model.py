@@ -241,9 +241,9 @@ class SingleLayerAttention(LayerSizes, Model):
     def lower_bounds(self, characteristic: int) -> Iterator[MethodValue] | None:
         """Return an iterator over a lower bound for the dimension, which needs no expanded map.
 
-        If the differential of a small case, with d ≤ 2, has at random weights the largest rank that
-        it can have, the dimension of this case is at least the number of its weights up to
-        rescaling (theorem-one-block). This number is yielded, and otherwise nothing.
+        If the differential of a small case, with d ≤ 2, has its largest possible rank at random
+        weights, the dimension of this case is at least the dimension of its weights less one
+        (theorem-one-block). This number is yielded, and otherwise nothing.
 
         ``None`` for cases with few coordinates: the rank of their own differential is computed.
         """
@@ -256,7 +256,6 @@ class SingleLayerAttention(LayerSizes, Model):
     def expectations(self) -> tuple[Expectation, ...]:
         """Return the dimension by Corollary 3.3; for one token the note that it does not apply."""
         if self.t == 1:
-            # no number, and so no remark on where it comes from
             return (Expectation(value=None, statement="", fails="Corollary 3.3 assumes t ≥ 2"),)
         from m2bridge.families.attention.hypotheses import why_outside_paper
 

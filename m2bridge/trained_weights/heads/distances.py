@@ -25,7 +25,9 @@ LOWER_RANKS = ("A to lower rank", "V to lower rank")
 
 
 def distance_names(heads: Sequence[HeadWeights]) -> tuple[str, str]:
-    """Return the headings of the two columns of distances in tables."""
+    """Return the headings of the two columns of distances in tables; all ``heads`` are of one
+    model, so that the first one shows whether there is softmax.
+    """
     return LOWER_RANKS if heads[0].shape.softmax else DISTANCES
 
 
@@ -60,8 +62,8 @@ def distance_text(value: float | None) -> str:
 def values_and_distances(
     head: HeadWeights, letter: str
 ) -> tuple[list[float | None], list[float | None]]:
-    """Return the singular values of A or V, as ``letter`` says, and the distances of this matrix to
-    rank at most 1, 2, ….
+    """Return the singular values of A or V, as ``letter`` says, the largest first, and the relative
+    distances of this matrix to rank at most 1, 2, …; ``None`` for those that rounding hides.
     """
     numerical = head.numerical
     if letter == "A":
@@ -70,8 +72,8 @@ def values_and_distances(
 
 
 class LowerRankMatrices(NamedTuple):
-    """The matrices of lower rank near a head, and their distance; ``None`` if
-    rounding hides it.
+    """Matrices of lower rank near a head: their ``name``, as ``rk A ≤ 3``, and their relative
+    ``distance``; ``None`` if rounding hides it.
     """
 
     name: str
@@ -85,7 +87,9 @@ class SingularStratum(NamedTuple):
     heads: tuple[HeadWeights, ...]
 
     def words(self) -> str:
-        """Return its name, to how many heads it is the nearest, and the nearest of these heads."""
+        """Return the name of the part, to how many heads it is the nearest part, and the nearest of
+        these heads: ``rk A ≤ 3: 2 heads, nearest head 1 of layer 4 at distance 0.1``.
+        """
         first = self.heads[0]
         distance_words = _distance_words(_distance_to_nearest(first))
         nearest = f"head {first.head} of layer {first.layer} at {distance_words}"
@@ -119,22 +123,21 @@ def near_strata(head: HeadWeights) -> tuple[LowerRankMatrices, ...]:
     """
     numerical = head.numerical
     found = []
-    for letter, rank, effective_rank, to_lower_rank in (
+    for letter, rank, effective_rank, distances_to_rank in (
         ("A", head.ranks.r, numerical.effective_rank_A, numerical.distances_to_lower_rank_A),
         ("V", head.ranks.s, numerical.effective_rank_V, numerical.distances_to_lower_rank_V),
     ):
         # A product that is lost in rounding has the effective rank 0, which tells nothing.
         if 0 < effective_rank < rank:
             name = f"rk {letter} ≤ {effective_rank}"
-            found.append(LowerRankMatrices(name, to_lower_rank[effective_rank]))
+            # Entry i of the list is the distance to rank at most i.
+            found.append(LowerRankMatrices(name, distances_to_rank[effective_rank]))
     return tuple(found)
 
 
 def near_words(head: HeadWeights) -> str:
-    """Return the sentence on a head whose effective ranks are less than its exact ranks; empty for
-    another head.
-
-    What is proved by the exact ranks stands beside it, and is not changed by it.
+    """Return the sentence on a head whose effective ranks are less than its exact ranks; the empty
+    text if none of them is less. The sentence changes nothing of what exact ranks prove.
     """
     strata = near_strata(head)
     if not strata:
@@ -201,7 +204,8 @@ def chosen_heads(
     heads: Sequence[HeadWeights], sort: str, worst: int | None
 ) -> tuple[HeadWeights, ...]:
     """Return the heads as they are, by layers, where ``sort`` is ``layer``; by distances, the
-    nearest first, where it is ``distance``; and with a number ``worst`` only so many, the nearest.
+    nearest first, where it is ``distance``. With a number ``worst``, whatever ``sort`` is, only
+    this number of heads, by distances: the nearest; ``None`` is no limit.
     """
     # Without a number ``worst`` the slice ``[:None]`` has all heads.
     if sort == "distance" or worst is not None:

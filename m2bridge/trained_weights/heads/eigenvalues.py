@@ -54,6 +54,7 @@ def least_largest_eigenvalue(M: Any, N: Any) -> tuple[float, float]:
         if numpy.linalg.norm(whole @ v - value * v) <= sqrt(_GAP * value):
             break
         basis = _with_powers(basis, whole, v, value)
+    # Only by rounding is ``value``, the largest eigenvalue at one λ, less than the lower bound.
     return min(least.lower, value), _bound_of_eigenvalues(whole, value)
 
 
@@ -80,6 +81,7 @@ def _bound_of_eigenvalues(matrix: Any, value: float) -> float:
     """Return an upper bound for all eigenvalues of a symmetric matrix, not far above ``value``,
     which is about the largest one: all are less than b if b·1 − matrix is positive definite.
     """
+    # The loop ends: a margin of more than the error of ``value`` and of rounding suffices.
     margin = _GAP
     while not _is_positive((value + margin) * numpy.identity(len(matrix)) - matrix):
         margin *= 10
@@ -145,8 +147,8 @@ class _Tangent:
     weight : float
         λ.
     value, slope : float
-        The largest eigenvalue at λ, and its derivative by λ, vᵀ(M − N)v; a subgradient where the
-        eigenvalue is multiple.
+        The largest eigenvalue at λ, and its derivative with respect to λ, vᵀ(M − N)v; a
+        subgradient where the eigenvalue is multiple.
     vector : array
         The unit eigenvector v.
     """

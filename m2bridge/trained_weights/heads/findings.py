@@ -423,11 +423,11 @@ def _rank_of_differential(ranks: Ranks, letters: str, rows: int, columns: int) -
     """Return the rank of the differential of (L, R) ↦ LᵀR for K and Q, or (L, R) ↦ LR for O and V;
     ``None`` where it is not known.
 
-    ``letters`` are those of L and R, and the product has ``rows`` rows and ``columns`` columns. The
-    image of the differential has rows·columns − (rows − rk L)·(columns − rk R) dimensions. A factor
-    that was not given, because A or no O is, counts as of rank ``rows`` or ``columns``, and the
-    result is rows·columns: with a given A this is an upper bound, and without O all changes of V
-    are seen.
+    ``letters`` are those of L and R, of which ``ranks`` has the ranks; the product has ``rows``
+    rows and ``columns`` columns. The image of the differential has rows·columns − (rows − rk L) ·
+    (columns − rk R) dimensions. A factor that was not given, because A or no O is, counts as of
+    rank ``rows`` or ``columns``, and the result is rows·columns: with a given A this is an upper
+    bound, and without O all changes of V are seen.
     """
     rank_left = ranks.by_letter.get(letters[0], rows)
     rank_right = ranks.by_letter.get(letters[1], columns)

@@ -51,7 +51,7 @@ def membership(
         Weights of the function, A and V or K, Q and V: lists of rows, arrays or SymPy matrices. A =
         KᵀQ is multiplied out exactly. Floats are taken exactly, and a remark says so. An A with rk
         A > a is not a weight of the model; a remark says what to give instead where A is a rounded
-        product. They are the witness where the function is zero.
+        product. Of the zero function these weights are the witness.
     weights : tuple of matrices, optional
         These weights as (A, V) or (K, Q, V).
     engine : Engine, optional
@@ -61,7 +61,7 @@ def membership(
     Raises
     ------
     InvalidCaseError
-        If it is not such a model, a name is not a coordinate of the model, a value is not a
+        If ``model`` is not such a model, a name is not a coordinate of the model, a value is not a
         rational number, the given weights do not have this function or do not have the shapes of
         the model, or neither a function nor weights are given.
     MethodUnavailableError
@@ -94,7 +94,7 @@ def membership(
         if function is None:
             function = function_of(*pair)
     assert function is not None
-    # what is no mapping is refused there
+    # ``membership_of`` refuses a function that is not a mapping
     if isinstance(function, Mapping):
         function = exact_coordinates(function)
     return membership_of(model, function, pair, remark)
@@ -197,8 +197,8 @@ def _sympy_matrix(array: Any) -> Matrix:
 
 
 def _remarks_on_rank(A: Any, model: LayerSizes) -> list[str]:
-    """Return the remark that an array A has a larger rank than the model allows; none if it has
-    not.
+    """Return a list with the remark that an array A has a larger rank than the model allows; the
+    empty list if the rank is allowed.
     """
     rank = rank_of(integers(A))
     # The model allows ranks up to α = min(a, d).

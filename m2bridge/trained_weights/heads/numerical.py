@@ -31,7 +31,8 @@ class Numerical:
     kind : str
         The type in which the weights are stored.
     tolerance : float
-        For effective ranks, times the largest singular value; the precision of the type.
+        Singular values above it, times the largest one, count for effective ranks. Where it is not
+        given, it is the precision of the type ``kind``.
     singular_values_A, singular_values_V : list of float
     effective_rank_A, effective_rank_V : int
     distances_to_lower_rank_A, distances_to_lower_rank_V : list of float
@@ -40,9 +41,9 @@ class Numerical:
         Between the column space of A and the row space of V, in radians.
     distance_to_singular_locus, distance_to_boundary : float
     nearest_singular_locus : str
-        The nearest part of it.
+        The name of its nearest part, as ``rk A ≤ 3``; empty where no part is known.
     relative_change_of_function : float
-        By the truncations that reach it.
+        How much the function changes where A and V are moved to that part.
     """
 
     kind: str
@@ -199,7 +200,8 @@ def _parts_but_zero(
     the changes of the function on the way: for α = β = 1 the boundary, if d ≥ 3; else the pairs of
     rank one, and those of ranks below α < d and β < min(d, d').
 
-    ``boundary`` is the distance to A = v qᵀ, V = h vᵀ.
+    ``boundary`` is the distance to A = v qᵀ, V = h vᵀ; ``None``, if it is not known, leaves out
+    that part.
     """
     A, V = pair.A, pair.V
     alpha, beta = shape.alpha, shape.beta
@@ -220,12 +222,13 @@ def _parts_but_zero(
 
 def _change_to_boundary(distance_to_boundary: Measured) -> Measured:
     """Return the relative change of the function of A = k qᵀ, V = h vᵀ where these are moved to the
-    nearest pair with the same form in place of k and v, by the distance to such pairs.
+    nearest pair A = u qᵀ, V = h uᵀ, computed from the distance to such pairs.
 
-    The function is the quadratic form kv, times q and h. The distance is the sine of half the angle
-    θ between k and v: 1 − cos θ is twice the square of that. For unit vectors kv has the
-    eigenvalues (cos θ ± 1)/2, and a square of a form has only one that is not 0: the change is the
-    smaller eigenvalue, divided by the norm of both.
+    The function at tokens x and y is k(x)v(x)·q(y)·h: the quadratic form kv is all that changes, to
+    a multiple of u². The distance is the sine of half the angle θ between k and v: 1 − cos θ is
+    twice the square of that. For unit vectors kv has the eigenvalues (cos θ ± 1)/2, and a square of
+    a form has only one that is not 0: the change is the smaller eigenvalue, divided by the norm of
+    both.
     """
     distance, error = distance_to_boundary
     one_minus_cosine = 2 * distance**2

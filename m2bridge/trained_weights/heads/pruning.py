@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, inf, log10, sqrt, tanh
+from decimal import ROUND_CEILING, Context
+from math import ceil, floor, inf, log10, sqrt, tanh, ulp
 from typing import Any, NamedTuple, Self
 
 from m2bridge.trained_weights.heads.findings import HeadWeights
@@ -138,8 +139,9 @@ def _change_of_softmax_outputs(scores: _Truncation, values: _Truncation) -> floa
     where scores change by at most ε, the weights change by 2·tanh(ε/2) in sum. A factor of scores,
     such as 1/√a, makes ε smaller.
     """
-    change_of_weights = 2 * tanh(scores.change / 2)
-    return values.change + values.largest * change_of_weights
+    # As 2·tanh(ε/2) ≤ ε, ε is a bound, too, where floating point makes its half 0.
+    change_of_weights = 2 * tanh(scores.change / 2) or scores.change
+    return values.change + _product(values.largest, change_of_weights)
 
 
 def _change_of_lightning_outputs(scores: _Truncation, values: _Truncation) -> float:
@@ -148,7 +150,19 @@ def _change_of_lightning_outputs(scores: _Truncation, values: _Truncation) -> fl
 
     A product changes by at most the change of one factor times the other, added for both factors.
     """
-    return values.change * scores.largest + values.largest * scores.change
+    by_values = _product(values.change, scores.largest)
+    by_scores = _product(values.largest, scores.change)
+    return by_values + by_scores
+
+
+def _product(first: float, second: float) -> float:
+    """Return the product of two nonnegative numbers; if it is positive and floating point makes it
+    0, the least positive number, which is larger.
+    """
+    product = first * second
+    if product == 0 and first > 0 and second > 0:
+        return ulp(0.0)
+    return product
 
 
 def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | None:
@@ -160,10 +174,19 @@ def _distance_to_rank(distances: Sequence[float | None], rank: int) -> float | N
     return distances[rank] if rank < len(distances) else 0.0
 
 
+_LEAST_NORMAL = 2.0**-1022
+"""Smaller floating-point numbers have fewer binary digits."""
+_TWO_DIGITS_UP = Context(prec=2, rounding=ROUND_CEILING)
+"""Rounds decimal numbers up to two digits."""
+
+
 def _rounded_up(number: float) -> float:
     """Return a nonnegative number, rounded up to two digits: 0.1231 -> 0.13. 0 and ∞ stay."""
     if number in (0, inf):
         return number
+    if number < _LEAST_NORMAL:
+        # The unit below would have too few digits, or be 0: the decimal digits are rounded.
+        return float(_TWO_DIGITS_UP.create_decimal(repr(number)))
     unit = 10.0 ** (floor(log10(number)) - 1)
     # A number of two digits, which floating point makes a little larger, keeps them.
     units = ceil(number / unit - 1e-9)
@@ -262,7 +285,7 @@ def _heads_nearest_to_a_rank(heads: Sequence[HeadWeights], letters: str) -> _Nea
 
 
 _MAX_NAMED = 3
-"""Heads that one sentence names."""
+"""The largest number of heads that one sentence names."""
 
 
 def _short(number: float) -> str:
@@ -275,8 +298,8 @@ def _short(number: float) -> str:
 
 
 def rows_of_changes(changes: Sequence[LowRankChange]) -> Iterator[tuple[object, ...]]:
-    """Yield the cells of a line of the table for each head; a dash is a distance that rounding
-    hides, or a change that is not known.
+    """Yield for each head the cells of a line of the table: layer, head, distances of A and of V,
+    and the change of outputs; a dash is a distance that rounding hides, or a change not known.
     """
     for found in changes:
         distances = (

@@ -41,9 +41,11 @@ _SPARE = 8
 the rank of all columns, and a layer has many more.
 """
 _MOST_SECONDS = 60.0
-"""The price of one rank over QQ above which it is not computed."""
+"""A rank over QQ that would take more seconds than this is not computed."""
 _ROUNDINGS = 4
-"""A rounded product of rank a is about so many roundings in each row and column from rank a."""
+"""A d × d product of rank a, rounded in each entry, is at a relative distance of about this number
+times √d times the precision from rank a.
+"""
 
 
 def residues(array: Any) -> flint.nmod_mat:
@@ -72,10 +74,11 @@ def residues_of(head: ReducedHead, letters: str = "KQAVO") -> dict[str, flint.nm
 
 
 def without_last_row(matrix: flint.nmod_mat) -> flint.nmod_mat:
-    """Return a matrix of two rows or more, with the last subtracted from each other, one row less.
+    """Return the differences of all rows but the last to the last row, of a matrix of two rows or
+    more modulo the prime: one row less.
 
-    The rows are entries of outputs. LayerNorm sees outputs only up to multiples of (1, …, 1), and
-    these differences are the same for outputs that differ by such a multiple.
+    The rows are the coordinates of outputs. LayerNorm sees outputs only up to multiples of
+    (1, …, 1), and these differences are the same for outputs that differ by such a multiple.
     """
     *rows, last = matrix.table()
     differences = [[x - y for x, y in zip(row, last, strict=True)] for row in rows]
@@ -203,8 +206,8 @@ class HeadShape:
     softmax : bool
         Whether scores are normalized by softmax.
     coordinates : TokenSpace or None
-        Those of the tokens, where biases or a norm make them others: d is then the number of
-        columns of K and V that are seen.
+        The coordinates of tokens that the matrices see: d is then the number of columns of K and V
+        that are seen. ``None`` without biases and norm, where all entries of tokens are seen.
     """
 
     d: int
@@ -457,12 +460,12 @@ class Ranks(NamedTuple):
 
     @classmethod
     def of(
-        cls, r: int, s: int, both: int, *, method: str, by_letter: Mapping[str, int | None]
+        cls, r: int, s: int, rank_of_stack: int, *, method: str, by_letter: Mapping[str, int | None]
     ) -> Ranks:
-        """Return the numbers by the ranks r of A and s of V, and the rank ``both`` of Aᵀ on top of
-        V: the intersection of their row spaces has the dimension r + s − both.
+        """Return the numbers from the ranks r of A and s of V, and the rank of Aᵀ on top of V,
+        ``rank_of_stack``: the row spaces of Aᵀ and V meet in m = r + s − rank_of_stack dimensions.
         """
-        return cls(r, s, r + s - both, method=method, by_letter=by_letter)
+        return cls(r, s, r + s - rank_of_stack, method=method, by_letter=by_letter)
 
 
 def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
@@ -485,25 +488,28 @@ def exact_ranks(matrices: Mapping[str, Any]) -> Ranks:
     for columns in (few_columns, d):
         L = _first_columns(factors_of_L, columns, residues)
         U = _first_columns(factors_of_U, columns, residues)
-        r, s, both = (int(matrix.rank()) for matrix in (L, U, _on_top(L, U)))
+        r, s, rank_of_stack = (int(matrix.rank()) for matrix in (L, U, _on_top(L, U)))
         upper_bounds = (most_A, most_V, min(d, r + s))
-        if (r, s, both) == upper_bounds:
-            return Ranks.of(r, s, both, method=f"modulo {LARGE_PRIME}", by_letter=by_letter)
+        if (r, s, rank_of_stack) == upper_bounds:
+            return Ranks.of(
+                r, s, rank_of_stack, method=f"modulo {LARGE_PRIME}", by_letter=by_letter
+            )
+    # r, s and ``rank_of_stack`` are now those of all d columns.
     over_QQ = _ranks_of_stack_over_QQ(factors_of_L, factors_of_U)
     # Without all three over QQ, r and s modulo the prime are left, as lower bounds.
     if over_QQ is None:
-        return Ranks.of(r, s, both, method="", by_letter=by_letter)
+        return Ranks.of(r, s, rank_of_stack, method="", by_letter=by_letter)
     return Ranks.of(
-        over_QQ.of_L, over_QQ.of_U, over_QQ.of_both, method="over QQ", by_letter=by_letter
+        over_QQ.of_L, over_QQ.of_U, over_QQ.of_stack, method="over QQ", by_letter=by_letter
     )
 
 
 class _RanksOfStack(NamedTuple):
-    """The ranks of two matrices L and U, and of L on top of U (``of_both``)."""
+    """The ranks of two matrices L and U, and of L on top of U (``of_stack``)."""
 
     of_L: int
     of_U: int
-    of_both: int
+    of_stack: int
 
 
 def _ranks_of_stack_over_QQ(
@@ -512,18 +518,18 @@ def _ranks_of_stack_over_QQ(
     """Return the ranks over QQ of L, of U, and of L on top of U; ``None`` if one of them takes
     longer than a minute, or the time of the run does not suffice.
 
-    L and U are products of one or two factors each, and have as many columns.
+    L and U are products of one or two factors each, and both have d columns.
     """
     columns = factors_of_L[-1].shape[1]
     try:
         L = _first_columns(factors_of_L, columns, integers)
         U = _first_columns(factors_of_U, columns, integers)
-        r, s, both = (_rank_over_QQ(matrix) for matrix in (L, U, _on_top(L, U)))
+        r, s, rank_of_stack = (_rank_over_QQ(matrix) for matrix in (L, U, _on_top(L, U)))
     except TimeLimitError:
         return None
-    if r is None or s is None or both is None:
+    if r is None or s is None or rank_of_stack is None:
         return None
-    return _RanksOfStack(of_L=r, of_U=s, of_both=both)
+    return _RanksOfStack(of_L=r, of_U=s, of_stack=rank_of_stack)
 
 
 def _smallest_size(product: list[Any]) -> int:
@@ -556,7 +562,9 @@ def _first_columns(product: list[Any], columns: int, convert: Callable[[Any], An
 
 
 def _on_top(L: Any, U: Any) -> Any:
-    """Return L on top of U, both over the integers, or modulo the prime."""
+    """Return L on top of U, with equally many columns: both over the integers, or both modulo the
+    prime.
+    """
     shape = (L.nrows() + U.nrows(), L.ncols())
     entries = L.entries() + U.entries()
     if isinstance(L, flint.fmpz_mat):

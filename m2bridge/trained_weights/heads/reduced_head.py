@@ -37,7 +37,7 @@ class ReducedHead:
     Parameters
     ----------
     layer, head, kind
-        Those of the head in the file: two numbers from 1 on, and the type of its entries.
+        Of the head in the file: two numbers from 1 on, and the type of its entries, as ``float32``.
     matrices : dict
         The matrices for exact ranks, by the letters K, Q, A, V, O. With biases or a norm K, Q and V
         are :class:`LazyProduct`, and A is an array of fractions.
@@ -239,6 +239,7 @@ class _SeenCoordinates:
             unseen += self._unseen_columns(letter)
         return TokenSpace(
             width=self.tokens.width,
+            # True counts as 1: at most one dimension is added.
             dimension=linear + (has_one or self.adds_constant),
             queries=linear + ("Q" in self.acting_on_one),
             unseen=tuple(unseen),

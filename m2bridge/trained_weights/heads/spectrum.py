@@ -298,7 +298,7 @@ class Pair:
 
     @property
     def error(self) -> float:
-        """The error of a cosine: the relative ones of A and V, and rounding in d products."""
+        """The error of a cosine: the relative errors of A and V, and rounding in d products."""
         return self.A.relative_error + self.V.relative_error + len(self.A.vectors) * EPSILON
 
     def angles(self, ranks: tuple[int, int], zeros: int) -> list[float | None]:

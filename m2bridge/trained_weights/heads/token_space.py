@@ -54,7 +54,8 @@ class TokenSpace:
     width : int
         d, the number of entries of tokens as they are given.
     dimension : int
-        The dimension of the space of tokens that are seen, plus 1 if there are biases.
+        The dimension of the space of tokens that are seen, plus 1 if there are biases or β acts as
+        one.
     queries : int
         The number of coordinates that Q sees: with a bias of Q, in softmax attention one more than
         K sees.
@@ -96,7 +97,7 @@ class Tokens:
     gamma, beta : array or None
         γ and β of this norm; ``None`` stands for γ = 1 and β = 0.
     active : array of int
-        The coordinates with γ_i ≠ 0.
+        The indices i, from 0 on, with γ_i ≠ 0.
     on_hyperplane : bool
         Whether there is one linear relation, Σx_i = 0, between these: behind a LayerNorm in which
         no γ_i is 0.
@@ -153,23 +154,23 @@ class Tokens:
         return len(self.active) - self.on_hyperplane
 
     def modular(self, matrix: Any, columns: int) -> Any:
-        """Return the first columns of the matrix W·diag(γ) on a basis of the space of all γ∘x,
-        modulo the prime; ``matrix`` is W.
+        """Return the first ``columns`` columns of the matrix W·diag(γ) on a basis of the space of
+        all γ∘x, modulo the prime; ``matrix`` is W.
         """
         return self._on_basis(matrix, columns, modular, LARGE_PRIME)
 
     def exact(self, matrix: Any, columns: int) -> Any:
-        """Return the first columns of the matrix W·diag(γ) on a basis of the space of all γ∘x, as
-        fractions; ``matrix`` is W.
+        """Return the first ``columns`` columns of the matrix W·diag(γ) on a basis of the space of
+        all γ∘x, as fractions; ``matrix`` is W.
         """
         return self._on_basis(matrix, columns, as_fractions, prime=None)
 
     def _on_basis(self, matrix: Any, columns: int, convert: Any, prime: int | None) -> Any:
-        """Return the first columns of W·diag(γ), for the matrix W, on the basis of all e_i with
-        γ_i ≠ 0, or, on the hyperplane Σx_i = 0, on the basis e_i − e_d for i < d.
+        """Return the first ``columns`` columns of W·diag(γ), for the matrix W, on the basis of all
+        e_i with γ_i ≠ 0, or, on the hyperplane Σx_i = 0, on the basis e_i − e_d for i < d.
 
-        ``convert`` takes entries to residues modulo the prime, or to fractions if ``prime`` is
-        ``None``.
+        ``columns`` is at most the number of vectors of the basis. ``convert`` takes entries to
+        residues modulo the prime, or to fractions if ``prime`` is ``None``.
         """
         chosen = self.active[:columns]
         found = self._scaled(matrix, chosen, convert, prime)
@@ -374,7 +375,7 @@ class LazyProduct:
     tokens : Tokens
         The tokens on which W acts, with γ and β.
     rows, columns : int
-        So many first rows and columns are taken of the matrix that is not transposed. The column
+        How many first rows and columns are taken of the matrix that is not transposed. The column
         Wβ + b is there only if ``columns`` is larger than the dimension of the space of tokens.
     is_transposed : bool
         Whether this object is the transposed matrix: ``rows`` are its columns then.
@@ -422,7 +423,8 @@ class LazyProduct:
 
     def _entries(self, convert: Any, prime: int | None) -> Any:
         """Return the array of all entries: W·diag(γ) on the basis of the tokens, and Wβ + b as the
-        last column if ``columns`` is so large; transposed if this is the transposed matrix.
+        last column if ``columns`` exceeds the dimension of the space of tokens; transposed if this
+        is the transposed matrix.
 
         ``convert`` takes entries of W to residues modulo ``prime``, or to fractions where that is
         ``None``.

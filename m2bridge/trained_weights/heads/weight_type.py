@@ -35,9 +35,10 @@ class HeadType:
         Whether such weights are critical for all targets in an open set; ``None`` with softmax
         where A or V (or OV) is zero, which the theorem leaves out.
     zero : bool
-        Whether the function of such weights is zero, without softmax.
+        Whether such weights have the zero function, as A, V or OV is 0; always false with softmax.
     saddle : bool
-        Whether they are then saddles for almost all of these targets, by the theorem.
+        Whether such weights are exposed and, by the theorem, saddles for almost all of the targets
+        for which they are critical.
     """
 
     ranks: dict[str, int]
@@ -46,7 +47,9 @@ class HeadType:
     zero: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ranks, and whether such weights are exposed and saddles, as a dictionary."""
+        """Return the ranks, and whether such weights are exposed and saddles, as a dictionary for
+        ``json.dumps``; ``zero`` is not in it.
+        """
         return {"ranks": self.ranks, "exposed": self.exposed, "saddle": self.saddle}
 
     @classmethod
@@ -93,7 +96,7 @@ def _weight_type(
 
 @dataclass(frozen=True, slots=True)
 class HeadTypes:
-    """The type of a head by exact ranks, and by effective ones.
+    """Two types of one head: that of its exact ranks, and that of its effective ranks.
 
     Parameters
     ----------
@@ -135,9 +138,12 @@ class HeadTypes:
         return cls(exact=exact, effective=effective)
 
     def words(self) -> str:
-        """Return one line: the exact ranks, with effective ones in parentheses where they differ,
-        or the effective ranks, with a remark, where exact ones are not proved; and what follows for
-        the effective type.
+        """Return one line, such as ``rk K = 3 (2), rk Q = 3, …: such effective ranks are critical
+        for almost no target``.
+
+        It has the exact ranks, with effective ones in parentheses where they differ, or the
+        effective ranks, with a remark, where exact ones are not proved; and what follows for the
+        effective type.
         """
         parts = []
         for name, effective_rank in self.effective.ranks.items():

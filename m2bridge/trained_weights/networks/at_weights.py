@@ -82,6 +82,7 @@ class NetworkAtWeights:
     @property
     def most_dimension(self) -> int:
         """The upper bound of the dimension: without one, the number of parameters."""
+        # At least as many directions are redundant as parameters exceed the upper bound.
         return self.parameters - (self.symmetries.redundant.lower or 0)
 
     @property

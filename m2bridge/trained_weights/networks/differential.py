@@ -11,11 +11,11 @@ minor that is not 0. Both ranks are lower bounds for that at the weights, which 
 unlucky random tokens.
 
 Tokens, outputs and *covectors* (linear forms on tokens or outputs) are matrices with a column for
-each token. A ``NumberSystem`` constructs matrices over a ring, such as residues or balls, and has
-the normalization of scores; ``read`` takes the fractions of a layer to numbers of it, and ``draw``
-returns a random one. ``skip`` says whether each layer adds its input to its output. A *gradient* is
-the list of the derivatives, by all parameters, of a linear form of the outputs at some tokens: the
-span of gradients is the row space of the differential.
+each token. A ``NumberSystem``, ``numbers``, constructs matrices over a ring, such as residues or
+balls, and has the normalization of scores; ``read`` takes the fractions of a layer to numbers of
+it, and ``draw`` returns a random one. ``skip`` says whether each layer adds its input to its
+output. A *gradient* is the list of the derivatives, with respect to all parameters, of a linear
+form of the outputs at some tokens: the span of gradients is the row space of the differential.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ class AffineLayer:
     width : int
         d, the number of entries of the tokens that enter.
     heads : tuple of dict
-        By the letters K, Q, V, and perhaps O. K, Q and V have d columns, and one more with a bias.
+        For each head the rows of its matrices by the letters K, Q, V, and perhaps O. K, Q and V
+        have d columns, and one more with a bias.
     output_bias : tuple of Fraction
         Empty if there is none.
     norm : str
@@ -179,7 +180,7 @@ class _Layer:
     scale, shift : matrix
         y = scale·N(x) + shift.
     output_bias : matrix or None
-        On all tokens.
+        With a column for each token, which are all equal.
     rotation : matrix or None
         R, where K is RᵀK.
     """
@@ -251,16 +252,19 @@ class _Layer:
     def flattened(
         self, covectors: tuple[HeadMatrices, ...], G: MatrixLike, ones: MatrixLike
     ) -> list[Any]:
-        """Return the entries of a gradient by the parameters of the layer, head by head.
+        """Return the entries of a gradient with respect to the parameters of the layer, head by
+        head, and then those of the output bias.
 
         Parameters
         ----------
         covectors : tuple of HeadMatrices
-            The gradient by A and by OV of each head, from which those by K, Q, O, V follow.
+            The gradient with respect to A and OV of each head, from which those with respect to K,
+            Q, O and V follow.
         G : matrix
-            The gradient by the outputs of the layer, with a column for each token.
+            The gradient with respect to the outputs of the layer, with a column for each token.
         ones : matrix
-            A column of ones, by which G has the gradient by the output bias.
+            A column of ones: G times it, the sum over all tokens, is the gradient with respect to
+            the output bias.
         """
         (heads,) = self.point.by_matrices([covectors])
         entries: list[Any] = []
@@ -270,7 +274,8 @@ class _Layer:
             group = heads[start : start + sharing]
             for letter in group[0]:
                 gradients = [head[letter] for head in group]
-                # The derivative by an entry that heads share is the sum of those by theirs.
+                # A shared entry stands in the matrices of all heads of the group: the derivatives
+                # with respect to these are added.
                 if letter in "KV":
                     gradients = [reduce(add, gradients)]
                 for gradient in gradients:
@@ -280,13 +285,14 @@ class _Layer:
         return entries
 
     def _by_parameters(self, letter: str, gradient: MatrixLike) -> MatrixLike:
-        """Return the gradient by the entries of the matrix W with this letter, from the gradient by
-        the matrix that acts on y: RᵀK with a rotation, and W·(1 | 0) with a padding.
+        """Return the gradient with respect to the entries of the matrix W with this letter, from
+        the ``gradient`` with respect to the matrix that acts on y: RᵀK with a rotation, W·(1 | 0)
+        with a padding, and else W.
         """
-        # The gradient by RᵀK, from the left times R, is the one by K.
+        # The gradient with respect to RᵀK, from the left times R, is that with respect to K.
         if letter == "K" and self.rotation is not None:
             gradient = self.rotation * gradient
-        # The gradient by W·(1 | 0), times (1 | 0)ᵀ, is the one by W.
+        # The gradient with respect to W·(1 | 0), times (1 | 0)ᵀ, is that with respect to W.
         if letter in self.padding:
             gradient = gradient * self.padding[letter].transpose()
         return gradient
@@ -301,7 +307,7 @@ def _matrix_over(numbers: NumberSystem, read: Callable[[Any], Any], rows: Rows) 
 
 def rank_modulo_prime(skip: bool, layers: Sequence[AffineLayer], upper: int) -> int:
     """Return the rank of the differential of lightning attention without norms modulo the prime,
-    at random tokens, which is the rank at the weights, or less.
+    at random tokens: a lower bound for the rank at the weights.
 
     ``skip`` says whether layers have skip connections. ``upper`` is an upper bound for the rank: a
     few more gradients than that are computed.
@@ -406,8 +412,8 @@ def gradients_of(
     draw: Draw,
     placed_at: Callable[[MatrixLike], MatrixLike] = _unchanged,
 ) -> Iterator[list[Any]]:
-    """Yield gradients of the network by its parameters, without end: each at random tokens, and for
-    a random linear form on the outputs.
+    """Yield gradients of the network with respect to its parameters, without end: each at random
+    tokens, and for a random linear form on the outputs.
 
     The tokens pass all layers, and the linear form is pulled back through them in the other
     direction.
@@ -441,7 +447,8 @@ def gradients_of(
             X = at_X.outputs + X if skip else at_X.outputs
         # The linear form on the outputs of a layer, with a column for each token.
         G = random_matrix(numbers, len(X.table()), TOKENS, draw)
-        # Backwards: for each layer the derivatives by its parameters, the last layer first.
+        # Backwards: for each layer the derivatives with respect to its parameters, the last layer
+        # first.
         by_layer = []
         for layer, at_X in zip(reversed(rotated), reversed(values), strict=True):
             by_heads, by_X = _pulled_back(layer, at_X, G, numbers)
@@ -453,8 +460,8 @@ def gradients_of(
 def _pulled_back(
     layer: _Layer, at_X: _LayerAt, G: MatrixLike, numbers: NumberSystem
 ) -> tuple[tuple[HeadMatrices, ...], MatrixLike]:
-    """Return the derivatives of a linear form on the outputs of a layer: by A and OV of each head,
-    and by the tokens X before the layer.
+    """Return the derivatives of a linear form on the outputs of a layer: with respect to A and OV
+    of each head, and with respect to the tokens X before the layer.
 
     ``G`` is the linear form, with a column for each token, and ``at_X`` is what the layer computes
     at X.
@@ -465,7 +472,7 @@ def _pulled_back(
         by_head, by_Y = pullback(head, Y=at_X.Y, sigma=sigma, G=G, numbers=numbers)
         by_heads.append(by_head)
         by_coordinates.append(by_Y)
-    # Y = scale·N(X) + shift, and the derivatives by Y of all heads are added.
+    # Y = scale·N(X) + shift, and the derivatives with respect to Y of all heads are added.
     by_norm = layer.scale.transpose() * reduce(add, by_coordinates)
     return tuple(by_heads), at_X.norm.pullback(by_norm, numbers)
 
@@ -510,7 +517,7 @@ class _Norm:
         matrices with a column for each token.
 
         A token c, less its mean for LayerNorm, becomes ĉ = c/s with s² = |c|²/d + ε, and the
-        derivative of c/s by c is (1 − ĉĉᵀ/d)/s.
+        derivative of c/s with respect to c is (1 − ĉĉᵀ/d)/s.
         """
         if not self.kind:
             return G

@@ -185,7 +185,7 @@ class Symmetries:
     ----------
     parameters : int
     dimension : Bounds
-        Of the functions; an upper bound, or nothing, if it is not known.
+        Bounds for the dimension of the functions.
     named : tuple
         The parts of the group by name, each with the dimension of its orbits, or an upper bound.
     listed : Bounds
@@ -194,8 +194,8 @@ class Symmetries:
         else may be smaller.
     finite : tuple of FiniteGroup
     complete : bool
-        Whether generic weights have no others, not even finitely many, where dimensions agree: so
-        it is proved for one layer of softmax.
+        Whether it is proved, as for one layer of softmax, that the generic fibre is one orbit of
+        the listed symmetries, and not several, if it has the dimension of the orbit.
     why : str
         Why the dimension is not known, where it is not.
     side_by_side : bool

@@ -6,7 +6,8 @@ whenever matrices are needed, as all of them may not fit into memory.
 ``layers`` are the tensors of the layers of the file, with the numbers 1, 2, …. ``found`` has the
 results on their heads, such as sizes (``shape``) and ranks; and, by the number of a layer, what is
 ``around`` its heads: norms and output bias. ``alone`` has, by the number of a layer, what is known
-of it without the others. *Reduced* heads have their matrices K, Q, V, A, O on the coordinates of
+of it without the others. ``options`` say how layers are read, as whether there is softmax, and
+whether biases count. *Reduced* heads have their matrices K, Q, V, A, O on the coordinates of
 tokens that they see; *residues* are those modulo a prime. A head ``is_outside`` if its A has a
 larger rank than the model allows.
 """
@@ -201,8 +202,8 @@ def find_behind_norms(
         around = found.around[number]
         shapes = [head.shape for head in found.of_layer(number)]
         first = shapes[0]
-        # Layers without such a norm, and those of which nothing would be left, or whose outputs are
-        # concatenated and not added.
+        # Left out are layers without such a norm, those of which nothing would be left, and those
+        # whose outputs are concatenated and not added.
         if not around.hides_mean or own.symmetries.side_by_side or first.d_out == 1:
             continue
         # Of lightning attention with shared or rotated keys no ranks are computed without mean.
@@ -298,6 +299,7 @@ def _are_independent(heads: Sequence[ReducedHead]) -> bool:
     rank modulo the prime is the number of heads, they are independent.
     """
     random = Random(1)  # the same numbers each time
+    # All heads of a layer have matrices of the same sizes.
     first = heads[0].matrices
     # A = KᵀQ has as many rows as K has columns.
     if "A" in first:
@@ -455,9 +457,10 @@ def _rank_bound_from_zero_layers(layer_numbers: Sequence[int], found: AnalysedHe
     """Return an upper bound for the rank of the differential of a network without skip connections
     in which some layers are the zero function; ``None`` if no layer with a known bound is.
 
-    Let one layer be zero. Its derivatives by tokens are zero, so that changes of the layers before
-    it do not change the outputs; and the layers after it get the token 0, which they map to 0. So
-    only changes of this layer count, and the rank is at most the sum of the ranks of its heads.
+    Let one layer be zero. Its derivatives with respect to tokens are zero, so that changes of the
+    layers before it do not change the outputs; and the layers after it get the token 0, which they
+    map to 0. So only changes of this layer count, and the rank is at most the sum of the ranks of
+    its heads.
     """
     bounds = []
     for number in layer_numbers:

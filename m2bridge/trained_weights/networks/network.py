@@ -8,10 +8,12 @@ the weights.
 Head h of layer k has A = KᵀQ and V (or OV); ``shapes[k][h]`` has its sizes, and β_k, one of
 ``betas``, is the largest rank that its V (or OV) may have. ``matrices(letters)`` yields for each
 layer a list with a dict for each head: those of its matrices with these letters, modulo the prime.
-``extra`` is what a layer has in addition to its heads: an output bias, by which constants are
-added, or γ and β of a norm. A rank is that of the differential of the map from weights to
-functions. By Theorem H (docs/deep-attention.md) heads are *separate* under conditions on sizes, or
-on ranks at the weights: then the rank attains its upper bound by the ranks of all A and V.
+``model`` is the network of heads alone: its widths, its numbers of heads and layers, and whether it
+has skip connections and softmax. ``extra`` is what a layer has in addition to its heads: an output
+bias, by which constants are added, or γ and β of a norm. A rank is that of the differential of the
+map from weights to functions. By Theorem H (docs/deep-attention.md) heads are *separate* under
+conditions on sizes, or on ranks at the weights: then the rank attains its upper bound by the ranks
+of all A and V.
 """
 
 from __future__ import annotations
@@ -62,8 +64,8 @@ Heads = Sequence[Sequence[Any]]
 def symmetries_of(
     model: DeepAttention, shapes: Heads, dimension: Bounds, extra: ExtraParameters
 ) -> Symmetries:
-    """Return the symmetries of a network by name, those of its heads, of ``extra``, and changes of
-    base between layers, with all that compares them with its redundant directions.
+    """Return the symmetries of a network by name, with bounds for the dimension of their orbits:
+    those of its heads, those of ``extra``, and changes of base between layers.
 
     Parameters
     ----------
@@ -82,7 +84,8 @@ def symmetries_of(
     for layer in shapes:
         named.update(_symmetries_of_heads(layer))
     named.update(dict(extra.named))
-    # The dimension of their orbits, which is known exactly.
+    # The dimension of the orbits of all symmetries so far: without changes of base it is known
+    # exactly.
     on_heads = named.total()
     between_layers = _base_changes_by_name(model)
     named.update(between_layers)
@@ -226,15 +229,17 @@ def at_weights(
     regular : bool
         Whether the weights of each head alone are proved to be a regular point.
     matrices : callable
-        Yields for each layer the matrices of each head with these letters, modulo the prime.
+        Takes letters, and yields for each layer the matrices of each head with these letters,
+        modulo the prime.
     extra : ExtraParameters
         The parameters in addition to those of heads. What they change is independent of what the
-        heads change, unless the functions of heads are all there are.
+        heads change, unless constants are functions of heads.
     most_rank : int, optional
-        The sum of the ranks of the differentials of all heads, each alone, or more.
+        An upper bound for the sum of the ranks of the differentials of all heads, each alone; if it
+        is left out, the result has no upper bound for the rank.
     most_rank_with_zero_layer : int, optional
-        An upper bound for the rank of the differential of the network without skip connections, as
-        one of its layers is zero.
+        An upper bound for the rank of the differential of the network without skip connections, if
+        one of its layers is zero; left out if none is.
 
     Raises
     ------
@@ -244,8 +249,8 @@ def at_weights(
     betas = [layer[0].beta for layer in shapes]
     by_sizes = bound_by_ranks(model, betas)
     # All these bounds are upper ones, in characteristic 0: the ``value`` is the least of them.
-    known = intersect_bounds(*model.upper_bounds(characteristic=0), by_sizes)
-    upper = known.value
+    upper_bounds = intersect_bounds(*model.upper_bounds(characteristic=0), by_sizes)
+    upper = upper_bounds.value
     separate = are_separate(model, betas)
     found = _ranks_at_weights(
         model, shapes, matrices, upper, output_bias=extra.dimension, by_theorem=separate and regular
@@ -254,14 +259,18 @@ def at_weights(
     # A lower bound for the dimension: the rank at generic weights. Where heads are separate, it is
     # the upper bound by the ranks of A and V, by Theorem H; else it is not known yet.
     generic = by_sizes.value if separate else None
-    # The rank at random weights can be larger than that at these.
+    # Where neither of these two ranks attains the upper bound, the one at random weights can be
+    # larger.
     if upper not in (found.of_heads, generic) and _is_differentiated_at_random(model, shapes):
         generic = _rank_at_random_weights(model)
         if model.softmax:
             tokens = ALMOST_ALL_TOKENS
-    # The dimension of the functions of the heads alone.
-    known = intersect_bounds(known, Bounds.at_least(generic), Bounds.at_least(found.of_heads))
-    dimension_of_all = _with_output_bias(model, shapes, known, extra, found, separate=separate)
+    dimension_of_heads = intersect_bounds(
+        upper_bounds, Bounds.at_least(generic), Bounds.at_least(found.of_heads)
+    )
+    dimension_of_all = _with_output_bias(
+        model, shapes, dimension_of_heads, extra, found, separate=separate
+    )
     if most_rank is not None:
         # Where the rank attains its upper bound, nothing is left to find.
         if found.of_heads != upper:
@@ -295,7 +304,7 @@ def _is_differentiated_at_random(model: DeepAttention, shapes: Heads) -> bool:
 
 def _rank_at_random_weights(model: DeepAttention) -> int | None:
     """Return a lower bound for the dimension of the functions of a model, the rank of the
-    differential at random weights; ``None`` if there is none, or the time is over.
+    differential at random weights; ``None`` if the model has none, or the time is over.
     """
     # needs SymPy, which is slow to import
     from m2bridge.maps.dimension import dimension
@@ -308,9 +317,9 @@ def _rank_at_random_weights(model: DeepAttention) -> int | None:
 
 
 def _dimension_of_free_base_changes(model: DeepAttention, matrices: MatricesByLetters) -> int:
-    """Return the number of dimensions by which the sum of the ranks of all heads is too large, as
-    changes of base between layers move the heads and not the function; 0 if the time is over, as
-    far as is proved then.
+    """Return a lower bound for the number of dimensions by which the sum of the ranks of all heads
+    is too large, as changes of base between layers move the heads and not the function; 0 if the
+    time is over.
     """
     try:
         return free_base_changes(model, matrices)
@@ -360,7 +369,8 @@ def _ranks_at_weights(
     model, shapes
         The network of heads alone, and for each layer the sizes of its heads.
     matrices : callable
-        Yields for each layer the matrices of each head with these letters, modulo the prime.
+        Takes letters, and yields for each layer the matrices of each head with these letters,
+        modulo the prime.
     upper : int
         An upper bound for the rank without output bias.
     output_bias : int

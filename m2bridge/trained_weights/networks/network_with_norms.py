@@ -330,20 +330,20 @@ def _symmetries_between(
         yield translations
 
 
-def _base_changes_before(after: AnalysedLayer, d: int, span: int) -> Iterator[Between]:
+def _base_changes_before(after: AnalysedLayer, d: int, span_dimension: int) -> Iterator[Between]:
     """Yield the group of changes of base, or rotations, of tokens that enter a layer, if it is a
     symmetry of this layer, ``after``, and the one before it.
 
-    ``d`` is the number of entries of these tokens, the outputs of the layer before, and ``span``
-    the dimension of the space that they span.
+    ``d`` is the number of entries of these tokens, the outputs of the layer before, and
+    ``span_dimension`` a lower bound for the dimension s of the space that they span.
     """
-    # The elements that are the identity on the span have the dimension d·(d − span) in GL(d), and
-    # are O(d − span) in O(d).
+    # The elements that are the identity on the span have the dimension d·(d − s) in GL(d), and are
+    # O(d − s) in O(d).
     if not after.around.norm:
-        yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span)
+        yield Between(name=f"GL({d}) between layers", size=d * d, free=d * span_dimension)
     elif d > 1 and after.around.absorbs_linear_maps:
         size = _rotations(d)
-        free = size - _rotations(d - span)
+        free = size - _rotations(d - span_dimension)
         yield Between(name=f"O({d}) between a layer and the next norm", size=size, free=free)
 
 
@@ -358,7 +358,7 @@ def _translations(
     if not all(layer.around.output_bias > 0 for layer in layers):
         return None
     has_norms = any(layer.around.norm for layer in layers)
-    # Biases undo it in the next layer.
+    # Without norms the biases of the next layer undo a translation.
     if not has_norms and all(layer.has_biases for layer in layers[1:]):
         size = sum(layer.outputs for layer in passed)
         name = "translations of tokens between layers, by biases"
@@ -373,7 +373,7 @@ def _translations(
 
 
 def _rotations(d: int) -> int:
-    """Return the dimension of the group of rotations in d dimensions."""
+    """Return the dimension of O(d), the group of rotations and reflections in d dimensions."""
     return d * (d - 1) // 2
 
 
@@ -477,7 +477,7 @@ def _most_rank(
     layers: Sequence[AnalysedLayer], acting: Sequence[Between], options: AnalysisOptions
 ) -> int | None:
     """Return an upper bound for the rank of the differential of the network at these weights, by
-    those of the heads, each alone; ``None`` if one of these is not known.
+    upper bounds for its heads, each alone; ``None`` if one of these is not known.
 
     It is the sum over the layers, less the dimension of the symmetries between them. ``acting`` are
     these symmetries.
@@ -485,22 +485,22 @@ def _most_rank(
     most = 0
     # ``after`` is ``None`` for the last layer.
     for layer, after in zip_longest(layers, layers[1:]):
-        of_layer = _most_rank_of_heads(layer)
-        if of_layer is None:
+        of_heads = _most_rank_of_heads(layer)
+        if of_heads is None:
             return None
         # These directions change the functions of the heads, and not that of the network.
         moved = 0
         if after is not None and not options.skip:
             moved = _moved_directions(layer, after)
-        of_layer -= moved
+        of_layer = of_heads - moved
         # What is known of the layer as a whole may be less than the sum over its heads.
         of_whole_layer = layer.alone.most_rank
         if of_whole_layer is not None:
             # In softmax attention it is a rank of all A_h, V_h and the constant, which are moved as
             # those of heads. In lightning attention it is one of the function of the layer, of
             # which less may be moved.
-            of_whole_layer -= moved if options.softmax else 0
-            of_layer = min(of_layer, of_whole_layer)
+            moved_of_whole_layer = moved if options.softmax else 0
+            of_layer = min(of_layer, of_whole_layer - moved_of_whole_layer)
         most += of_layer
     for symmetry in acting:
         # Translations of output biases move all weights. Changes of base, the other symmetries,
@@ -526,17 +526,17 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
     change the functions of its heads.
 
     They are counted at the weights, by ranks modulo the prime, which are too small rather than too
-    large. With ``span`` the dimension of the space that the columns of all OV span in the d
-    outputs, they are
+    large. The outputs have d entries; let s be the dimension of the space that the columns of all
+    OV span. The directions are
 
-    * for no norm after the layer: the products G·OV with d × d matrices G, d·span dimensions;
-    * for RMSNorm: the same for orthogonal G only, dim O(d) − dim O(d − span), if the matrices after
-      the norm can undo them, else none;
-    * for LayerNorm: these on outputs modulo (1, …, 1), with d − 1 for d; the translations O + 1·uᵀ;
-      and one for the output bias, whose mean does not pass.
+    * for no norm after the layer: the products G·OV with d × d matrices G, d·s dimensions;
+    * for RMSNorm: the products with orthogonal G only, dim O(d) − dim O(d − s), if the matrices
+      after the norm can undo G, else none;
+    * for LayerNorm: those of RMSNorm on outputs modulo (1, …, 1), with d − 1 for d; the
+      translations O + 1·uᵀ; and one for the output bias, whose mean does not pass.
     """
     if not after.around.norm:
-        return layer.outputs * _moved_outputs(layer, modulo_mean=False).span
+        return layer.outputs * _moved_outputs(layer, modulo_mean=False).span_dimension
     takes_mean_away = after.around.norm == LAYER_NORM
     outputs = _moved_outputs(layer, modulo_mean=takes_mean_away)
     d = layer.outputs
@@ -546,24 +546,24 @@ def _moved_directions(layer: AnalysedLayer, after: AnalysedLayer) -> int:
         # One direction of the output bias, if there is one: its mean does not pass.
         moved = outputs.translations + (layer.around.output_bias > 0)
     if after.around.absorbs_linear_maps:
-        moved += _rotations(d) - _rotations(d - outputs.span)
+        moved += _rotations(d) - _rotations(d - outputs.span_dimension)
     return moved
 
 
 class _MovedOutputs(NamedTuple):
     """What changes of base and translations of the outputs of a layer move at its weights.
 
-    ``span`` is the dimension of the space that the columns of all OV span, and ``translations`` the
+    ``span_dimension`` is that of the space that the columns of all OV span; ``translations`` is the
     number of directions O + 1·uᵀ, or V + 1·uᵀ without O, in which some OV changes.
     """
 
-    span: int
+    span_dimension: int
     translations: int
 
 
 def _moved_outputs(layer: AnalysedLayer, *, modulo_mean: bool) -> _MovedOutputs:
     """Return what symmetries of the outputs of a layer move at its weights, by ranks modulo the
-    prime; the span is one of outputs modulo (1, …, 1) if ``modulo_mean``.
+    prime. With ``modulo_mean`` the columns of OV span a space of outputs modulo (1, …, 1).
 
     The heads of lightning attention with A = 0 are left out: they are zero, whatever V is.
     """
@@ -579,8 +579,8 @@ def _moved_outputs(layer: AnalysedLayer, *, modulo_mean: bool) -> _MovedOutputs:
             # Outputs modulo (1, …, 1) are their differences to the last one.
             values = without_last_row(values)
         columns += values.transpose().table()
-    span = rank_mod(columns, LARGE_PRIME) if columns else 0
-    return _MovedOutputs(span=span, translations=translations)
+    span_dimension = rank_mod(columns, LARGE_PRIME) if columns else 0
+    return _MovedOutputs(span_dimension=span_dimension, translations=translations)
 
 
 def _dimension_of_translations(matrices: Mapping[str, Any]) -> int:

@@ -30,7 +30,7 @@ def find_remarks(
     layers : sequence of LayerTensors
     found : AnalysedHeads
     heads : int or None
-        The number of heads of each layer that was given; ``None`` if none was.
+        The number of heads of each layer, as a user gave it; ``None`` if it was not given.
     separate : bool
         Whether the layers form no network.
     rotary : bool
@@ -122,8 +122,8 @@ def _remarks_on_positions(found: AnalysedHeads, *, rotary: bool) -> Iterator[str
 
 
 def _is_cut_by_assumption(layer: LayerTensors) -> bool:
-    """Return whether it is assumed how many rows of one matrix with Q, K and V each of these has:
-    only a matrix of three squares shows it.
+    """Return whether Q, K and V of a layer are cut from one matrix on the assumption that each has
+    a third of its rows: only of a matrix of three squares, 3n × n, that is certain.
     """
     shape = layer.parts["V"].shape
     return layer.is_stacked and len(shape) == 2 and max(shape) != 3 * min(shape)

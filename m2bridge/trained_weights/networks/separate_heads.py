@@ -114,8 +114,8 @@ def bilinear_form(head: Matrices, X: Any, Y: Any) -> list[int]:
 
 
 def free_base_changes(model: DeepAttention, matrices: MatricesByLetters) -> int:
-    """Return the dimension of the group of those changes of base between layers that are proved to
-    move the functions of the heads at these weights, all but the identity.
+    """Return the sum of d² over those widths d between layers at which it is proved that every
+    change of base but the identity changes the functions of the heads, at these weights.
 
     Where the outputs of all heads of a layer span the space of tokens behind it, of dimension d,
     each change of base of this space changes some of them: d² dimensions. With A = 0 a head of
@@ -146,6 +146,7 @@ def _has_scores(head: Matrices, draw: Draw) -> bool:
     """Return whether xᵀAy is not 0 for random vectors x and y modulo the prime, which proves that A
     is not 0.
     """
+    # K and Q have as many columns as V, or A is d × d.
     d = head["V"].ncols()
     # Two matrices of one column.
     x, y = (random_matrix(Residues(LARGE_PRIME), d, 1, draw) for _ in range(2))

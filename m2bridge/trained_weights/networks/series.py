@@ -48,9 +48,9 @@ _FIRST_ORDERS = 4
 attention is of order 3. Their number is doubled where the rank is too small.
 """
 _MAX_LENGTHS = 2
-"""The numbers of orders that are tried, each twice the one before it."""
+"""How many numbers of orders are tried, each twice the one before it."""
 _MAX_PRIMES = 4096
-"""The primes that are tried until roots exist, and are proved not to lie in the field."""
+"""How many primes are tried until roots exist, and are proved not to lie in the field."""
 
 
 class _NoRootError(ArithmeticError):
@@ -90,15 +90,19 @@ class _Germ:
         )
 
     def __sub__(self, other: _Germ) -> _Germ:
+        """Return the difference of two germs."""
         return self._with_series(self.series - other.series)
 
     def __mul__(self, other: _Germ) -> _Germ:
+        """Return the product of two germs, with ``length`` coefficients."""
         return self._with_series(self.series.mul_low(other.series, self.length))
 
     def __truediv__(self, number: int) -> _Germ:
+        """Return the germ divided by an integer, which is not 0 modulo the prime."""
         return self._with_series(self.series * pow(number, -1, self.prime))
 
     def __rtruediv__(self, number: int) -> _Germ:
+        """Return an integer divided by this germ, whose constant term is not 0."""
         return self._with_series(self.series.inverse_series_trunc(self.length) * number)
 
     def sqrt(self) -> _Germ:
@@ -269,8 +273,8 @@ def _choose_method(
 
 
 def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upper: int) -> int:
-    """Return the rank of the differential of a network with softmax or norms, or less, by power
-    series near the token 0 modulo a prime; ``upper`` is an upper bound for it.
+    """Return a lower bound for the rank of the differential of a network with softmax or norms, by
+    power series near the token 0 modulo a prime; ``upper`` is an upper bound for the rank.
 
     Raises
     ------
@@ -303,8 +307,9 @@ def rank_near_zero(skip: bool, softmax: bool, layers: Sequence[AffineLayer], upp
 def _gradients_near_zero(
     layers: Sequence[AffineLayer], length: int, prime: int, *, skip: bool, softmax: bool
 ) -> Iterator[list[Any]]:
-    """Yield gradients by the parameters at random tokens εx, without end, as lists of series in ε
-    with ``length`` coefficients modulo the prime.
+    """Yield gradients with respect to the parameters, at random tokens εx, as lists of series in ε
+    with ``length`` coefficients modulo the prime, without end. The errors come when a gradient is
+    asked for.
 
     Raises
     ------

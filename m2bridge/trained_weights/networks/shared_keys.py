@@ -195,8 +195,8 @@ class HeadGroup:
             yield name, entries - self.dimension_of_values
 
     def _redundant_columns(self, *, are_added: bool) -> Iterator[tuple[str, int]]:
-        """Yield the directions in which only columns or biases of K, Q_h and V change that have no
-        effect on the function, as pairs of a name and a number of dimensions.
+        """Yield the directions that change only columns or biases of K, Q_h and V without an effect
+        on the function, as pairs of a name and a number of dimensions.
 
         Each such column has an entry in each row of its matrix. ``are_added`` is whether the
         outputs of heads are added; else the constants that heads add are seen one by one, so that

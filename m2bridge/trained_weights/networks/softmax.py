@@ -26,8 +26,8 @@ from m2bridge.trained_weights.networks.groups import Symmetries, nonzero_directi
 from m2bridge.trained_weights.networks.shared_keys import ENOUGH_TOKENS, HeadGroup
 from m2bridge.trained_weights.networks.symmetries import (
     NormAndOutputBias,
-    determine_their_heads,
     finite_symmetries,
+    generic_heads_are_independent,
     head_groups,
 )
 
@@ -71,8 +71,8 @@ NO_WEIGHTS = SoftmaxWeights(independent=False, products=UNKNOWN, constants=UNKNO
 
 
 def is_affine_softmax(shape: HeadShape, around: NormAndOutputBias) -> bool:
-    """Return whether a layer is one of softmax that is not determined head by head, by A_h and V_h:
-    with a bias of Q, with constants, or with heads that share K and V or are rotated.
+    """Return whether a layer of softmax attention has more than separate A_h and V_h of its heads:
+    a bias of Q, a constant that it adds, or heads that share K and V or are rotated by positions.
     """
     if not shape.softmax:
         return False
@@ -99,7 +99,7 @@ def softmax_layer(
     constant = _dimension_of_constants(shapes, around)
     most = sum(group.dimension for group in groups) + constant
     # More matrices A_h than their space has dimensions are never independent.
-    if determine_their_heads(shapes, around.sharing):
+    if generic_heads_are_independent(shapes, around.sharing):
         dimension, why = Bounds.exactly(most), ""
     else:
         dimension = Bounds.at_most(most, "the functions of each group of heads alone")
@@ -201,7 +201,7 @@ def constants_at_weights(
         return Bounds.exactly(first.d_out)
     # The columns of all O_h, or of their sums, are derivatives in any case.
     matrices = _output_matrices_by_group(heads, around.sharing)
-    fewest = exact_rank(numpy.concatenate(matrices, axis=1))
+    fewest = exact_rank(numpy.concatenate(matrices, axis=1))  # None where it takes too long
     if fewest == first.d_out:
         return Bounds.exactly(first.d_out)
     for head in heads:

@@ -54,7 +54,8 @@ class AnalysisOptions:
     biases : bool
         Whether biases are counted.
     norm : str or None
-        ``layer``, ``rms`` or ``none`` in place of the norm that the file has; ``None`` for that.
+        ``layer``, ``rms`` or ``none`` in place of the norm that the file has; ``None`` keeps the
+        norm of the file.
     rotary : bool
         Whether queries and keys are rotated by positions.
     epsilon : Fraction
@@ -71,8 +72,8 @@ class AnalysisOptions:
 
     @classmethod
     def of(cls, choice: ModelChoice, *, heads: int | None, biases: bool, norm: str | None) -> Self:
-        """Return how layers are read as those of the model ``choice``, which config.json says or a
-        user. The option ``norm``, if it is not ``None``, is in place of the norm of the model.
+        """Return the options for layers of the model ``choice``, which config.json or a user names.
+        The option ``norm``, if it is not ``None``, is in place of the norm of the model.
         """
         # ``rms1`` multiplies by 1 + γ, which is put into γ when layers are read.
         if norm == "rms1":
@@ -146,8 +147,7 @@ class NormAndOutputBias:
     @classmethod
     def of(cls, head: HeadArrays, options: AnalysisOptions) -> Self:
         """Return the norms and the output bias of a layer, and what of the norm before it K, Q and
-        V can undo, by one of its heads, as all have the same; ``head`` is a head as the file has
-        it.
+        V can undo; ``head`` is any of its heads, as the file has it, since all have the same.
         """
         norm = norm_before(head, options.norm)
         # The letters of the matrices that have biases, if these count.
@@ -255,7 +255,7 @@ def _undone_changes(
 ) -> _UndoneChanges:
     """Return which changes of the norm before a layer K, Q and V can undo; none without a norm.
 
-    ``biases`` has the letters of the matrices that have biases, if these count.
+    ``biases`` has the letters of the matrices that have biases; it is empty if biases do not count.
     """
     if norm is None:
         return _UndoneChanges(gamma=0, beta=0, linear_maps=False)
@@ -346,7 +346,7 @@ def head_groups(shapes: Sequence[HeadShape], around: NormAndOutputBias) -> list[
     return [group] * (len(shapes) // sharing)
 
 
-def determine_their_heads(shapes: Sequence[HeadShape], sharing: int) -> bool:
+def generic_heads_are_independent(shapes: Sequence[HeadShape], sharing: int) -> bool:
     """Return whether the matrices A_h = KᵀQ_h of generic heads, in groups of ``sharing``, are
     linearly independent.
 
@@ -391,8 +391,8 @@ def finite_symmetries(
 def without_mean(
     shapes: Sequence[HeadShape], around: NormAndOutputBias
 ) -> tuple[list[HeadShape], NormAndOutputBias]:
-    """Return the shapes and surroundings of the layer whose outputs are the differences to the last
-    one: it has one output less, as LayerNorm sees no more of them.
+    """Return the shapes of the heads, and the ``NormAndOutputBias``, of the layer whose outputs are
+    the differences to the last output: it has one output less, as LayerNorm sees no more of them.
     """
     shapes_without_mean = [replace(shape, d_out=shape.d_out - 1) for shape in shapes]
     # An output bias has an entry less, too; 0 stands for none.
@@ -417,14 +417,19 @@ class LayerThenNorm:
     hidden: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, of_layer: int, dimension_without_mean: int, has_output_bias: bool) -> Self:
-        """Return what follows from the dimension ``of_layer``, of the functions of the layer, and
-        from that of the layer without mean, whose d' − 1 outputs are the differences of the others
-        to the last one: these are the functions of the layer and the norm together.
+    def of(
+        cls, dimension_of_layer: int, dimension_without_mean: int, has_output_bias: bool
+    ) -> Self:
+        """Return the dimension and the hidden directions of a layer with the LayerNorm after it.
+
+        LayerNorm sees only the d' − 1 differences of the other outputs to the last one: the layer
+        with these as outputs has functions of dimension ``dimension_without_mean``, which is that
+        of layer and norm together. What is lacking to ``dimension_of_layer``, that of the functions
+        of the layer alone, is hidden.
         """
         # Of all hidden directions one is that of the output bias along 1, and the others are of O.
         hidden_of_bias = int(has_output_bias)
-        hidden_of_O = of_layer - dimension_without_mean - hidden_of_bias
+        hidden_of_O = dimension_of_layer - dimension_without_mean - hidden_of_bias
         hidden = [("O + 1·uᵀ before LayerNorm", hidden_of_O)]
         if has_output_bias:
             hidden.append(("output bias + c·1 before LayerNorm", hidden_of_bias))

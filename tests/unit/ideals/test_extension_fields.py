@@ -22,6 +22,7 @@ from m2bridge.convert.short_forms import check_short_forms
 from m2bridge.errors import ConversionError, InvalidCaseError, MethodUnavailableError
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.ideals.program import question
+from m2bridge.results.markup import parts_with_brackets, polynomial_latex
 
 x, y, a, b = symbols("x y a b")
 GAUSS = parse_field("QQ[i]/(i^2+1)")
@@ -298,6 +299,34 @@ def test_ideals_over_these_fields_in_text_json_files_and_pickles() -> None:
 def test_a_generator_in_json_is_not_zero(field: str, zero: str) -> None:
     with pytest.raises(ConversionError):
         read_ideal({"field": field, "coordinates": ["x"], "generators": ["x", zero]})
+
+
+def test_long_polynomials_whose_coefficients_are_sums() -> None:
+    """Signs inside of coefficients are not between terms, and brackets are set in all forms."""
+    terms = " + ".join(f"(a + {i})*x^{i}*y^{29 - i}" for i in range(30))
+    given = ideal(terms, field="QQ(a)")
+    assert str(given).endswith("+ (a + 19)*x**19*y**10 …  (30 terms)")
+    last_shown = r" + \left(a + 19\right)x^{19} y^{10} + \cdots$ (30 terms)"
+    assert last_shown in given.to_latex()
+    page = given._repr_html_()
+    assert page is not None
+    assert "(<var>a</var> + 29)<var>x</var><sup>29</sup> + (<var>a</var> + 28)<var>x</var>" in page
+    assert page.count("all (30 terms)") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("(a + 1)/b*x", r"\left(a + 1\right)/b \cdot x"),
+        ("2/(b + 1)*x*y - 1/2*x", r"2/\left(b + 1\right) \cdot x y - \tfrac{1}{2} x"),
+        ("x/b**2", "x/b^{2}"),
+    ],
+)
+def test_what_follows_a_divisor_is_not_in_the_denominator(text: str, latex: str) -> None:
+    assert polynomial_latex(text) == latex
+    signs = [part.text for part in parts_with_brackets(text)]
+    assert signs.count("/") == 1
+    assert signs.count("⋅") == latex.count(r"\cdot")
 
 
 def test_numbers_with_denominators() -> None:

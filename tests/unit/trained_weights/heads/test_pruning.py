@@ -143,3 +143,28 @@ def test_a_rank_that_no_matrix_exceeds_is_at_distance_zero() -> None:
     for product in ([numpy.eye(2, 5)], [numpy.eye(4, 2), numpy.eye(2, 5)]):
         assert Spectrum.of(product, rank=None).distance(2) == (0.0, 0.0)
         assert Spectrum.of(product, rank=None).distance(1)[0] == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize(("exponent_V", "expected_exponent"), [(-640, -1040), (-672, -1072)])
+def test_changes_near_the_least_positive_number(exponent_V: int, expected_exponent: int) -> None:
+    """Lightning attention is linear in V and bilinear in K and Q: so are changes of its outputs."""
+    (head,) = heads_of(1, numpy.random.default_rng(3))
+    head = {letter: head[letter] for letter in "KQV"}
+    small = {"K": head["K"] * 2.0**-200, "Q": head["Q"] * 2.0**-200}
+    small["V"] = head["V"] * 2.0**exponent_V
+    (exact,) = weights(**head, normalization="none", rank=1).changes(1)
+    found = weights(**small, normalization="none", rank=1)
+    (change,) = found.changes(1)
+    least = exact.change * 2.0**expected_exponent
+    # Up to two digits, or the distance between floating-point numbers of this size.
+    assert 0.9 * least - 5e-324 <= change.change <= 1.1 * least + 5e-324
+    assert "changes the layer's output by at most" in str(found)
+
+
+def test_a_change_that_floating_point_makes_zero_is_not_said_to_be_zero() -> None:
+    (head,) = heads_of(1, numpy.random.default_rng(3))
+    small = {"K": head["K"] * 2.0**-300, "Q": head["Q"] * 2.0**-300, "V": head["V"] * 2.0**-800}
+    found = weights(**small, normalization="none", rank=1)
+    (change,) = found.changes(1)
+    assert 0 < change.change <= 1e-322
+    assert change.to_json()["largest_change_of_output"] > 0
