@@ -90,7 +90,7 @@ class AllSizesResult(VerdictsResult):
 
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:
-        """Return names and values of the computed data, for the summary."""
+        """Return pairs (name, value) of the computed data, the first lines of the sheet."""
 
     def tables(self) -> list[Table]:
         """Return tables of the computed data."""
@@ -180,7 +180,7 @@ def split_by_all_sizes_form(
 def complete_result(result: Any) -> Any:
     """Return ``result`` itself, for a certificate; raise TimeLimitError if it is incomplete.
 
-    ``result.unfinished`` is the limit that was reached, or empty.
+    ``result.unfinished`` is in words the limit that was reached, or empty if it is complete.
     """
     if result.unfinished:
         raise TimeLimitError(result.unfinished)

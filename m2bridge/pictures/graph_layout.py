@@ -205,6 +205,7 @@ def _horizontal_places(
         if sweep % 2 == 0:
             _sweep(rows, lower_neighbours)
         else:
+            # the same lists, which are sorted in place, from above
             _sweep(rows[::-1], upper_neighbours)
         crossings = _crossings(rows, lower_neighbours)
         if fewest is None or crossings < fewest:

@@ -206,8 +206,9 @@ class Piece:
 class SurfaceResult(picture.PictureResult):
     """A result with a real surface in a box, with its curves and points.
 
-    The three variables of the equation are the coordinates of the box. It is seen from a direction
-    that is given in degrees.
+    The three variables of ``equation``, which is 0 on the surface, are the coordinates of the box;
+    ``box`` has for each of them its lower and its upper end. The box is seen from the angles
+    ``elevation`` and ``azimuth``, in degrees (:func:`axes`). ``model`` has a ``title``.
     """
 
     __slots__ = ()

@@ -48,7 +48,7 @@ class CriticalPoints(Result):
     title : str
         The model in words.
     case : dict or None
-        Its numbers, for JSON.
+        The numbers of the model by name, as ``SingleLayerAttention.to_json`` has them.
     data, target : str
         The quadratic form and the target function, in words.
     seed : int
@@ -145,7 +145,8 @@ class CriticalPoints(Result):
         undecided_point = any(point.kind == "undecided" for point in self.points)
         if undecided_point or self._leaves_out_real_points:
             return None
-        # Minima of one function, or with the loss 0, have the same loss.
+        # Minima of one function, or with the loss 0, have the same loss; without any minimum none
+        # is spurious.
         if len(minima) == 1 or self._are_one_function(minima):
             return False
         if all(point.loss == (0, 0) for point in minima):
@@ -427,6 +428,7 @@ def critical_points(
         target=loss.target,
         seed=seed,
         counts=counts,
+        # it is not birational, but two-to-one, exactly for min(a, d) = d' = 1 < d
         weights_of_each=1 if is_birational(model) else 2,
         generic_ed_degree=_generic_ed_degree(model),
         points=real.points,

@@ -194,8 +194,8 @@ def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Met
     The field of the parameters has this ``characteristic``, 0 or a prime. In characteristic 0, for
     one head and no skip connections, the first bound is by one block; it is missing if the block
     does not decide. The other bound is by the rank of the whole Jacobian matrix, or by Theorem H
-    where this is too large; after a block it is found for small networks only. TooLargeError if the
-    matrix is too large and the theorem is not about the network.
+    where this is too large; after a block it is found for small networks only. TooLargeError, when
+    that bound is asked for, if the matrix is too large and the theorem is not about the network.
     """
     # Theorem H and "one block decides" are proved in characteristic zero.
     one_block_decides = network.is_plain and not characteristic
@@ -211,9 +211,9 @@ def theorem_bound(network: NetworkSizes) -> MethodValue | None:
     """Return the lower bound by Theorem H, for a network that is too large for its rank.
 
     By the theorem, heads of generic weights are separate, and the dimension is a sum over their
-    matrices (``bound_by_ranks``). ``None`` where the rank can be computed, where one block decides
-    (one head, no skip connections), or where the hypotheses of the theorem do not hold. In these
-    cases another method is used, or no theorem is known.
+    matrices (``bound_by_ranks``). ``None`` where the rank of the differential can be computed,
+    where one block decides (one head, no skip connections), or where the hypotheses of the theorem
+    do not hold.
     """
     if network.is_plain or network.parameter_count <= MAX_DIFFERENTIATED_PARAMETERS:
         return None
@@ -324,7 +324,8 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
     For one token functions are matrices, whose dimension is known. With several heads or skip
     connections there is one bound, by Theorem H, or by a rank if the network is small or the
-    theorem is not about it. Otherwise one block decides, in up to three ways.
+    theorem is not about it. Otherwise one block decides, in up to three ways. The errors are raised
+    when the iterator is advanced.
 
     Raises
     ------
@@ -568,6 +569,7 @@ def growing_rank(
         if is_power_of_two:
             rank_of_half = rank
             rank = rank_mod(rows, prime)
+            # twice as many gradients have no larger rank, or no larger rank is possible
             if rank in (rank_of_half, upper):
                 break
     return rank

@@ -282,5 +282,8 @@ def limit_outside(network: NetworkSizes) -> dict[str, bool]:
 
 
 def limit_script(network: NetworkSizes) -> Script:
-    """Return the Macaulay2 program for a limit of functions that is not a function."""
+    """Return the Macaulay2 program whose answers are the truth values LIMIT_OUTSIDE, by name.
+
+    They are about one function, whatever the network is: only the title is that of the network.
+    """
     return render("not_closed", values={"title": network.title})

@@ -42,7 +42,7 @@ class FigurePoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figure3(PictureResult):
-    """Dimensions against the width.
+    """The dimensions of networks of lightning and of softmax attention, for some widths δ.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Figure3(PictureResult):
         """Return all dimensions, with both bounds and the result of each method."""
         points = []
         for delta, lightning, softmax in self.points:
-            both = {"lightning": _dimension(lightning), "softmax": _dimension(softmax)}
+            both = {"lightning": _dimension_json(lightning), "softmax": _dimension_json(softmax)}
             points.append({"delta": delta, **both})
         return {
             "figure": 3,
@@ -217,7 +217,7 @@ FIGURE = Figure(
 )
 
 
-def _dimension(result: Dimension) -> dict[str, Any]:
+def _dimension_json(result: Dimension) -> dict[str, Any]:
     """Return those fields of ``result.to_json()`` that the JSON of the figure has."""
     fields = result.to_json()
     names = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from m2bridge.maps.chain import Row
 
 
-# It needs SymPy, which is slow to import.
 class DeepAttention(NetworkSizes):
     """The model X ↦ φ_l(… φ_1(X)) with layers φ_k(Y) = Σ_h V_h Y σ(Yᵀ K_hᵀ Q_h Y), plus Y with skip
     connections.
@@ -110,21 +109,24 @@ class DeepAttention(NetworkSizes):
 
         Each is found, when the iterator comes to it, from the rank of a differential modulo a prime
         or in balls, or from a theorem where that is too large, and has the title of its method.
-        ``characteristic`` is that of the field of the parameters: 0, or a prime.
+        ``characteristic`` is that of the field of the parameters: 0, or a prime. The errors are
+        raised when the iterator is advanced.
 
         Raises
         ------
         InvalidCaseError
             For softmax in positive characteristic.
         TooLargeError
-            By the iterator, if a rank is too large to compute and no theorem decides.
+            If a rank is too large to compute and no theorem decides.
         """
         if self.softmax:
             return softmax_bounds(self, characteristic)
         return lightning_bounds(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the dimension by each formula of ``statements`` that applies, and the paper's."""
+        """Return the dimension by each statement that applies to the network; for one head and no
+        skip connections also by the paper's formula where it does not apply, with the reason.
+        """
         return expectations(self)
 
     def statements(self) -> tuple[Statement, ...]:

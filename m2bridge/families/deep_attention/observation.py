@@ -100,8 +100,8 @@ def observe(network: NetworkSizes, observable: str, *, certified: bool = False) 
 
     Raises
     ------
-    MethodUnavailableError
-        If it cannot be computed for this network.
+    MethodUnavailableError, TooLargeError
+        If the observable cannot be computed for this network.
     """
     return OBSERVERS[observable](Computation(network, certified))
 
@@ -354,7 +354,9 @@ def _fibre_numbers(computation: Computation) -> dict[str, int]:
     fibre = computation.fibre
     virtual_fibre = _virtual_fibre_dimension(computation)
     least_dimension = virtual_fibre.exact_value
-    virtual_weights_are_E = virtual_fibre.numbers["virtual_weights"] == network.virtual_entries
+    # the dimension of the virtual weights, or a lower bound for it: equality decides either way
+    weights_dimension = virtual_fibre.numbers["virtual_weights"]
+    virtual_weights_are_E = weights_dimension == network.virtual_entries
     if least_dimension is not None:
         too_small = fibre.dimension < least_dimension
         if too_small or (virtual_weights_are_E and fibre.dimension != least_dimension):

@@ -247,7 +247,9 @@ class ActivatedNetwork(PolynomialNetwork):
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return the least bound of docs/polynomial_networks.md that holds for this activation."""
+        """Return one bound for the dimension: the least of docs/polynomial_networks.md that holds
+        for this activation and this ``characteristic`` of the field of the weights.
+        """
         return (activation_bound(self.widths, self.activation, characteristic),)
 
     def expectations(self) -> tuple[Expectation, ...]:
@@ -288,6 +290,8 @@ class ActivatedNetwork(PolynomialNetwork):
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
         """Return the dimension, by exact ranks and upper bounds, without Macaulay2.
+
+        It is the only observable, so that ``observables`` are not read.
 
         Raises
         ------
@@ -338,7 +342,8 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
 def _coordinate_count(widths: Sequence[int], degrees: Iterable[int], most: float = inf) -> int:
     """Return the number of coefficients of all outputs at the monomials of these degrees.
 
-    If there are more than ``most``, the result is some number above ``most`` and at most theirs.
+    If there are more than ``most``, the result is only some number above ``most``, perhaps smaller
+    than theirs.
     """
     inputs, outputs = widths[0], widths[-1]
     count = 0

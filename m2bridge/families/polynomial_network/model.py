@@ -205,7 +205,10 @@ class PolynomialNetwork(DifferentiableModel):
         return gauge_dimension(self.widths, self.degree)
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return the least of the bounds of docs/polynomial_networks.md."""
+        """Return one bound for the dimension, the least of those of docs/polynomial_networks.md.
+
+        ``characteristic`` is that of the field of the weights: one bound needs that it is 0.
+        """
         return (best_bound(self.widths, self.degree, characteristic),)
 
     def parametrization(self) -> PolynomialMap:
@@ -301,11 +304,15 @@ class PolynomialNetwork(DifferentiableModel):
         return True
 
     def statements(self) -> tuple[Statement, ...]:
-        """The expected dimension, in two forms."""
+        """Return the statements on the expected dimension: for any widths, and for equal widths."""
         return STATEMENTS
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
-        """The dimension, by exact ranks and upper bounds, without Macaulay2."""
+        """Return the dimension, by exact ranks and upper bounds, without Macaulay2.
+
+        It is the only observable, so that ``observables`` are not read; a certificate has the same
+        values.
+        """
         from m2bridge.maps.jacobian_rank import observe_rank  # imports FLINT
 
         return observe_rank(self)

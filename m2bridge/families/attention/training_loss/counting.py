@@ -131,15 +131,15 @@ def count_modulo(prime: int, loss: Loss) -> Count:
 
 
 def _chart_for(prime: int, loss: Loss) -> WeightChart:
-    """A random chart, always the same for one prime and the same sizes."""
+    """A chart with random numbers from 1 to prime − 1, the same for equal primes and sizes."""
     return random_chart(loss.shape, prime - 1, Random(f"chart {prime}"))
 
 
 def count_eliminated(prime: int, loss: Loss) -> Count | None:
     """The number of critical points modulo one prime, from equations for V alone, for a ≥ d.
 
-    These are about a rational function of V, the loss at the A that is critical for V. ``None``
-    where :func:`.eliminated_system` does not find it, or it is constant.
+    They are the critical points of F(V), which but for constants is the loss at the A that is
+    critical for V. ``None`` where :func:`.eliminated_system` does not find F, or F is constant.
     """
     system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
     if system is None:
@@ -197,9 +197,10 @@ def script_for_two_primes(loss: Loss, seed: str) -> Script:
 
 
 def _script_for(prime: int, loss: Loss, *, suffix: str) -> Script:
-    """The program that counts critical points modulo one prime, from V alone where that pays.
+    """The program of :func:`count_modulo`, which counts critical points modulo one prime.
 
-    Else it counts in a chart of all weights. ``suffix`` ends the names of its answers.
+    It has equations for V alone where that pays and A can be eliminated, else those in a chart of
+    all weights. ``suffix`` ends the names of its answers.
     """
     if pays_to_eliminate(loss):
         # the same random numbers as in count_eliminated, so the same system

@@ -95,7 +95,7 @@ class _Reduced:
     """
 
     def __init__(self, loss: Loss, prime: int) -> None:
-        """Take G and b modulo the prime, both times the least common denominator."""
+        """Take G and b modulo the prime, both times the least common denominator, and so F too."""
         self.shape, self.prime = loss.shape, prime
         self.count = loss.shape.independent_count
         numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
@@ -399,8 +399,8 @@ def _values_of(monomials: list[MonomialDegrees], V: list[int], prime: int) -> li
 class _ChartOfV:
     """The chart where a random linear form is 1: x_0 = 1 − Σ r_j x_j.
 
-    The x_j are the entries of V. Forms in them become polynomials over ZZ in the ring of the chart,
-    whose unknowns are x_1, x_2, … and z, the inverse of D.
+    The x_j are the entries of V, which has one row. Forms in them become polynomials over ZZ in the
+    ring of the chart, whose unknowns are x_1, x_2, … (named ``v_1_2``, …) and z, the inverse of D.
     """
 
     def __init__(self, context: flint.nmod_mpoly_ctx, first: flint.nmod_mpoly) -> None:

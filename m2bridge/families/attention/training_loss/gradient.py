@@ -70,9 +70,10 @@ class ChartWeights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCondition:
-    """A matrix with a rank: the largest, at functions of the dense orbit; or one to compare with.
+    """A matrix of polynomials, and a number with which its rank at a point is compared.
 
-    Where the matrices of :func:`dense_orbit` all have their ranks the function is in this orbit.
+    In those of :func:`dense_orbit` the number is the largest rank that the matrix has: where all
+    these matrices have their largest ranks the function is in the dense orbit.
     """
 
     name: str

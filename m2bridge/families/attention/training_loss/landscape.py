@@ -97,11 +97,13 @@ class RealPoint:
     Parameters
     ----------
     kind : {"minimum", "saddle", "maximum", "undecided"}
-        By the signature of the Hessian modulo the rescaling, and for a < d modulo GL(a); undecided
-        where the Hessian is not shown to be invertible, unless the point is rational and it has
-        both signs (a saddle), or the loss is 0 (a minimum).
+        By the signature of the Hessian in the chart, so modulo rescaling, and for a < d modulo
+        GL(a). Where the Hessian is not shown to be invertible the kind is undecided, with two
+        exceptions at rational points: a saddle, if the Hessian has eigenvalues of both signs, and a
+        minimum, if the loss is 0.
     index : int or None
-        The number of negative eigenvalues of that Hessian; ``None`` where it is not decided.
+        The number of negative eigenvalues of that Hessian, at a rational point also of a Hessian
+        that is not invertible; ``None`` where it is not decided.
     loss : pair of float
         The loss lies between them; at a point that is not proved, as far as it is approximated.
     least_ranks : FunctionRanks

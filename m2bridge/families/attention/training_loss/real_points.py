@@ -76,7 +76,8 @@ class Isolation:
     weights : ChartWeights
         A chart that contains all critical points.
     conditions : tuple of RankCondition
-        Points where the ranks are smaller are left out: they come in families.
+        Points where one of the ranks is smaller are left out, as they come in families or were not
+        counted; empty if no points are left out.
     msolve : bool
         Whether the program msolve is used.
     program : Path or None
@@ -165,11 +166,11 @@ class Isolation:
     def _upper_rank_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
         """For each real point an upper bound for one of its ranks, the field ``name``.
 
-        ``points`` are all real critical points. The bound is the smaller of the numbers of rows and
-        columns of the matrix that has this rank, or a smaller ρ, for this reason. The candidates
-        are the points whose rank is not proved to be larger than ρ; the points of rank at most ρ
-        are among them. If Macaulay2 counts as many real critical points of rank at most ρ as there
-        are candidates, all candidates have this rank at most.
+        ``points`` are all real critical points. The bound is the full rank, the smaller of the
+        numbers of rows and columns of the matrix, unless a smaller ρ is found as follows. The
+        candidates for ρ are the points whose rank is not proved to be larger than ρ; the points of
+        rank at most ρ are among them. If Macaulay2 counts as many real critical points of rank at
+        most ρ as there are candidates, then all candidates have at most the rank ρ.
         """
         matrix = self._matrix_of_rank(name)
         full_rank = min(len(matrix), len(matrix[0]))
@@ -338,7 +339,7 @@ def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) 
     Raises
     ------
     MethodUnavailableError
-        If they are not all found: where points are not simple.
+        If they are not all found, as where points are not simple.
     """
     matrices = []
     for rows in answer.lists("multiplication")[:unknowns]:

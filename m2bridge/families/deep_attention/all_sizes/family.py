@@ -259,7 +259,10 @@ def _size(network: DeepAttention) -> tuple[Any, ...]:
 
 
 def _networks(prediction: DimensionFormula) -> Iterator[DeepAttention]:
-    """Return the small networks with the normalization that a prediction is about."""
+    """Return an iterator over the small networks with the normalization that a prediction is about.
+
+    Time limits are checked before each of them.
+    """
     normalization = "softmax" if prediction.counts == "softmax" else "none"
     return check_deadline_in(small_networks(normalization))
 
@@ -430,7 +433,7 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
     prefix = "deep-attention-"
 
     def stated(self) -> tuple[Stated, ...]:
-        """Return those with a form for all sizes: on sums over layers, and on the normal form."""
+        """Return the statements with a form for all sizes: on dimensions and the normal form."""
         return STATED
 
     def decided(self) -> DeepAttentionAllSizes:

@@ -58,7 +58,8 @@ class PiecewisePolynomial:
 
     @cache  # noqa: B019  (there are few functions)
     def __call__(self, numbers: LatticePoint) -> int:
-        """Return the value at the point with these coordinates, in the order of the variables.
+        """Return the value, an integer, at the point with these coordinates, which are in the order
+        of the variables.
 
         Raises
         ------
