@@ -2,7 +2,8 @@
 
 Source: Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchical system structures*
 (1981): an edge over several layers gets a place in each of them, its bend, and layers are sorted by
-the means of their neighbours' places.
+the means of their neighbours' places. The *items* of a row are the nodes of a layer, and the bends
+in it.
 """
 
 import itertools

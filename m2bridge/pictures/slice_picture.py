@@ -1,7 +1,9 @@
 """The picture of a real surface in a box, for paper and for a page where the mouse turns it.
 
 Colours show which points are functions of real weights, and lines where the surface is singular.
-The pieces are computed by :mod:`m2bridge.maps.slice_surface`; here only visibility is computed.
+The pieces are computed by :mod:`m2bridge.maps.slice_surface`; here only visibility is computed. In
+all functions ``view`` is the result that is drawn, and ``space`` are axes of matplotlib with three
+coordinates, into which it is drawn.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -8,10 +8,12 @@ same holds for the whole network at this point, and so at generic weights. The p
 ``docs/deep-attention.md``. Upper bounds, which need no computation, are in ``upper_bounds``.
 
 The rank of a differential is found from *gradients*: the derivatives of ⟨G, output(X)⟩, the sum of
-the products of the entries of G and of the output, by all weights, as one row of numbers, for
-random inputs X and a random matrix G (a covector on the output). For softmax the entries may be
-power series, of which each order is a row. A :class:`~m2bridge.maps.model.MethodValue` is the title
-of a method with the bound that it found. d_k, a_k, α_k, r_k and ``kernel_dimension`` are those of
+the products of the entries of G and of the output, with respect to all weights, as one row of
+numbers, for random inputs X and a random matrix G (a covector on the output). For softmax the
+entries may be power series, of which each order is a row. ``draw`` returns the next random number,
+and ``numbers`` is the number system over which a network is evaluated. A
+:class:`~m2bridge.maps.model.MethodValue` is the title of a method with the bound that it found.
+d_k, a_k, α_k, r_k and ``kernel_dimension`` are those of
 :class:`~m2bridge.families.deep_attention.shape.NetworkSizes`.
 """
 
@@ -116,10 +118,10 @@ class TwoInputNetwork:
         return tuple(layers)
 
     def flattened(self, layers: list[LayerMatrices]) -> list[Scalar]:
-        """Return the gradient by all C_k or c_k, row by row, and then by m.
+        """Return the gradient with respect to all C_k or c_k, row by row, and then by m.
 
-        ``layers`` is the gradient by the attention and value matrices of :meth:`network`. Of value
-        matrices only m is a weight; the identities are constant.
+        ``layers`` is the gradient with respect to the attention and value matrices of
+        :meth:`network`. Of value matrices only m is a weight; the identities are constant.
         """
         entries: list[Scalar] = []
         for (head,) in layers:
@@ -162,7 +164,7 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
 def gradients(
     block: TwoInputNetwork, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Yield gradients of ⟨G, output(X)⟩ by the block's weights, without end.
+    """Yield gradients of ⟨G, output(X)⟩ with respect to the block's weights, without end.
 
     Each one belongs to random inputs X with ``tokens`` columns and a random covector G on the
     output, a row of ``tokens`` numbers. It is a list of numbers in the order of

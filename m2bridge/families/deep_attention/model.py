@@ -166,7 +166,7 @@ class DeepAttention(NetworkSizes):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return gradients of lightning attention by the parameters, modulo the prime.
+        """Return gradients of lightning attention with respect to its parameters, modulo ``prime``.
 
         ``inputs`` and ``covectors`` have one length. The i-th gradient is that of ⟨G, output(X)⟩ at
         ``parameters``, for the i-th input X and the i-th covector G on the output; ⟨ , ⟩ is the sum
@@ -189,7 +189,7 @@ class DeepAttention(NetworkSizes):
         for x, g in zip(inputs, covectors, strict=True):
             X = self._tokens(x, numbers)
             G = self._tokens(g, numbers)
-            # the gradient by all matrices A and V, from which that by the parameters follows
+            # the gradient with respect to all A and V, which gives that for the parameters
             by_matrices = gradient(network, X, G, numbers=numbers, skip=self.skip)
             by_parameters = weights.flattened(by_matrices)
             # FLINT's residues become integers, since callers do not use FLINT.

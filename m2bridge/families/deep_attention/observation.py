@@ -231,8 +231,8 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
 def _virtual_weights(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension of the virtual weights.
 
-    It is the rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), whose rows are
-    derivatives along the parameters. It is at most the dimension of the variety of flags and
+    It is the rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), which has a row
+    of derivatives for each parameter. The rank is at most the dimension of the variety of flags and
     matrices that contains all virtual weights; see
     :func:`~m2bridge.families.deep_attention.shape.virtual_dimension`.
     """

@@ -215,16 +215,16 @@ def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Ent
     """The derivative of ⟨g, φ(x)⟩ by all weights, modulo PRIME, for random x and g.
 
     ``matrices`` are the W_i, each as its rows; ``degree`` is r. The result is a list of numbers:
-    the derivatives by the entries of the last matrix row by row, then by those of the one before.
-    Layer i maps its inputs y to z = W_i y, and z^r are the inputs of the next layer, with the
-    derivatives r z^(r−1), the *slopes*. If the derivative by W_i y is the covector g, that by W_i
-    is g yᵀ and that by y is W_iᵀ g.
+    the derivatives with respect to the entries of the last matrix row by row, then those for the
+    matrix before it, and so on. Layer i maps its inputs y to z = W_i y, and z^r are the inputs of
+    the next layer, with the derivatives r z^(r−1), the *slopes*. If the derivative with respect to
+    z is the covector g, it is g yᵀ with respect to W_i, and W_iᵀ g with respect to y.
     """
     x = _random_vector(len(matrices[0][0]), random)
     inputs, slopes = _inputs_and_slopes(matrices, degree, x)
     g = _random_vector(len(matrices[-1]), random)
     gradient: Entries = []
-    # before the step i, g is the covector by the outputs W y of the layer with index i
+    # before step i, g is the derivative with respect to the outputs W y of the layer with index i
     for i in reversed(range(len(matrices))):
         # g yᵀ, row by row
         for entry in g:

@@ -246,12 +246,13 @@ class PolynomialNetwork(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return the gradient by all weights of ⟨g, φ(x)⟩ for each input x and its covector g.
+        """Return the gradient with respect to all weights of ⟨g, φ(x)⟩ for each input x and its
+        covector g.
 
         It is modulo the prime, W_1 first, each matrix row by row. With y_0 = x, z_i = W_i y_{i−1}
-        and y_i = z_i^r, entry by entry, let g_i be the derivative of ⟨g, z_l⟩ by z_i, so that
-        g_l = g. Then the derivative by W_i is g_i y_{i−1}ᵀ, and g_{i−1} is the product, entry by
-        entry, of the slopes r z_{i−1}^(r−1) and W_iᵀ g_i.
+        and y_i = z_i^r, entry by entry, let g_i be the derivative of ⟨g, z_l⟩ with respect to z_i;
+        it is g for i = l. Then the derivative with respect to W_i is g_i y_{i−1}ᵀ, and g_{i−1} is
+        the product, entry by entry, of the slopes r z_{i−1}^(r−1) and W_iᵀ g_i.
         """
         gradients = []
         for x, g in zip(inputs, covectors, strict=True):

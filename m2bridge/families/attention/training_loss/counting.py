@@ -169,7 +169,7 @@ def _count_by_orbit(answer: Answer) -> Count:
     """
     dimension, number = answer.integers("critical")
     dense_dimension, dense_number = answer.integers("dense")
-    if dense_dimension > 0:
+    if dense_dimension > 0:  # then also all points together come in families
         return Count(dense=None, elsewhere=None)
     elsewhere = None if dimension > 0 else number - dense_number
     return Count(dense=dense_number, elsewhere=elsewhere)

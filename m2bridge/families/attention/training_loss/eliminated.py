@@ -2,10 +2,10 @@
 
 The loss of a function c is ½ cᵀGc − bᵀc + constant. Its part that depends on A, as a column of
 entries, is ½ Aᵀ M(V) A − w(V)ᵀ A, with M(V) = C(V)ᵀ G C(V) and w(V) = C(V)ᵀ b, where C(V) A is the
-function of A and V. Over the reals M(V) is positive definite for V ≠ 0, as f(A, V) = 0 only for A =
-0 or V = 0. So A = M⁻¹w, and what is left to make critical is F(V) = wᵀ M⁻¹ w, a rational function
-of degree zero, F = N/D. Modulo a prime F has values, and N and D of the least degree are
-interpolated from them.
+function of A and V. Over the reals M(V) is positive definite for V ≠ 0, as the function of A and V
+is zero only if A or V is. So A = M⁻¹w, and what is left to make critical is F(V) = wᵀ M⁻¹ w, a
+rational function of degree zero, F = N/D. Modulo a prime (``reduced``, a :class:`_Reduced`) F has
+values, and N and D of the least degree are interpolated from them.
 
 Over the complex numbers points with D = 0 are left out. At the others A is the matrix of forms
 D·M⁻¹w up to a factor, if these are forms: they are interpolated as well. A function is in the dense

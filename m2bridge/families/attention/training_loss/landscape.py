@@ -62,9 +62,9 @@ class LossAtPoint:
         The reduced coordinates c of the function.
     loss : number
     gradient : column
-        The derivatives by the coordinates of the chart.
+        The derivatives with respect to the coordinates of the chart.
     hessian : matrix
-        The second derivatives by these.
+        The second derivatives with respect to these coordinates.
     """
 
     matrices: dict[str, Any]
@@ -183,13 +183,14 @@ class QuadraticFunction(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """The gradient and the Hessian of a function by some coordinates, a column and a matrix."""
+    """The gradient, a column, and the Hessian of a function with respect to some coordinates."""
 
     gradient: Any
     hessian: Any
 
     def along(self, slopes: Any) -> Derivatives:
-        """The derivatives by new coordinates, of which the former ones are affine-linear functions.
+        """The derivatives with respect to new coordinates, of which the former ones are
+        affine-linear functions.
 
         The matrix ``slopes`` has the derivatives of the former coordinates, in rows, by the new
         ones, in columns.
@@ -274,7 +275,7 @@ class Landscape:
     def _derivatives_by_A_and_V(
         self, loss: QuadraticFunction, A: Any, V: Any, function: Any
     ) -> Derivatives:
-        """Gradient and Hessian of the loss by the entries of A, then those of V, row by row.
+        """Gradient and Hessian with respect to the entries of A, then those of V, row by row.
 
         ``function`` is the column c of the function of A and V. With the error E = Gc − b and the
         derivative J of c by these entries the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c.
@@ -328,12 +329,13 @@ class Landscape:
                 hessian[of_V, of_A] += error[number, 0]
 
     def _derivatives_by_factors(self, K: Any, Q: Any, by_A_and_V: Derivatives) -> Derivatives:
-        """Gradient and Hessian of the loss by the entries of K, Q and V, where A = KᵀQ.
+        """Gradient and Hessian with respect to the entries of K, Q and V, where A = KᵀQ.
 
-        ``by_A_and_V`` are those by the entries of A and V. By the chain rule the Hessian is that
-        for an affine-linear A, plus the sum over the entries of A of their second derivatives times
-        the derivative by them. As A_pi = Σ_e K_ep Q_ei, its second derivatives are 1 by K_ep and
-        Q_ei, and else 0. The entries K_ep have the numbers e d + p, and Q_ei a d + e d + i.
+        ``by_A_and_V`` are those with respect to the entries of A and V. By the chain rule the
+        Hessian is that for an affine-linear A, plus for each A_pi its second derivatives times the
+        derivative of the loss with respect to A_pi. As A_pi = Σ_e K_ep Q_ei, its second derivatives
+        are 1 for the pairs (K_ep, Q_ei), and else 0. In the rows of the result K_ep has the number
+        e d + p, and Q_ei the number a d + e d + i.
         """
         d, alpha = self.shape.d, self.shape.alpha
         gradient, hessian = by_A_and_V.along(self._slopes_of_product(K, Q))
@@ -346,10 +348,10 @@ class Landscape:
         return Derivatives(gradient, hessian)
 
     def _slopes_of_product(self, K: Any, Q: Any) -> Any:
-        """The matrix of the derivatives of the entries of A = KᵀQ and V, in rows, by those of K, Q
-        and V, in columns; entries of all matrices are numbered row by row.
+        """The matrix of derivatives with a row for each entry of A = KᵀQ and V, and a column for
+        each entry of K, Q and V; entries of all matrices are numbered row by row.
 
-        By K_ep the derivative of A_pi is Q_ei, and by Q_ei it is K_ep.
+        The derivative of A_pi with respect to K_ep is Q_ei, and with respect to Q_ei it is K_ep.
         """
         d, alpha, d_out = self.shape.d, self.shape.alpha, self.shape.d_out
         entries_of_K_and_Q = 2 * alpha * d

@@ -213,7 +213,7 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) ->
 def _rows(
     block: Block, parameters: Sequence[int], prime: int, random: Random
 ) -> Iterator[list[int]]:
-    """Yield the derivatives by all parameters of the outputs at random tokens X, as rows.
+    """Yield rows of derivatives, with respect to all parameters, of the outputs at random tokens X.
 
     The value of a derivative at X, or a coefficient of it, is linear in the direction of the
     parameters: each row is a part of the differential. So the rank of any number of rows is at most
@@ -233,12 +233,13 @@ def _rows(
     constants = [dual.number(x) for x in parameters]
     derivatives = []
     for moving, parameter in enumerate(parameters):
-        # the function at p + δ e_i is its value at p, plus δ times the derivative by parameter i
+        # the function at p + δ e_i is its value at p, plus δ times the derivative with respect to
+        # parameter i
         numbers = constants.copy()
         numbers[moving] = dual.number(parameter, slope=1)
         outputs = _outputs(block, dual, numbers, X, exponentials)
         derivatives.append([dual.slope(output) for output in outputs])
-    # for one output, its derivatives by all parameters
+    # for one output, its derivatives with respect to all parameters
     for slopes in zip(*derivatives, strict=True):
         for order in range(block.length):
             yield [int(slope[order]) for slope in slopes]

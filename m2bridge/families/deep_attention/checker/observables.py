@@ -256,8 +256,9 @@ def function_rank(network: Network, upper: int) -> int:
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
     """The derivative of ⟨G, φ(X)⟩ by all weights, for random X, with ``tokens`` columns, and G.
 
-    ``layers`` has the heads of each layer. In the result the derivatives by the weights of the last
-    layer stand first. ⟨G, Z⟩ is the sum of the products of the entries of G and Z.
+    ``layers`` has the heads of each layer. In the result the derivatives with respect to the
+    weights of the last layer stand first. ⟨G, Z⟩ is the sum of the products of the entries of G and
+    Z.
     """
     first_head, *_ = layers[0]
     Y = _random(first_head["V"].ncols(), tokens, random)
@@ -270,9 +271,10 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
         Y = reduce(add, outputs)
     G = _random(Y.nrows(), tokens, random)
     gradient: list[int] = []
-    # G is the derivative by the output of a layer, from the last layer on
+    # G is the derivative with respect to the output of a layer, from the last layer on
     for heads, Y in zip(reversed(layers), reversed(entering), strict=True):
-        # the summands of the derivative by Y; a skip connection adds Y itself to the output
+        # the summands of the derivative with respect to Y; a skip connection adds Y itself to the
+        # output
         by_Y = [G] if skip else []
         for head in heads:
             derivatives = _derivatives_of_head(head, Y, G)
@@ -283,7 +285,11 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
 
 
 class _Derivatives(NamedTuple):
-    """The derivatives by the weights of a head, in the order V, K, Q and row by row, and by Y."""
+    """The derivatives of a function with respect to the weights and the tokens Y of a head.
+
+    Those for the weights are listed in the order V, K, Q, each matrix row by row; ``by_Y`` is a
+    matrix of the size of Y.
+    """
 
     by_weights: list[int]
     by_Y: Any
@@ -292,10 +298,11 @@ class _Derivatives(NamedTuple):
 def _derivatives_of_head(head: Head, Y: Any, G: Any) -> _Derivatives:
     """The derivatives of a function of the output V·YYᵀAY of a head, with A = KᵀQ.
 
-    ``G`` is its derivative by this output. With Γ = VᵀG the derivative by V is G(YYᵀAY)ᵀ, that by A
-    is D = YYᵀΓYᵀ, and that by Y is AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ: the summands come from the
-    last, the first and the second factor Y. The derivative by K is Q Dᵀ, and that by Q is K D.
-    Products are taken in an order in which neither A nor D is multiplied out, since both are n × n.
+    ``G`` is the derivative with respect to this output. Write ∂Z for the derivative with respect to
+    a matrix Z, and put Γ = VᵀG. Then ∂V = G(YYᵀAY)ᵀ, ∂A = D = YYᵀΓYᵀ, ∂K = Q Dᵀ, ∂Q = K D, and
+    ∂Y = AᵀYYᵀΓ + WY + WᵀY with W = ΓYᵀAᵀ, whose summands come from the last, the first and the
+    second factor Y. Products are taken in an order in which neither A nor D is multiplied out,
+    since both are n × n.
     """
     K, Q = head["K"], head["Q"]
     gamma = head["V"].transpose() * G
@@ -423,9 +430,9 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
     has the dimension that it always has (``unseen_dimension``), the dimension is ``upper`` by the
     theorem, and this is the lower bound. If the kernel is larger, the lower bound is 0. The rank of
     the block is then no bound: it may be more than the dimension, because the block is
-    differentiated by all entries of its C_k, also where the matrices of the network have rank one.
-    For small networks of lightning attention the rank of the whole differential must be ``upper``,
-    too: else ContradictionError.
+    differentiated with respect to all entries of its C_k, also where the matrices of the network
+    have rank one. For small networks of lightning attention the rank of the whole differential must
+    be ``upper``, too: else ContradictionError.
     """
     columns, rank = columns_and_rank(network)
     kernel = unseen_dimension(network)
