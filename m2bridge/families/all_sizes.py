@@ -207,7 +207,7 @@ class AllSizesFamily(Family[AllSizesCase]):
 
     @property
     def name(self) -> str:
-        """The name of the family of the case."""
+        """The name of this family, which its only case has as ``family``."""
         return self.case.family
 
     def build(self, **values: Any) -> AllSizesCase:

@@ -334,7 +334,7 @@ class Figure:
     needs_engine: bool = False
 
     def from_options(self, texts: Mapping[str, str | None]) -> Any:
-        """Compute the figure from options on the command line.
+        """Compute the figure from the texts of options, by name; ``None`` for a missing one.
 
         Raises
         ------

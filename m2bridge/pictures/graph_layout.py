@@ -190,7 +190,7 @@ def _horizontal_places(
     Parameters
     ----------
     rows : list of lists of nodes and bends
-        From below. They are changed.
+        The items of each layer, from the lowest layer on. The lists are sorted in place.
     paths : sequence of paths
         Each is a node, bends, and a node, from below.
     """

@@ -250,7 +250,7 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
 
 
 def _number_of_points(result: CriticalPoints) -> str:
-    """Return in words how many complex critical functions there are, and by which primes."""
+    """Return in words the number of complex critical functions, and modulo which primes it is."""
     if result.critical_points is None:
         return "not isolated: they come in families"
     first_prime, second_prime = result.primes

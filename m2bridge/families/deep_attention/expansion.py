@@ -93,8 +93,8 @@ def _determines_P(network: NetworkSizes) -> bool:
 
     This is False where it is not known.
     """
-    # Over an algebraically closed field; in characteristic 2 it is true of a dense set of them,
-    # which suffices.
+    # Over an algebraically closed field; in characteristic 2 this is true of a dense set of
+    # symmetric matrices, which suffices.
     any_symmetric_matrix_is_XXt = network.t >= network.widths[0]
     # For a linear P the output of the first token x_1 has the summand P(x_2 x_2ᵀ) x_1, in which all
     # coefficients of P occur.

@@ -142,7 +142,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         ``key`` is the key of a statement. For ``closed`` the program is about a limit of networks;
         for ``3.7`` and ``fibre`` it finds the dimension and the degree of the fibre over a random
         function. The result is ``None`` for other statements, and for networks for which a checker
-        does not recompute this: no program is known for them, or none that ends.
+        does not recompute this, so that they have no certificate on it.
         """
         from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
         from m2bridge.families.deep_attention.observation import can_be_certified

@@ -424,7 +424,9 @@ class NetworkWeights:
 
 @dataclass(frozen=True, slots=True)
 class HeadMatrices:
-    """The attention matrix A and the value matrix V of a head; or a covector on them."""
+    """The attention matrix A and the value matrix V of a head; or a covector on each of the two,
+    such as the gradient with respect to A and that with respect to V.
+    """
 
     A: MatrixLike
     V: MatrixLike

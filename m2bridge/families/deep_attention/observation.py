@@ -295,8 +295,8 @@ def _unseen_weights(computation: Computation) -> ComputedValue:
     """Compute the dimension of generic fibres of the map from all A and V to the functions.
 
     It is the dimension of the variety of all A and V, where the d_{k−1} × d_{k−1} matrix A of each
-    head has rank at most a_k, less the dimension of the functions. Where the latter is only bounded
-    from below, the result is an upper bound. The method is that of the dimension of the functions.
+    head has rank at most a_k, less the dimension of the functions. Where the functions have only a
+    lower bound, the result is an upper bound. The method is that of the dimension of the functions.
     """
     network = computation.network
     functions = computation.dimension

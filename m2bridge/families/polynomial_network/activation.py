@@ -375,7 +375,7 @@ def activation_bound(widths: Widths, activation: Sequence[int], characteristic: 
     def least(part: Widths) -> Bounds:
         """Return the least bound for a network with the widths ``part``.
 
-        They are some consecutive ones of the widths, of which the first or last may be reduced.
+        These are consecutive widths of the network, of which the first or last may be reduced.
         """
         by_counts = _bounds_by_counts(part, activation)
         by_parts = _bounds_by_parts(part, least)
@@ -394,7 +394,8 @@ def _value(bound: Bounds) -> int:
 def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bounds]:
     """Yield the number of weights, and the number of coefficients of all degrees that can occur.
 
-    The latter is left out if it is above the former, or the largest degree above MAX_LISTED_DEGREE.
+    The number of coefficients is left out if it is above the number of weights, or if the largest
+    degree is above MAX_LISTED_DEGREE.
     """
     weights = sum(before * after for before, after in pairwise(widths))
     yield Bounds.at_most(weights, "the number of weights")

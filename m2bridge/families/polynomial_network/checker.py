@@ -156,8 +156,8 @@ def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -
 def _has_equation(widths: Widths, degree: int) -> bool:
     """Whether bound 7, 8 or 9 applies: whether the functions are known to satisfy an equation.
 
-    All of them need one hidden layer: then outputs are linear combinations of d_1 powers L_j^r of
-    linear forms. With an equation the dimension is less than the number of coordinates.
+    All three bounds need one hidden layer: then outputs are linear combinations of d_1 powers L_j^r
+    of linear forms. With an equation the dimension is less than the number of coordinates.
     """
     if len(widths) != 3:
         return False

@@ -274,7 +274,7 @@ def conditions_text(
 
 
 def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:
-    """The rows of a matrix of polynomials, as Macaulay2 reads them.
+    """The rows of a matrix of polynomials, as Macaulay2 reads them: {{x, y}, {0, 1}}.
 
     ``written`` gives the text of a polynomial.
     """

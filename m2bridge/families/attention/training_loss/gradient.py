@@ -269,7 +269,7 @@ def dense_orbit(shape: LayerSizes, weights: ChartWeights) -> tuple[RankCondition
         conditions.append(RankCondition(name="A", matrix=weights.A, rank=dense.r))
         return tuple(conditions)
     conditions.append(RankCondition(name="A", matrix=weights.Q, rank=dense.r))
-    spanning = [*weights.K, *weights.V]
+    spanning = [*weights.K, *weights.V]  # the rank of this matrix is the dimension ``span``
     conditions.append(RankCondition(name="A and V", matrix=spanning, rank=dense.span))
     return tuple(conditions)
 

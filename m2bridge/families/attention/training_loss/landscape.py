@@ -79,14 +79,14 @@ class FunctionRanks(NamedTuple):
 
     A: int
     V: int
-    span: int
+    span_dimension: int
 
     @property
     def orbit(self) -> Orbit | None:
         """The orbit of a function with these ranks; ``None`` if the function is zero."""
         if self.A == 0 or self.V == 0:
             return None
-        dimension_of_intersection = self.A + self.V - self.span
+        dimension_of_intersection = self.A + self.V - self.span_dimension
         return Orbit(self.A, self.V, dimension_of_intersection)
 
 
@@ -105,7 +105,8 @@ class RealPoint:
         The number of negative eigenvalues of that Hessian, at a rational point also of a Hessian
         that is not invertible; ``None`` where it is not decided.
     loss : pair of float
-        The loss lies between them; at a point that is not proved, as far as it is approximated.
+        A lower and an upper bound for the loss; at a point that is not proved, for the losses in
+        the whole box that should contain it.
     least_ranks : FunctionRanks
         Lower bounds for ranks, which are proved: zero at a point that is not proved.
     ranks : FunctionRanks or None
@@ -317,8 +318,9 @@ class Landscape:
     def _add_second_derivatives(self, hessian: Any, error: Any) -> None:
         """Add the sum of error · ∂²c over all coordinates c to a Hessian matrix, in place.
 
-        ``error`` is a column with an entry for each c. Second derivatives are by two entries of A
-        and V: c_{k,i,{p,q}} has the products A_pi V_kq and A_qi V_kp, or A_pi V_kp alone for p = q.
+        ``error`` is a column with an entry for each c. A second derivative of c is not 0 only with
+        respect to an entry of A and one of V whose product occurs in c: c_{k,i,{p,q}} has the
+        products A_pi V_kq and A_qi V_kp, or A_pi V_kp alone for p = q.
         """
         d = self.shape.d
         for number, (k, i, p, q) in enumerate(indices(self.shape)):
@@ -452,7 +454,7 @@ class Landscape:
 
     def _dense_ranks(self) -> FunctionRanks:
         """The ranks of functions in the dense orbit."""
-        dense = generic_orbit(self.shape)
+        dense = generic_orbit(self.shape)  # r, s and span are the ranks of A and V, and of both
         return FunctionRanks(dense.r, dense.s, dense.span)
 
     def _proved_box(self, sides: Sequence[CoordinateSide]) -> list[flint.arb] | None:

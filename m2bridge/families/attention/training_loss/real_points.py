@@ -150,7 +150,7 @@ class Isolation:
         only_dense_orbit = len(self.conditions) > 0  # ``conditions`` leave out all other points
         if only_dense_orbit or all(point.ranks is not None for point in points):
             return tuple(points)
-        # a list over points for each of A, V and span
+        # a list over points for each of the three ranks
         bounds_by_field = [self._upper_rank_bounds(name, points) for name in FunctionRanks._fields]
         # for each point a FunctionRanks, from the first entries of the three lists, the second, …
         upper_bounds = list(map(FunctionRanks, *bounds_by_field))
@@ -191,12 +191,11 @@ class Isolation:
         return upper_bounds
 
     def _matrix_of_rank(self, name: str) -> Entries:
-        """The matrix, in the coordinates of the chart, whose rank is "A", "V" or "span".
-
-        ``name`` is this field of :class:`.FunctionRanks`.
+        """The matrix of polynomials, in the coordinates of the chart, whose rank at a point is the
+        field ``name`` of :class:`.FunctionRanks`: "A", "V" or "span_dimension".
         """
         weights = self.weights
-        if name == "span":
+        if name == "span_dimension":
             # the columns of A and the rows of V, both as rows
             return [*transpose(weights.A), *weights.V]
         if name == "V":
@@ -244,8 +243,8 @@ class Isolation:
 def _check_can_be_listed(count: Count, *, msolve: bool) -> None:
     """Raise MethodUnavailableError if real critical points cannot be listed.
 
-    That is so if those of the dense orbit come in families, and if there are too many complex
-    points, where the program msolve is not there.
+    There are two reasons: those of the dense orbit come in families; or there are too many complex
+    points, and the program msolve, which could isolate the real ones, is not there.
     """
     if count.dense is None:
         raise MethodUnavailableError(

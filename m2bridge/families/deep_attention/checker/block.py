@@ -185,13 +185,14 @@ def _take(numbers: Iterator[int], count: int) -> list[int]:
 
 
 def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) -> int:
-    """The rank modulo a prime of the differential at these parameters; it is at most ``upper``.
+    """A lower bound for the rank modulo a prime of the differential at these parameters.
 
-    A row of the matrix has the derivatives of one coefficient of one output, for one random X, by
+    ``upper`` is an upper bound for the rank, so that a result equal to it is the rank. A row of the
+    matrix has the derivatives of one coefficient of one output, for one random X, with respect to
     all parameters. The rank of the rows of some X is at most that for all X; so more X are added
     until the rank is ``upper``, or until there are more than three times as many X as parameters.
-    In the latter case the rank of all rows is returned, which is less than ``upper``: it proves
-    that the differential has at least this rank, not that it has no larger one.
+    The result is the rank of all rows: if it is less than ``upper``, the differential may have a
+    larger rank.
     """
     random = Random(2)
     rows: list[list[int]] = []
@@ -204,7 +205,7 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) ->
         entries = list(chain.from_iterable(rows))
         matrix = flint.nmod_mat(len(rows), block.columns, entries, prime)
         rank = int(matrix.rank())
-        # a larger rank would refute the upper bound, which is noticed where both are compared
+        # a larger rank would refute the upper bound: those who call compare the two
         if rank >= upper:
             break
     return rank

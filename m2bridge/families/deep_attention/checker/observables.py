@@ -380,7 +380,10 @@ def _virtual_weights(network: Network) -> Found:
 
 
 def _normal_form(network: Network) -> Found:
-    """Whether lightning attention has the normal form φ = M Q_{l+1} X (Lemma 3.6)."""
+    """Whether lightning attention has the normal form φ = M Q_{l+1} X (Lemma 3.6).
+
+    Nothing is computed for softmax, without virtual weights, or for too many layers.
+    """
     if network.softmax or not network.plain or network.depth > MAX_WORD_LAYERS:
         return NOT_COMPUTED
     factors = normal_form_factors(network.depth)
@@ -392,6 +395,7 @@ def _scalings(network: Network) -> Found:
     """Whether V ↦ cV, A ↦ A/c keeps a layer V Y Y'A Y, where Y' is the transpose of Y.
 
     It does if V and A occur equally often in it. A skip connection adds Y, in which neither occurs.
+    Nothing is computed for softmax, whose layers are not such products.
     """
     if network.softmax:
         return NOT_COMPUTED
@@ -458,7 +462,7 @@ def _unseen_weights(network: Network) -> Found:
     """The dimension of the fibres of (A, V) ↦ φ over general functions.
 
     It is the dimension of all pairs (A, V), which is ``weights`` in the evidence, less that of the
-    functions; None if the latter is not decided.
+    functions; None if the dimension of the functions is not decided.
     """
     dimension, numbers = _dimension(network)
     # without numbers nothing was computed
@@ -474,7 +478,8 @@ def _virtual_fibre_dimension(network: Network) -> Found:
     """The dimension of a general fibre in the virtual weights, up to the torus.
 
     It is the difference of the dimensions of virtual weights and of functions, less l for the
-    torus, which acts freely where no A'_k is zero. It is not decided if one of these is not.
+    torus, which acts freely where no A'_k is zero. It is not decided if one of the two dimensions
+    is not. Nothing is computed for softmax, which has no torus, or without virtual weights.
     """
     if network.softmax or not network.plain:
         return NOT_COMPUTED
@@ -515,8 +520,8 @@ def _dimension_of_smaller_fibre(network: Network, dimension: int) -> int | None:
     """The dimension of the fibre in the virtual weights, up to the torus; None if not decided.
 
     ``dimension`` is that of the fibre among all matrices, of any ranks, which contains the fibre in
-    the virtual weights, so that it is at least as large; if virtual weights are dense in all
-    matrices, it is the same. ContradictionError if that is not so.
+    the virtual weights, so that ``dimension`` is at least as large; if virtual weights are dense in
+    all matrices, both dimensions are equal. ContradictionError if that is not so.
     """
     virtual_dimension, virtual_numbers = _virtual_fibre_dimension(network)
     n = network.widths[0]
