@@ -95,8 +95,8 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 def _range(option: str, part: str, before: int = 0) -> range:
     """Return the range that ``3`` or ``1..4`` means.
 
-    InvalidCaseError, about ``option``, for another text, and if it has, together with the
-    ``before`` numbers of former ranges, more than MAX_RANGE_VALUES.
+    InvalidCaseError, about ``option``, for another text, and if the range and former ranges, of
+    ``before`` numbers, have more than MAX_RANGE_VALUES numbers in all.
     """
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
@@ -195,7 +195,7 @@ class Question(ABC, Generic[M, O]):
         return None
 
     def usual(self, model: M) -> bool:
-        """Return whether this question is among ``all`` questions about a model."""
+        """Return whether ``all``, in place of names of questions, includes this one for a model."""
         return True
 
     def within_reach(self, model: M) -> bool:
@@ -478,7 +478,7 @@ class Family(ABC, Generic[M]):
         return None
 
     def effort(self, model: M) -> int:
-        """Return a number that grows with the running time; a batch begins with small ones."""
+        """Return a number that grows with the running time; batches take cases in this order."""
         return 0
 
     def excluded_from_grids(self, model: M) -> bool:

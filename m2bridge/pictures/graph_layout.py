@@ -3,7 +3,7 @@
 Source: Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchical system structures*
 (1981): an edge over several layers gets a place in each of them, its bend, and layers are sorted by
 the means of their neighbours' places. The *items* of a row are the nodes of a layer, and the bends
-in it.
+in it. The *neighbours* of an item are the items next to it on an edge, in the row above or below.
 """
 
 import itertools
@@ -216,7 +216,10 @@ def _horizontal_places(
 
 
 def _sweep(rows: Sequence[list[Hashable]], neighbours: Neighbours) -> None:
-    """Sort each row, in place and one after the other, by its neighbours in the row before."""
+    """Sort each row, in place and one after the other, by the places of its items' ``neighbours``.
+
+    These are in the row that was sorted before.
+    """
     for row in rows:
         _sort_by_neighbours(row, neighbours, _centre_rows(rows))
 

@@ -423,7 +423,7 @@ class Observed(ABC):
         """Return the numbers of the closure as a whole, by name, that a witness includes."""
 
     def evidence(self) -> dict[str, Any]:
-        """Return the evidence that a certificate contains."""
+        """Return the evidence that a certificate contains, for ``json.dumps``; here all numbers."""
         return self.to_json()
 
     @abstractmethod

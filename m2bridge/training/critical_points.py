@@ -395,9 +395,11 @@ def critical_points(
     ConversionError
         If a file cannot be read.
     TooLargeError
-        If the case is too large.
+        If the functions of the layer have too many coordinates.
     MethodUnavailableError
         If no two primes give the same number.
+    TimeLimitError, MemoryLimitError
+        If a limit is reached before the complex critical points are counted.
 
     Examples
     --------

@@ -459,8 +459,8 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
 def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     """Return the rank of the differential of softmax at random weights as a lower bound.
 
-    Softmax is expanded in power series (``rank_by_series``). It is for networks with skip
-    connections or several heads, for which no block decides.
+    Softmax is expanded in power series (``rank_by_series``). The network has skip connections or
+    several heads, so that no block decides.
     """
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]

@@ -10,6 +10,8 @@ For t ≥ d_0, and for a single layer and t ≥ 2, the coordinates are the coeff
 Otherwise they are coefficients of the first token of the output, ``f_k_…`` with the exponents of
 X_11, X_12, …, X_nt: as many as are linearly independent for all P. (The other tokens have the same
 coefficients, up to the order of the tokens.)
+
+A ``Polynomial`` in the parameters is the dictionary of its coefficients by exponents.
 """
 
 from __future__ import annotations
@@ -60,8 +62,8 @@ EntryMonomial = tuple[int, int, Exponents]
 def expanded(network: NetworkSizes) -> PolynomialMap:
     """Return the map from the parameters to the coordinates that the module describes.
 
-    They are the coefficients ``c_k_i_…`` of P, if the function determines P, otherwise those of the
-    first token of the output, ``f_k_…``; each is a polynomial in the parameters.
+    They are the coefficients ``c_k_i_…`` of P, if the function is known to determine P, otherwise
+    those of the first token of the output, ``f_k_…``; each is a polynomial in the parameters.
 
     Raises
     ------

@@ -80,9 +80,10 @@ class DeepAttention(NetworkSizes):
     def parametrization(self) -> PolynomialMap:
         """Return the map from the parameters to coefficients that determine the function.
 
-        The functions are P(XXᵀ)X with a matrix P of polynomials. If the function determines P, the
-        coefficients are those of the entries of P, ``c_k_i_…``; otherwise those of the first token
-        of the output, ``f_k_…``. The names end with the exponents of the monomial.
+        The functions are P(XXᵀ)X with a matrix P of polynomials. If the function is known to
+        determine P, as for t ≥ d_0 and for one layer of several tokens, the coefficients are those
+        of the entries of P, ``c_k_i_…``; otherwise those of the first token of the output,
+        ``f_k_…``. The names end with the exponents of the monomial.
 
         Raises
         ------

@@ -210,20 +210,20 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
     random = Random(RANDOM_WEIGHTS_SEED)
     rank_sum = upper_bound = 0
     for d, _, a in network.layer_sizes:
-        # with d rows KᵀQ is any d × d matrix, so more change nothing
-        a = min(a, d)
-        _check_entries(2 * a * d, d * d)
+        # K and Q have alpha rows: with d of them KᵀQ is any d × d matrix, so more change nothing
+        alpha = min(a, d)
+        _check_entries(2 * alpha * d, d * d)
         # The matrix of the differential has a row for each entry of K and then of Q, and a column
         # for each entry of A = KᵀQ; all of them row by row.
-        K = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
-        Q = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
-        rows = [[0] * (d * d) for _ in range(2 * a * d)]
-        for e, i, j in check_deadline_in(product(range(a), range(d), range(d))):
+        K = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(alpha)]
+        Q = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(alpha)]
+        rows = [[0] * (d * d) for _ in range(2 * alpha * d)]
+        for e, i, j in check_deadline_in(product(range(alpha), range(d), range(d))):
             # dK_ei and dQ_ej change A_ij = Σ_e K_ei Q_ej.
             rows[e * d + i][i * d + j] = Q[e][j]
-            rows[a * d + e * d + j][i * d + j] = K[e][i]
+            rows[alpha * d + e * d + j][i * d + j] = K[e][i]
         rank_sum += network.heads * rank_mod(rows, LARGE_PRIME)
-        upper_bound += network.heads * matrices_of_rank(d, a)
+        upper_bound += network.heads * matrices_of_rank(d, alpha)
     method = f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}"
     return _value_of_rank(rank_sum, upper_bound, method)
 

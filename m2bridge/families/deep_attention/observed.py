@@ -57,7 +57,7 @@ class ComputedValue:
 
     @property
     def proved(self) -> bool:
-        """Whether the exact value is proved; false if only bounds are."""
+        """Whether an exact value is known, which is then proved: bounds are proved, and agree."""
         return self.exact_value is not None
 
     def to_json(self) -> dict[str, Any]:

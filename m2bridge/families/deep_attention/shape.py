@@ -233,12 +233,12 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def input_count(self) -> int:
-        """d_0·t, the entries of X row by row."""
+        """The number d_0·t of inputs: they are the entries of X, row by row."""
         return self.widths[0] * self.t
 
     @property
     def output_count(self) -> int:
-        """d_l·t, the entries of the last tokens row by row."""
+        """The number d_l·t of outputs: they are the entries of the last tokens, row by row."""
         return self.widths[-1] * self.t
 
     @property
@@ -322,10 +322,12 @@ class NetworkSizes(DifferentiableModel):
 
         With one head and without skip connections it is the dimension of the fibres over the
         virtual weights, plus in lightning attention that of the torus of scalings of A against V,
-        one for each layer (Eq. 13). Otherwise it is
-        the dimension of a group which acts freely, the product of these groups: GL(a_k) on K and Q
-        of each head; GL(d_i) between layers i and i + 1, without skip connections; and the
-        multiplicative group on A and V of each head, in lightning attention.
+        one for each layer (Eq. 13). Otherwise it is the dimension of a group that acts freely on
+        generic parameters and keeps the function, the product of these groups:
+
+        * GL(a_k) on K and Q of each head for a_k < d_{k−1};
+        * GL(d_i) between layers i and i + 1, without skip connections (:func:`base_changes`);
+        * in lightning attention the multiplicative group on A and V of each head.
         """
         scalings = 0 if self.softmax else self.layers * self.heads
         if self.is_plain:

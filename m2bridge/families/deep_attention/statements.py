@@ -329,8 +329,10 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
 
 
 def _expectation(statement: Stated, network: NetworkSizes) -> Expectation:
-    """Return the dimension of a network by a statement about it, ``None`` if its formula has no
-    meaning, with the hypothesis that fails, or an empty text.
+    """Return what a statement about the dimension says of a network.
+
+    The value is ``None`` if the formula has no meaning for the network; ``fails`` is the first
+    hypothesis that fails, or empty.
     """
     predicted = statement.predict(network)
     assert predicted is None or isinstance(predicted, int)

@@ -89,7 +89,7 @@ def virtual_bound(network: NetworkSizes) -> Bounds:
     The network has one head and no skip connections, and t ≥ 2 for softmax. Virtual weights are
     A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
     """
-    # after it only the symmetric parts of the A'_k matter
+    # after this layer only the symmetric parts of the A'_k matter
     last_whole_layer = network.whole_layers
     reason = "the virtual weights"
     if not network.softmax:
@@ -323,10 +323,10 @@ def without_unused_width(
     The functions are those with value matrices of rank at most β_k in layer k, where ``betas`` are
     β_1, …, β_l. A hidden width is reduced to what heads can fill and read (lemma-unused-width in
     docs/weights-mathematics.md): outputs of H heads with values of rank β lie in a space of
-    dimension Hβ, and each of the H heads of the next layer sees of it 2α + β linear forms, those in
-    the rows and columns of A, and in the rows of V. The widths of a network with skip connections
-    stay, as the tokens themselves pass there. The new β_k are at most the new widths before and
-    after layer k.
+    dimension Hβ, and each of the H heads of the next layer depends on 2α + β linear forms of it,
+    those in the rows and columns of A, and in the rows of V. The widths of a network with skip
+    connections stay, as the tokens themselves pass there. The new β_k are at most the new widths
+    before and after layer k.
     """
     ranks = list(betas)
     if network.skip or network.layers == 1:
@@ -367,7 +367,7 @@ def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
 
     False says that nothing is known.
     """
-    # All columns are equal for one token, so heads cannot be separated.
+    # the theorem is about several tokens: the outputs at one token do not separate heads
     if network.t == 1:
         return False
     heads = network.heads

@@ -191,10 +191,10 @@ def _has_equation(widths: Widths, degree: int) -> bool:
 def lower_bound(widths: Widths, degree: int, count: int) -> int:
     """A lower bound of the dimension: the rank modulo the prime of a matrix at random weights.
 
-    Each of its ``count`` rows is the derivative of ⟨g, φ(x)⟩ by all weights, for an input x and a
-    covector g of its own: a combination of rows of the Jacobian matrix of the coordinates of φ. So
-    the rank is at most that of the Jacobian matrix, whatever the random numbers are; with x and g
-    different in each row it is hardly ever less.
+    Each of its ``count`` rows is the derivative of ⟨g, φ(x)⟩ with respect to all weights, for an
+    input x and a covector g of its own: a combination of rows of the Jacobian matrix of the
+    coordinates of φ. So the rank is at most that of the Jacobian matrix, whatever the random
+    numbers are; with x and g different in each row it is hardly ever less.
     """
     columns = _weight_count(widths)
     if count * columns > MAX_JACOBIAN_ENTRIES:
@@ -212,7 +212,7 @@ def _random_vector(length: int, random: Random) -> Entries:
 
 
 def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Entries:
-    """The derivative of ⟨g, φ(x)⟩ by all weights, modulo PRIME, for random x and g.
+    """The derivative of ⟨g, φ(x)⟩ with respect to all weights, modulo PRIME, for random x and g.
 
     ``matrices`` are the W_i, each as its rows; ``degree`` is r. The result is a list of numbers:
     the derivatives with respect to the entries of the last matrix row by row, then those for the

@@ -83,7 +83,10 @@ class Counts:
 
 
 def random_primes(seed: str) -> Iterator[int]:
-    """Yield different primes between 2^14 and 2^15, always the same for one seed, without end."""
+    """Yield different primes between 2^14 and 2^15, always the same for one seed.
+
+    There are 1612; callers take a few of them.
+    """
     random = Random(f"primes {seed}")
     primes_so_far = set()
     while True:
@@ -94,7 +97,9 @@ def random_primes(seed: str) -> Iterator[int]:
 
 
 def count_on_two_primes(loss: Loss, seed: str) -> Counts:
-    """The number of critical points, on which two primes agree; ``seed`` determines the primes.
+    """The number of critical points, on which two primes agree, with these primes.
+
+    ``seed`` determines the primes that are tried. TimeLimitError or MemoryLimitError at a limit.
 
     Raises
     ------
@@ -120,7 +125,8 @@ def count_on_two_primes(loss: Loss, seed: str) -> Counts:
 def count_modulo(prime: int, loss: Loss) -> Count:
     """The number of critical points modulo one prime, from equations for V alone where that pays.
 
-    Else it is counted in a chart of all weights. Raises TimeLimitError at the limit on time.
+    Where it does not pay, or A cannot be eliminated, they are counted in a chart of all weights.
+    Raises TimeLimitError at the limit on time.
     """
     check()
     if pays_to_eliminate(loss):

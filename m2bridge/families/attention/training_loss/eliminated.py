@@ -95,7 +95,10 @@ class _Reduced:
     """
 
     def __init__(self, loss: Loss, prime: int) -> None:
-        """Take G and b modulo the prime, both times the least common denominator, and so F too."""
+        """Take G and b modulo the prime, both times their least common denominator.
+
+        So F is multiplied by this number, which changes no critical point.
+        """
         self.shape, self.prime = loss.shape, prime
         self.count = loss.shape.independent_count
         numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
@@ -341,7 +344,7 @@ def _forms_through(
 
 
 def _first_rows(matrix: flint.nmod_mat, number: int) -> flint.nmod_mat:
-    """The matrix of the first rows of a matrix."""
+    """The matrix of the first rows of a matrix, ``number`` of them."""
     columns = matrix.ncols()
     entries = matrix.entries()[: number * columns]
     return flint.nmod_mat(number, columns, entries, matrix.modulus())
@@ -444,8 +447,9 @@ def _equations(N: flint.nmod_mpoly, D: flint.nmod_mpoly, chart: _ChartOfV) -> li
         g = g.gcd(D.derivative(j))
     equations = []
     for j in range(variables):
-        derivative = (D * N.derivative(j) - N * D.derivative(j)) / g
-        equations.append(chart.restrict(derivative))
+        # the numerator of ∂_j(N/D), divided by g
+        numerator = (D * N.derivative(j) - N * D.derivative(j)) / g
+        equations.append(chart.restrict(numerator))
     z = chart.ring.gens[-1]
     equations.append(z * chart.restrict(D / g) - 1)
     return [equation for equation in equations if equation != 0]

@@ -230,6 +230,7 @@ def _function_of_weights(shape: LayerSizes, weights: ChartWeights) -> list[PolyE
     They are polynomials in the coordinates of the chart.
     """
     A, V = weights.A, weights.V
+    # ``coordinate`` takes A and V as functions, from the indices of an entry to the entry
     return [
         coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]) for index in indices(shape)
     ]

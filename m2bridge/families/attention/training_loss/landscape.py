@@ -193,8 +193,7 @@ class Derivatives(NamedTuple):
         """The derivatives with respect to new coordinates, of which the former ones are
         affine-linear functions.
 
-        The matrix ``slopes`` has the derivatives of the former coordinates, in rows, by the new
-        ones, in columns.
+        The matrix ``slopes`` has a row for each former coordinate and a column for each new one.
         """
         transposed = slopes.transpose()
         return Derivatives(transposed * self.gradient, transposed * self.hessian * slopes)
@@ -276,10 +275,10 @@ class Landscape:
     def _derivatives_by_A_and_V(
         self, loss: QuadraticFunction, A: Any, V: Any, function: Any
     ) -> Derivatives:
-        """Gradient and Hessian with respect to the entries of A, then those of V, row by row.
+        """Gradient and Hessian of ``loss`` by all entries of A, and then of V, row by row.
 
         ``function`` is the column c of the function of A and V. With the error E = Gc − b and the
-        derivative J of c by these entries the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c.
+        derivative J of c, a matrix, the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c.
         """
         error = loss.gradient(function)
         J = _join_columns(self._derivatives_along_A(V), self._derivatives_along_V(A))
@@ -331,7 +330,7 @@ class Landscape:
                 hessian[of_V, of_A] += error[number, 0]
 
     def _derivatives_by_factors(self, K: Any, Q: Any, by_A_and_V: Derivatives) -> Derivatives:
-        """Gradient and Hessian with respect to the entries of K, Q and V, where A = KᵀQ.
+        """Gradient and Hessian of the loss by all entries of K, Q and V, where A = KᵀQ.
 
         ``by_A_and_V`` are those with respect to the entries of A and V. By the chain rule the
         Hessian is that for an affine-linear A, plus for each A_pi its second derivatives times the

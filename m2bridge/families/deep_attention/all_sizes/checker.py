@@ -391,7 +391,8 @@ def _counted_dimension(network: Network, observable: str) -> int:
 def _small_networks(softmax: bool) -> tuple[Network, ...]:
     """The networks of at most three layers, widths and ranks at most three, the smallest first.
 
-    They have one head, no skip connections, and one or two tokens; ``softmax`` says which kind.
+    They have one head, no skip connections, and one or two tokens. They are of softmax attention if
+    ``softmax`` is true, else of lightning attention.
     """
     numbers = (1, 2, 3)
     networks = []

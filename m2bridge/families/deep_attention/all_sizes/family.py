@@ -70,7 +70,7 @@ class AmongNetworks(VerdictScope):
     outside: tuple[Example, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
-        """Return the counterexample, and where the statement does not apply."""
+        """Return for a certificate the counterexample or ``None``, and the examples ``outside``."""
         return {"counterexample": self.witness, "outside": list(self.outside)}
 
     def to_json(self) -> dict[str, Any]:
@@ -376,6 +376,8 @@ def cross_check_deep_attention(
 
     Raises
     ------
+    TimeLimitError
+        If the limit is reached before the first verdict.
     MethodUnavailableError
         If none of them is stated for all sizes.
     ContradictionError

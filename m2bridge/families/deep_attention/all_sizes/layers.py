@@ -10,6 +10,9 @@ and those of a *layer* k
 
     n = d_0, r = r_k, s = s_{k+1}, x = α_k, p = how many earlier layers have α = 1, k, t.
 
+*Pieces* of a function on these variables are pairs (condition, formula) of texts for isl, whose
+conditions exclude each other. In a formula ``x`` is α_k, ``s`` is s_{k+1} and ``r`` is r_k.
+
 First the dimensions that are counted, then the predictions of statements. Then the action of one
 layer on two tokens in a plane, as identities of polynomials: with "one block decides" they are all
 that the dimension for any number of layers needs (docs/deep-attention.md#deep-all-sizes). Source:

@@ -264,7 +264,7 @@ def _outputs(
 
     ``numbers`` are the parameters as dual numbers: all C_k row by row, the c_k, and m. ``X`` has
     ``size`` rows. ``exponentials`` has for each layer a 2 × 2 matrix of the values of the
-    exponentials of its scores, which are used for softmax where no series is.
+    exponentials of its scores, which are used for softmax without power series.
     """
     size = block.size
     # the number of layers with a size × size matrix C_k; the others have C_k = c_k m mᵀ

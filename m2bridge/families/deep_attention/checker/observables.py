@@ -17,7 +17,8 @@ sum of V YYᵀAY over the heads, plus Y with a skip connection. For one head wit
 the *virtual weights* are A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1} ⋯ V_1, and M = V_l ⋯ V_1, and the
 *torus* is the group (K^*)^l of their scalings that keep the function φ. In names, *entering* is
 what comes into each layer (the tokens, or M_k), and the *slope* of a matrix is its derivative in a
-given direction.
+given direction. ``Found`` is a pair for an observable: its value, None if it is not decided, and
+its evidence, numbers by name. If nothing is computed the pair is ``NOT_COMPUTED``, (None, {}).
 """
 
 from collections.abc import Callable, Iterator
@@ -73,14 +74,15 @@ Head = dict[str, Any]
 def observe(network: Network, observable: str) -> Found:
     """The value of the observable with this name, and the numbers by name that are its evidence.
 
-    The value is a number, or True or False, or None if it is not decided. Without evidence nothing
-    was computed. TooExpensiveError if the computation is too large.
+    The value is a number, or True or False, or None if it is not decided. The evidence is empty if
+    nothing was computed. TooExpensiveError if the computation is too large.
     """
     return _OBSERVED[observable](network)
 
 
 def _dimension_between(rank: int, upper: int) -> Found:
-    """The dimension of an image, by its lower bound ``rank`` and an upper bound; both are evidence.
+    """The dimension of an image, by its lower bound ``rank`` and an upper bound; with both bounds
+    as evidence, under the names ``rank`` and ``upper_bound``.
 
     The dimension is None, not decided, unless the bounds are equal. A rank above the upper bound
     refutes a proof or a program: ContradictionError.
@@ -132,7 +134,7 @@ def _random_head(before: int, after: int, a: int, random: Random) -> Head:
 
 
 def _random_heads(count: int, sizes: SizesOfLayer, random: Random) -> list[Head]:
-    """The random heads of a layer with these sizes."""
+    """Random heads of a layer with these sizes, ``count`` of them."""
     return [_random_head(*sizes, random) for _ in range(count)]
 
 
@@ -157,12 +159,12 @@ def attention_rank(d: int, a: int) -> int:
     Its image is spanned by all K̇ᵀQ and KᵀQ̇, with directions K̇ and Q̇. The rank is a lower bound
     of the dimension of the d × d matrices of rank at most a.
     """
-    # with d rows KᵀQ is any matrix
-    a = min(a, d)
-    _check_price(2 * a * d, d * d)
+    # with d rows KᵀQ is any matrix, so more rows change nothing
+    rows = min(a, d)
+    _check_price(2 * rows * d, d * d)
     random = Random(3)
-    K = _random(a, d, random)
-    Q = _random(a, d, random)
+    K = _random(rows, d, random)
+    Q = _random(rows, d, random)
     tangents = []
     for E in _units(K):
         # E as K̇, then as Q̇
@@ -237,10 +239,10 @@ def _virtual_tangent(
 def function_rank(network: Network, upper: int) -> int:
     """A lower bound of the dimension of functions of lightning attention: the rank of a matrix.
 
-    A row is the derivative of ⟨G, φ(X)⟩ by all weights, with a random X and a random covector G of
-    its own: a combination of rows of the Jacobian matrix of the coefficients of φ. So the rank is
-    at most that of the Jacobian matrix, which is at most ``upper``, an upper bound of the
-    dimension. There are five rows more, so that a few rows that depend on others do not matter.
+    A row is the derivative of ⟨G, φ(X)⟩ with respect to all weights, with a random X and a random
+    covector G of its own: a combination of rows of the Jacobian matrix of the coefficients of φ. So
+    the rank is at most that of the Jacobian matrix, which is at most ``upper``, an upper bound of
+    the dimension. There are five rows more, so that a few rows that depend on others do not matter.
     """
     rows = upper + 5
     _check_price(rows, weight_count(network))
@@ -254,7 +256,8 @@ def function_rank(network: Network, upper: int) -> int:
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
-    """The derivative of ⟨G, φ(X)⟩ by all weights, for random X, with ``tokens`` columns, and G.
+    """The derivative of ⟨G, φ(X)⟩ with respect to all weights, for random X, with ``tokens``
+    columns, and G.
 
     ``layers`` has the heads of each layer. In the result the derivatives with respect to the
     weights of the last layer stand first. ⟨G, Z⟩ is the sum of the products of the entries of G and
@@ -368,8 +371,9 @@ def _attention_matrices(network: Network) -> Found:
 
 
 def _virtual_weights(network: Network) -> Found:
-    """The dimension of the virtual weights, None unless a rank meets the upper bound; and both.
+    """The dimension of the virtual weights, None unless a rank meets the upper bound.
 
+    The evidence is the rank and the bound.
     Nothing is computed with several heads or skip connections, as there are no virtual weights.
     """
     if not network.plain:
@@ -519,9 +523,10 @@ def _fibre(network: Network, observable: str) -> Found:
 def _dimension_of_smaller_fibre(network: Network, dimension: int) -> int | None:
     """The dimension of the fibre in the virtual weights, up to the torus; None if not decided.
 
-    ``dimension`` is that of the fibre among all matrices, of any ranks, which contains the fibre in
-    the virtual weights, so that ``dimension`` is at least as large; if virtual weights are dense in
-    all matrices, both dimensions are equal. ContradictionError if that is not so.
+    The network is lightning attention with virtual weights. ``dimension`` is that of the fibre
+    among all matrices, of any ranks, which contains the fibre in the virtual weights, so that
+    ``dimension`` is at least as large; if virtual weights are dense in all matrices, both
+    dimensions are equal. ContradictionError if that is not so.
     """
     virtual_dimension, virtual_numbers = _virtual_fibre_dimension(network)
     n = network.widths[0]

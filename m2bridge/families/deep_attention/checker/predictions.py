@@ -420,8 +420,8 @@ def _conditions(network: Network) -> dict[str, bool]:
         "equal-widths": len(set(network.widths)) == 1 and first > 1,
         "no-hidden-width-one": min(network.widths[:-1]) > 1,
         "three-threes": network.widths == (3, 3, 3) and min(network.a) > 1 and network.t > 2,
-        # The first is asked of a single layer, and all networks with several layers satisfy it; the
-        # second is asked of several layers, and all networks with a single layer satisfy it.
+        # The next one is asked of a single layer: all networks with several layers satisfy it. The
+        # last one is asked of several layers: all networks with a single layer satisfy it.
         "rank-above-one": not single or not has_rank_one or last > 1,
         "ranks-above-one": single or not has_rank_one,
     }
