@@ -76,7 +76,7 @@ class TwoInputNetwork:
     ----------
     attention : tuple of matrices
         First C_1, C_2, … of the layers whose tokens are not all parallel. The layers after them are
-        behind a hidden width 1 and have C_k = c_k mᵀm. Of these the 1 × 1 matrices c_k are listed,
+        after a hidden width 1 and have C_k = c_k mᵀm. Of these the 1 × 1 matrices c_k are listed,
         as the tokens are multiplied by m before.
     row : tuple of numbers
         The row m.
@@ -154,7 +154,7 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
         k, q = drawn_row(size), drawn_row(size)
         return tuple(tuple(x * y for y in q) for x in k)
 
-    # two inputs, of which one linear form is left behind a width 1
+    # two inputs, of which one linear form is left after a width 1
     sizes = [min(r, 2) for r in shape.entering_ranks]
     # α_k may be above the size; then the matrix has full rank
     attention = tuple(map(drawn_matrix, sizes, shape.alphas))

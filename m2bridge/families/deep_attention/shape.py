@@ -10,8 +10,8 @@ Notation: l layers, widths d_0, …, d_l, and t tokens, the columns of the input
 tokens Y to Σ_h V_h Y σ(YᵀA_hY), a sum over its heads h, plus Y with a skip connection; σ is the
 identity (lightning attention) or the softmax of each column. r_k and α_k are the generic ranks of
 M_k and A'_k. A *block* is a network with at most two inputs and one output: its layers have 2 × 2
-attention matrices where r_k > 1 and 1 × 1 ones behind, and the product of its value matrices is a
-row m.
+attention matrices where r_k > 1 and 1 × 1 ones after them, and the product of its value matrices is
+a row m.
 """
 
 import re
@@ -269,12 +269,13 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def whole_layers(self) -> int:
-        """How many layers of lightning attention, from the first on, see all of their A'_k.
+        """The number of layers of lightning attention, from the first on, on whose whole A'_k the
+        function depends, and not on its symmetric part alone.
 
         These are the layers up to the first one with α_k = 1, or all if there is none. A layer with
         A'_k = k qᵀ makes all tokens multiples of one vector, a column times the row qᵀY. As a
-        skew-symmetric form vanishes on parallel tokens, later layers see only the symmetric part of
-        A'_k. For one token no layer sees more than the symmetric part, and the number is 0.
+        skew-symmetric form vanishes on parallel tokens, later layers depend only on the symmetric
+        part of A'_k. For one token that is so of all layers, and the number is 0.
         """
         if self.t == 1:
             return 0
@@ -395,10 +396,10 @@ def determined_dimension(network: NetworkSizes) -> int:
     """Return the dimension of the functions of a plain network, if the kernel of its block's
     differential is only of dimension ``kernel_dimension`` (theorem-block); else an upper bound.
 
-    It is the dimension of the virtual weights less what functions do not see of them. Functions of
-    lightning attention depend only on the symmetric parts of A'_k after the layer with the first
-    α_k = 1 (after layer ``whole_layers``), and are kept by one scaling for each layer. Softmax
-    functions of t ≥ 2 tokens see all of the virtual weights.
+    It is the dimension of what functions determine of the virtual weights. Functions of lightning
+    attention depend only on the symmetric parts of A'_k after the layer with the first α_k = 1
+    (after layer ``whole_layers``), and are kept by one scaling for each layer. Softmax functions of
+    t ≥ 2 tokens determine all of the virtual weights.
     """
     if network.softmax:
         return virtual_dimension(network)

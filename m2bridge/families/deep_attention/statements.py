@@ -134,7 +134,7 @@ def attention_matrices(network: NetworkSizes) -> int:
 def fibre_dimension(network: NetworkSizes) -> int:
     """Predict the dimension of the fibres among all matrices, up to scalings.
 
-    After the first ``whole_layers`` layers the function sees only the quadratic form of each
+    After the first ``whole_layers`` layers the function depends on the quadratic form alone of each
     attention matrix, so that a skew-symmetric d_0 × d_0 matrix is free for each of the other layers
     (proposition-fibres in docs/deep-attention.md).
     """
@@ -198,11 +198,11 @@ def fibre_degree(network: NetworkSizes) -> int:
     # how many linear factors m can be exchanged with
     factors = 0
     if network.whole_layers == network.layers:
-        # all of A_l is seen: m can be exchanged with k if A_l = k qᵀ has rank one
+        # the function depends on all of A_l: m can be exchanged with k if A_l = k qᵀ has rank one
         if alpha == 1:
             factors = 1
     else:
-        # only the form is seen: it has two linear factors if its rank is two, else none
+        # it depends on the form alone, which has two linear factors if its rank is two, else none
         rank_of_form = min(2 * alpha, network.entering_ranks[-1])
         if rank_of_form == 2:
             factors = 2

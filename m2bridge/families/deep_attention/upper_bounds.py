@@ -84,7 +84,7 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
 
 
 def virtual_bound(network: NetworkSizes) -> Bounds:
-    """Return the upper bound by what functions see of virtual weights, with its reason in words.
+    """Return the upper bound: the dimension of what functions determine of the virtual weights.
 
     The network has one head and no skip connections, and t ≥ 2 for softmax. Virtual weights are
     A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
@@ -123,7 +123,7 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
     reduced_network, _ = without_unused_width(_with_widths_at_most_cubes(network), betas)
     bases = 0
-    # behind the last layer there is no hidden space
+    # after the last layer there is no hidden space
     for d, hidden, _ in list(reduced_network.layer_sizes)[:-1]:
         if hidden <= _dimension_of_general_outputs(reduced_network, d):
             bases += hidden**2

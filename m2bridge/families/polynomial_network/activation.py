@@ -319,7 +319,7 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
     """Return the degrees of monomials that can occur in the outputs.
 
     ``None`` if the largest of them is above MAX_LISTED_DEGREE. ``activation`` has the coefficients
-    a_0, a_1, …. The degrees behind an activation are the sums of e degrees in front of it, for each
+    a_0, a_1, …. The degrees after an activation are the sums of e degrees before it, for each
     exponent e that occurs in the activation.
     """
     largest = (len(activation) - 1) ** (layers - 1)

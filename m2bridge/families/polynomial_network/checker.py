@@ -240,7 +240,7 @@ def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Ent
 def _inputs_and_slopes(
     matrices: list[list[Entries]], degree: int, x: Entries
 ) -> tuple[list[Entries], list[Entries]]:
-    """The inputs y of each layer, x of the first, and the slopes behind each layer but the last.
+    """The inputs y of each layer, x of the first, and the slopes after each layer but the last.
 
     The slopes are the derivatives r z^(r−1) of the powers z^r, entry by entry, for z = W y.
     """

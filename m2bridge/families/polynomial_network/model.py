@@ -365,7 +365,7 @@ def _layer_map(network: PolynomialNetwork, k: int, inputs: tuple[str, ...]) -> P
     """Return layer k, from 1, as a polynomial map in the variables ``inputs`` and its weights.
 
     It is W_k σ(z) for the inputs z, and W_1 x for the first layer: the activation σ belongs to the
-    layer behind it, so that layers compose to the network.
+    layer after it, so that layers compose to the network.
     """
     from m2bridge.algebra.field import QQ  # imports SymPy
     from m2bridge.algebra.polynomial_map import PolynomialMap

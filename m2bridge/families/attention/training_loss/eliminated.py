@@ -374,7 +374,7 @@ def _minors_with_row(minors: _MinorsByColumns, row: list[flint.nmod_mpoly]) -> _
         for column, entry in enumerate(row):
             if column in columns:
                 continue
-            # the sign is that of moving the new column behind those after it
+            # the sign is that of moving the new column after all that follow it
             later_columns = sum(other > column for other in columns)
             term = minor * entry
             if later_columns % 2:

@@ -475,7 +475,7 @@ BlockRank = dict[str, Any]
 def blocks() -> Iterator[DeepAttention]:
     """Yield all blocks of at most three layers, for softmax of at most two, as networks.
 
-    A block has some layers with two inputs and a matrix of rank 1 or 2, and then layers behind a
+    A block has some layers with two inputs and a matrix of rank 1 or 2, and then layers after a
     hidden width 1, all of rank 1. Lightning attention has one or two tokens, softmax two. Three
     layers of softmax are left out because their power series take long to check.
     """

@@ -52,27 +52,27 @@ class Block:
     """A block: the function φ(X) = mᵀY_{l+1}, with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k).
 
     X and all Y_k have ``size`` rows, one or two. ``ranks`` are the ranks of the matrices C_k of the
-    first layers, each of them 1 or ``size``. ``behind`` is the number of all later layers, which
-    are behind a hidden width one and have C_k = c_k m mᵀ. There are ``t`` tokens x, y, …, y, of
+    first layers, each of them 1 or ``size``. ``later_layers`` is the number of all others, which
+    come after a hidden width one and have C_k = c_k m mᵀ. There are ``t`` tokens x, y, …, y, of
     which all but the first are equal. σ is the softmax if ``softmax`` is true, else the identity.
     """
 
     size: int
     ranks: tuple[int, ...]
-    behind: int
+    later_layers: int
     t: int
     softmax: bool
 
     @property
     def layers(self) -> int:
         """The number l of layers."""
-        return len(self.ranks) + self.behind
+        return len(self.ranks) + self.later_layers
 
     @property
     def columns(self) -> int:
         """The number of parameters: the entries of the C_k, the c_k, and the entries of m."""
         entries = self.size**2 * len(self.ranks)
-        return entries + self.behind + self.size
+        return entries + self.later_layers + self.size
 
     @property
     def length(self) -> int:
@@ -115,13 +115,13 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
     size = min(network.widths[0], 2)
     ranks = []
     for rank, entering_rank in zip(network.ranks, network.narrowest, strict=True):
-        # the layers with r_k = 1 are those behind a hidden width one
+        # the layers with r_k = 1 are those after a hidden width one
         if entering_rank > 1:
             ranks.append(min(rank, size))
     block = Block(
         size=size,
         ranks=tuple(ranks),
-        behind=network.depth - len(ranks),
+        later_layers=network.depth - len(ranks),
         t=network.t if network.softmax else min(network.t, 2),
         softmax=network.softmax,
     )
@@ -176,7 +176,7 @@ def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
             row = _take(numbers, block.size)
             for entry in column:
                 parameters += [entry * x for x in row]
-    return parameters + _take(numbers, block.behind + block.size)
+    return parameters + _take(numbers, block.later_layers + block.size)
 
 
 def _take(numbers: Iterator[int], count: int) -> list[int]:
@@ -270,7 +270,7 @@ def _outputs(
     # the number of layers with a size × size matrix C_k; the others have C_k = c_k m mᵀ
     wide_layers = len(block.ranks)
     m = [numbers[-size:]]
-    # the parameters behind the C_k and before m
+    # the parameters after the C_k and before m
     c = numbers[wide_layers * size**2 : -size]
     Y = [[dual.number(x) for x in row] for row in X]
     for k in range(block.layers):
