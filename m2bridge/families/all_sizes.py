@@ -86,14 +86,14 @@ class AllSizesResult(VerdictsResult):
     @property
     @abstractmethod
     def methods(self) -> str:
-        """The programs that computed the data."""
+        """The programs that computed the data, as text: ``exact linear algebra (FLINT)``."""
 
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:
         """Return pairs (name, value) of the computed data, the first lines of the sheet."""
 
     def tables(self) -> list[Table]:
-        """Return tables of the computed data."""
+        """Return tables of the computed data, which stand below the facts; here none."""
         return []
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class AllSizesResult(VerdictsResult):
         unfinished = {"unfinished": self.unfinished} if self.unfinished else {}
         return {
             "scope": self.scope,
-            "field": "QQ",
+            "field": "QQ",  # verdicts for all sizes are about characteristic 0
             "seconds": round(self.seconds, 3),
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "not_stated": list(self.not_stated),
@@ -225,7 +225,7 @@ class AllSizesFamily(Family[AllSizesCase]):
 
     @abstractmethod
     def decided(self) -> AllSizesResult:
-        """Decide all statements that have a form for all sizes."""
+        """Decide all statements that have a form for all sizes, until a limit is reached."""
 
     @abstractmethod
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:

@@ -233,10 +233,10 @@ class ComputedQuestion(Question[M, O]):
 
     @abstractmethod
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return the answer of a certificate as a sentence."""
+        """Return the ``answer`` of a certificate in words: ``polar degrees 4, 6``."""
 
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """Return one row, with the answer as a sentence."""
+        """Return one row, with the answer in words as its reason."""
         return [AnswerRow(self.key, self.text, "COMPUTED", self.summary(certificate.answer))]
 
     def names(self) -> tuple[str, ...]:
@@ -410,7 +410,7 @@ class Family(ABC, Generic[M]):
     @property
     @abstractmethod
     def title(self) -> str:
-        """The models of the family in words, plural."""
+        """The models of the family in words, such as ``polynomial neural networks``."""
 
     def build(self, **values: Any) -> M:
         """Return the model with these values of the options: here one of :attr:`model_class`.
@@ -513,7 +513,7 @@ class Family(ABC, Generic[M]):
         return self.from_options(self.sample)
 
     def from_json(self, content: object) -> M:
-        """Return the case that :meth:`Model.to_json` wrote.
+        """Return the case that :meth:`Model.to_json` wrote, a dictionary of the options' values.
 
         Raises
         ------

@@ -30,7 +30,7 @@ class FibrePoints(Protocol):
     def __hash__(self) -> int: ...
 
     def to_json(self) -> Any:
-        """Return a value for ``json.dumps``."""
+        """Return the points for ``json.dumps``, as certificates contain them."""
 
 
 class PartialValue(ABC):
@@ -51,7 +51,7 @@ class PartialValue(ABC):
 
     @abstractmethod
     def to_json(self) -> Any:
-        """Return a value for ``json.dumps``."""
+        """Return the value for ``json.dumps``, as certificates contain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Numbers(PartialValue):
         return Decision.CONFIRMED, text
 
     def to_json(self) -> list[int | None]:
-        """Return a list for ``json.dumps``."""
+        """Return the list of numbers for ``json.dumps``; ``None`` for an unknown one."""
         return list(self.entries)
 
     def __str__(self) -> str:
@@ -448,4 +448,4 @@ class Observed(ABC):
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return everything that was observed, as a dictionary for ``json.dumps``."""

@@ -178,7 +178,9 @@ class CriticalPoints(Result):
         return with_same_function == [second]
 
     def to_sheet(self) -> Sheet:
-        """The numbers, and a table of the real points."""
+        """Return the page: the numbers, and tables of the real points in and outside the dense
+        orbit.
+        """
         blocks: list[Block] = [Facts(_facts(self))]
         blocks += _tables(self)
         formulas = []
@@ -187,7 +189,7 @@ class CriticalPoints(Result):
         return Sheet(f"Critical points of the squared loss: {self.title}", blocks, formulas)
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers and the real points."""
+        """Return the numbers and the real points for ``json.dumps``; ``None`` if not known."""
         count = self.counts.count
         dense, elsewhere = self.real_points, self.real_points_elsewhere
         return result_json(self.case, "QQ", self.engine_version, self.seconds) | {
@@ -215,7 +217,7 @@ class CriticalPoints(Result):
 
 
 def _points_json(points: Sequence[RealPoint] | None) -> list[dict[str, Any]] | None:
-    """Return points for ``json.dumps``; ``None`` if they are not known."""
+    """Return points for ``json.dumps``; ``None`` for ``None``: points that are not known."""
     if points is None:
         return None
     return [point.to_json() for point in points]

@@ -260,14 +260,14 @@ def random_residues() -> Draw:
     return partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME)
 
 
-def rank_of_gradients(rows: Iterable[list[Any]], upper: int) -> int:
+def rank_of_gradients(endless_gradients: Iterable[list[Any]], upper: int) -> int:
     """Return the rank modulo LARGE_PRIME of the first gradients of an endless sequence.
 
-    ``upper`` is an upper bound for the rank of the whole sequence; a few more rows than that are
-    taken, since random rows may be dependent by chance.
+    ``upper`` is an upper bound for the rank of the whole sequence; a few more gradients than that
+    are taken, since random ones may be dependent by chance.
     """
-    first_rows = islice(check_deadline_in(rows), upper + SPARE_ROWS)
-    return rank_mod(list(first_rows), LARGE_PRIME)
+    first_gradients = islice(check_deadline_in(endless_gradients), upper + SPARE_ROWS)
+    return rank_mod(list(first_gradients), LARGE_PRIME)
 
 
 def certified_block(network: NetworkSizes) -> TwoInputNetwork:
@@ -395,8 +395,9 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
     if not softmax:
         # two tokens show the whole function P(XXᵀ)X of at most two inputs, as XXᵀ may already be
         # any symmetric 2 × 2 matrix
-        rows = gradients(block, Residues(LARGE_PRIME), tokens=min(t, 2), draw=random_residues())
-        return rank_of_gradients(rows, upper=block.columns)
+        numbers = Residues(LARGE_PRIME)
+        endless = gradients(block, numbers, tokens=min(t, 2), draw=random_residues())
+        return rank_of_gradients(endless, upper=block.columns)
     if len(block.attention) <= MAX_EXACT_SERIES_LAYERS:
         return _series_rank(block, t)
     return _formal_rank(block)
@@ -409,8 +410,8 @@ def _formal_rank(block: TwoInputNetwork) -> int:
     """
     draw = random_residues()
     numbers = FormalSoftmax(prime=LARGE_PRIME, draw=draw)
-    rows = gradients(block, numbers, tokens=2, draw=draw)
-    return rank_of_gradients(rows, upper=block.columns)
+    endless = gradients(block, numbers, tokens=2, draw=draw)
+    return rank_of_gradients(endless, upper=block.columns)
 
 
 def _series_rank(block: TwoInputNetwork, t: int) -> int:
@@ -422,8 +423,8 @@ def _series_rank(block: TwoInputNetwork, t: int) -> int:
     """
     orders = int(3 ** (len(block.attention) - 1)) + 1
     numbers = PowerSeries(LARGE_PRIME, length=orders, multiplicities=(1, t - 1))
-    series = gradients(block, numbers, tokens=2, draw=random_residues())
-    return growing_rank(series, length=orders)
+    endless = gradients(block, numbers, tokens=2, draw=random_residues())
+    return growing_rank(endless, length=orders)
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
@@ -445,8 +446,10 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
     while precision <= MAX_PRECISION_BITS:
         block = random_block(network, draw)
         with flint.ctx.workprec(precision):
-            rows = check_deadline_in(gradients(block, numbers, tokens=2, draw=draw))
-            determinant = numbers.matrix(list(islice(rows, block.columns))).det()
+            endless = check_deadline_in(gradients(block, numbers, tokens=2, draw=draw))
+            # a square matrix: as many gradients as each has entries
+            rows = list(islice(endless, block.columns))
+            determinant = numbers.matrix(rows).det()
         if not determinant.contains(0):
             # The rank of this block is the number of its columns, the largest that there is. So
             # generic blocks have the same rank, and none has to be computed for ``block_bound``.
@@ -512,14 +515,14 @@ def rank_by_series(
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(prime=LARGE_PRIME, length=orders, multiplicities=multiplicities)
-        rows = gradients_at(
+        endless = gradients_at(
             weights_over(numbers),
             network,
             numbers,
             tokens=len(multiplicities),
             draw=random_residues(),
         )
-        rank = growing_rank(rows, length=orders, upper=upper)
+        rank = growing_rank(endless, length=orders, upper=upper)
         if rank == upper:
             break
     return RankOfOrders(rank, orders)

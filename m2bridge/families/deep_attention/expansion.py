@@ -177,7 +177,8 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
     P: dict[EntryMonomial, Polynomial] = {}
     for k, row in enumerate(_matrix_P(network).rows, 1):
         for i, entry in enumerate(row, 1):
-            # exponents of the entries of S, then of the parameters
+            # Exponents of the entries of S, then of the parameters. They and the coefficients are
+            # integers of FLINT, which become integers of Python.
             for exponents, c in entry.to_dict().items():
                 in_S = tuple(map(int, exponents[:entry_count]))
                 in_parameters = tuple(map(int, exponents[entry_count:]))

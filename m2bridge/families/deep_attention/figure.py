@@ -148,8 +148,8 @@ def figure_3(
     deltas : iterable of int
         Each δ is the width of all layers of two networks.
     timeout : float or None
-        A limit in seconds. The points that were computed before it are returned, and
-        :attr:`Figure3.unfinished` says so.
+        A limit in seconds, ``None`` for none. The points that were computed before it are returned,
+        and :attr:`Figure3.unfinished` says so.
 
     Raises
     ------

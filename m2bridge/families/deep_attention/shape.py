@@ -163,7 +163,7 @@ class NetworkSizes(DifferentiableModel):
         return title
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case."""
+        """Return the arguments of the network by their names, for ``json.dumps``."""
         return {
             "widths": list(self.widths),
             "a": list(self.a),

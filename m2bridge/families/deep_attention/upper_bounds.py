@@ -58,7 +58,8 @@ def _all_bounds(network: NetworkSizes) -> Iterator[Bounds]:
     yield from _bounds_of_certificates(network)
     functions_are_linear = network.softmax and network.t == 1
     # bound_by_bases is about several layers, several heads, no skip connections
-    if not (network.is_plain or network.skip or functions_are_linear or network.layers == 1):
+    several_heads_without_skip = network.heads > 1 and not network.skip
+    if network.layers > 1 and several_heads_without_skip and not functions_are_linear:
         yield bound_by_bases(network)
 
 

@@ -223,7 +223,7 @@ class ActivatedNetwork(PolynomialNetwork):
         return text if first_sign == "+" else f"-{text}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case."""
+        """Return the arguments of the network by their names, with the degree of the activation."""
         return {**PolynomialNetwork.to_json(self), "activation": list(self.activation)}
 
     @property

@@ -116,7 +116,7 @@ class PolynomialNetwork(DifferentiableModel):
         return f"polynomial neural network of {shape}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case."""
+        """Return the arguments of the network by their names, for ``json.dumps``."""
         return {"widths": list(self.widths), "degree": self.degree}
 
     @property

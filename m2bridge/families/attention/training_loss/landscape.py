@@ -222,7 +222,7 @@ class Landscape:
         entries = [entry for block in blocks for row in block for entry in row]
         slopes = []
         for entry in entries:
-            # a derivative is a number, the leading coefficient of a constant polynomial, or 0
+            # a derivative is an integer, the leading coefficient of a constant polynomial, or 0
             slopes += [int(entry.diff(x).LC) for x in weights.ring.gens]
         self.slopes = flint.fmpz_mat(len(entries), weights.ring.ngens, slopes)
 
@@ -572,7 +572,7 @@ def _cut_off_below_zero(loss: FloatInterval) -> FloatInterval:
 
 
 def _value(polynomial: Any, point: Sequence[Any]) -> Any:
-    """The value of an affine-linear polynomial at a point.
+    """The value of an affine-linear polynomial over ZZ at a point.
 
     The coordinates of the point, at least one, are intervals or rational numbers.
     """

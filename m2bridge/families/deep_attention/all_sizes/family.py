@@ -74,7 +74,7 @@ class AmongNetworks(VerdictScope):
         return {"counterexample": self.witness, "outside": list(self.outside)}
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return for ``json.dumps`` what a certificate has: :meth:`to_data`."""
         return self.to_data()
 
     def reasons(self) -> list[str]:
@@ -451,8 +451,9 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
         """
         # empty without a counterexample
         witness = example_text(verdict["counterexample"])
+        has_counterexample = witness != ""
         is_refuted = verdict["verdict"] == "REFUTED"
-        if is_refuted != (witness != ""):
+        if is_refuted != has_counterexample:
             raise ValueError(
                 f"the verdict {verdict['verdict']} does not follow from the counterexample"
             )
