@@ -252,6 +252,7 @@ class Always:
     value: Value
 
     def __call__(self, *_: object) -> Value:
+        """Return the value, whatever the orbit and the model are."""
         return self.value
 
 
@@ -329,7 +330,7 @@ class Witness:
     numbers: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return the fields for ``json.dumps``, with an entry for each matrix of weights."""
         orbit = self.orbit
         if orbit is not None:
             orbit = orbit.to_json()

@@ -312,6 +312,7 @@ class WordSum(Counter[str]):
         return cls([chr(number)])
 
     def __mul__(self, other: WordSum) -> WordSum:
+        """Return the sum of all products of a word of this sum with a word of the other."""
         product = WordSum()
         for first, count in self.items():
             for second, times in other.items():

@@ -70,7 +70,10 @@ class Figure3(PictureResult):
         return True
 
     def to_json(self) -> dict[str, Any]:
-        """Return all dimensions, with both bounds and the result of each method."""
+        """Return all dimensions for ``json.dumps``, with both bounds and the result of each method.
+
+        ``unfinished`` is ``None`` if no limit was reached.
+        """
         points = []
         for delta, lightning, softmax in self.points:
             both = {"lightning": _dimension_json(lightning), "softmax": _dimension_json(softmax)}

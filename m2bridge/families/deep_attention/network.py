@@ -128,7 +128,7 @@ class SeriesMatrix:
 
     @property
     def rows(self) -> list[list[Any]]:
-        """The rows of power series, as polynomials of FLINT."""
+        """The rows of the matrix; an entry is a power series, as a polynomial of FLINT."""
         tables = [coefficient.table() for coefficient in self.coefficients]
         rows_of_series = []
         # ``row_by_order`` has one row of each coefficient matrix, order by order, and ``series``
@@ -141,6 +141,7 @@ class SeriesMatrix:
         return rows_of_series
 
     def __add__(self, other: SeriesMatrix) -> SeriesMatrix:
+        """Return the sum of two matrices of one size, with one prime and one length."""
         # of either summand coefficients may be missing, which are 0
         total = list(self.coefficients)
         for order, coefficient in enumerate(other.coefficients):
@@ -151,6 +152,7 @@ class SeriesMatrix:
         return replace(self, coefficients=total)
 
     def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
+        """Return the product of two matrices, modulo h^length."""
         left, right = self.coefficients, other.coefficients
         product = []
         # the product of polynomials has so many coefficients, cut off because h^length is 0

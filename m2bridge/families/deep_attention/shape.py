@@ -83,6 +83,10 @@ class NetworkSizes(DifferentiableModel):
         skip: bool = False,
         normalization: str = "none",
     ) -> None:
+        """Check and store the numbers; one ``a`` is that of all layers.
+
+        InvalidCaseError, with the name of the argument, if they name no network.
+        """
         checked_widths = positive_integers("widths", widths)
         width_count = len(checked_widths)
         if not 2 <= width_count <= MAX_NETWORK_LAYERS + 1:

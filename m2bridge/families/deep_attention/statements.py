@@ -70,6 +70,7 @@ class All:
     hypotheses: tuple[str, ...]
 
     def __call__(self, network: NetworkSizes) -> str:
+        """Return the first hypothesis that fails, in words; empty if all hold."""
         return next(iter(self.failing(network)), "")
 
     def failing(self, network: NetworkSizes) -> list[str]:

@@ -414,6 +414,7 @@ class Hypotheses:
     names: tuple[str, ...]
 
     def __call__(self, network: PolynomialNetwork) -> str:
+        """Return the first hypothesis that fails, in words; empty if all hold."""
         holds = {
             "power": network.has_power_activation,
             "nonlinear": network.degree >= 2,

@@ -71,7 +71,7 @@ def pays_to_eliminate(loss: Loss) -> bool:
     For a < d the entries of A are not free, so that the loss is not quadratic in them.
     """
     shape = loss.shape
-    all_of_A = shape.alpha == shape.d
+    all_of_A = shape.alpha == shape.d  # exactly if a ≥ d
     unknowns = shape.d * (shape.d + shape.d_out) - 1  # A and V in a chart
     return all_of_A and shape.d_out == 1 and unknowns >= LEAST_UNKNOWNS
 

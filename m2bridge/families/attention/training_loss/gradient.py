@@ -83,6 +83,7 @@ class RankCondition:
 
 def is_scaled_in_A(shape: LayerSizes) -> bool:
     """Whether the linear form that is 1 in a chart is one in A, and not in V: for a, d' ≥ d."""
+    # α = d exactly if a ≥ d
     return shape.alpha == shape.d and shape.d_out >= shape.d
 
 
@@ -281,7 +282,7 @@ def transpose(matrix: Entries) -> Entries:
 
 
 def multiply(left: Entries, right: Sequence[Sequence[Any]]) -> Entries:
-    """The product of two matrices, which have a row and a column at least."""
+    """The product of two matrices of polynomials or numbers, with a row and a column at least."""
     columns = list(zip(*right, strict=True))
     rows = []
     for row in left:
