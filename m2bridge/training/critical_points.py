@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
 from hashlib import sha256
+from numbers import Integral
 from typing import Any, NamedTuple, Unpack
 
 from m2bridge.convert.m2_syntax import sequence
@@ -413,8 +414,9 @@ def critical_points(
     """
     if not isinstance(model, SingleLayerAttention):
         raise InvalidCaseError("model", "must be a SingleLayerAttention")
-    if type(seed) is not int:
+    if not isinstance(seed, Integral) or isinstance(seed, bool):
         raise InvalidCaseError("seed", f"must be an integer, not {seed!r:.60}")
+    seed = int(seed)  # integers of SymPy and NumPy too
     loss = read_loss(
         model, data=data, tokens=tokens, quadratic=quadratic, teacher=teacher, seed=seed
     )

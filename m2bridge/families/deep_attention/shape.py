@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from m2bridge.algebra.determinantal import (
@@ -347,7 +348,8 @@ def _ranks_of_layers(a: int | Iterable[int], layers: int) -> tuple[int, ...]:
 
     InvalidCaseError if these are not positive integers, or of another number.
     """
-    ranks = positive_integers("a", [a] if isinstance(a, int) else a)
+    # one integer, also of SymPy or NumPy
+    ranks = positive_integers("a", [a] if isinstance(a, Integral) else a)
     if len(ranks) == 1:
         ranks *= layers
     if len(ranks) != layers:

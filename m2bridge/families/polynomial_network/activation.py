@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from math import comb, inf
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
@@ -110,21 +111,22 @@ def checked_activation(values: object) -> tuple[int, ...]:
 
 
 def _integer_coefficients(values: object) -> list[int]:
-    """Return values as a list of integers of at most MAX_ABSOLUTE_COEFFICIENT.
-
-    InvalidCaseError if they are no such list, or not in an order.
+    """Return values as a list of integers whose absolute values are at most
+    MAX_ABSOLUTE_COEFFICIENT; InvalidCaseError if they are others, no list, or not in an order.
     """
     # A mapping from exponents would yield its keys, and a set has no order.
     if isinstance(values, bytes | Mapping | Set) or not isinstance(values, Iterable):
         message = "must be a polynomial in x, or the list of its coefficients a_0, a_1, …"
         raise InvalidCaseError("activation", f"{message}, not {values!r:.60}")
-    coefficients = list(values)
-    for value in coefficients:
-        if not isinstance(value, int) or isinstance(value, bool):
+    coefficients = []
+    for value in values:
+        if not isinstance(value, Integral) or isinstance(value, bool):
             raise InvalidCaseError("activation", f"has a coefficient {value!r:.60}: use integers")
-        if abs(value) > MAX_ABSOLUTE_COEFFICIENT:
+        coefficient = int(value)  # integers of SymPy and NumPy too
+        if abs(coefficient) > MAX_ABSOLUTE_COEFFICIENT:
             message = f"has a coefficient above {MAX_ABSOLUTE_COEFFICIENT}"
             raise InvalidCaseError("activation", message)
+        coefficients.append(coefficient)
     return coefficients
 
 
