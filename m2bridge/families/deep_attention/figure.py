@@ -14,7 +14,14 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.families.base import CaseOption, Figure, integer, positive_integer, ranges
+from m2bridge.families.base import (
+    CaseOption,
+    Figure,
+    integer,
+    positive_integer,
+    positive_integers,
+    ranges,
+)
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
@@ -161,13 +168,15 @@ def figure_3(
     TimeLimitError
         If the limit is reached before there is a point.
     """
-    widths = tuple(deltas)
+    widths = positive_integers("delta", deltas)
     if not 1 <= len(widths) <= MAX_FIGURE_POINTS:
         raise InvalidCaseError(
             "delta", f"must be from 1 to {MAX_FIGURE_POINTS} widths, not {len(widths)}"
         )
+    # integers of NumPy and SymPy become integers of Python, for JSON
+    layers, t, a = map(positive_integer, ("layers", "t", "a"), (layers, t, a))
     # l layers have l + 1 widths
-    width_count = positive_integer("layers", layers) + 1
+    width_count = layers + 1
     points: list[FigurePoint] = []
     unfinished = ""
     with limited(timeout) as timer:

@@ -12,6 +12,7 @@ from math import factorial
 from random import Random
 
 import flint
+import numpy
 import pytest
 from click.testing import CliRunner
 
@@ -20,6 +21,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families.deep_attention import bounds, model, shape, upper_bounds
+from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
     Balls,
@@ -397,6 +399,17 @@ def test_softmax_with_heads_and_skips(
 def test_figure_3(delta: int, lightning: int, softmax: int) -> None:
     assert proved(DeepAttention((delta,) * 3, 2, 3)) == lightning
     assert proved(DeepAttention((delta,) * 3, 2, 3, normalization="softmax")) == softmax
+
+
+def test_figure_of_numpy_integers_is_json() -> None:
+    one = numpy.int64(1)
+    found = figure_3(layers=one, t=numpy.int64(2), a=one, deltas=numpy.array([1]))
+    data = json.loads(json.dumps(found.to_json()))
+    assert (data["layers"], data["t"], data["a"]) == (1, 2, 1)
+    # x ↦ va·XXᵀx depends on the product va alone, and softmax attention on v and a
+    (point,) = data["points"]
+    dimensions = (point["lightning"]["dimension"], point["softmax"]["dimension"])
+    assert (point["delta"], dimensions) == (1, (1, 2))
 
 
 def test_large_networks() -> None:
