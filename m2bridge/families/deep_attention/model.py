@@ -205,7 +205,8 @@ class DeepAttention(NetworkSizes):
         Raises
         ------
         InvalidCaseError
-            For softmax, whose values are not integers.
+            For softmax, whose values are not integers; if X, or the number of parameters, has
+            another size.
         """
         # Exponentials of integers other than 0 are transcendental.
         if self.softmax:
@@ -213,6 +214,9 @@ class DeepAttention(NetworkSizes):
                 "normalization",
                 "the values of softmax attention are in general not rational numbers",
             )
+        inputs = self.widths[0]
+        if len(X) != inputs or any(len(row) != self.t for row in X):
+            raise InvalidCaseError("X", f"must be a matrix of {inputs} rows and {self.t} columns")
         # integers, which are not reduced or normalized
         numbers = NumberSystem()
         network = NetworkWeights.read(self, parameters, numbers).network()

@@ -258,6 +258,16 @@ def test_values_of_softmax_are_refused_as_they_may_not_be_rational() -> None:
         softmax.evaluate([1] * softmax.parameter_count, [[1, 2], [3, 4]])
 
 
+@pytest.mark.parametrize("X", [[[1, 2]], [[1], [2]], [[1, 2], [3]], [[1, 2], [3, 4], [5, 6]]])
+def test_tokens_of_another_size_have_no_values(X: list[list[int]]) -> None:
+    network = DeepAttention((2, 2), 1, 2)
+    parameters = [1] * network.parameter_count
+    with pytest.raises(InvalidCaseError, match="'X' must be a matrix of 2 rows and 2 columns"):
+        network.evaluate(parameters, X)
+    # V YYᵀAY for matrices A and V of ones, and tokens Y = (1, 0), (0, 1)
+    assert network.evaluate(parameters, [[1, 0], [0, 1]]) == [[2, 2], [2, 2]]
+
+
 def proved(network: DeepAttention) -> int:
     """The dimension, which must be proved by every method."""
     found = dimension(network)
