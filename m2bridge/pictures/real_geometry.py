@@ -442,7 +442,7 @@ def patches(
     cuts : sequence of fmpq_mpoly
         Polynomials in these variables; those that vanish on the surface do not cut it.
     fineness : int
-        About how many points there are along the box.
+        About the number of points along the box in each direction of a cell's grid.
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
         decomposition = _Decomposition(surface=surface, box=box, cuts=cuts, fineness=fineness)

@@ -473,8 +473,9 @@ class RealPoints(NamedTuple):
 def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
     """Isolate the real critical points, and find their orbits.
 
-    If a limit is reached before the points are isolated, ``points`` is ``None``. If it is reached
-    later, the points have no orbits. In both cases ``unfinished`` says so.
+    If a limit is reached before the points are isolated, or they cannot be listed, ``points`` is
+    ``None``. If a limit is reached later, not all orbits are known. In these cases ``unfinished``
+    has the reason.
     """
     # msolve, or None if only a package of Macaulay2 is there; and the name of what isolates
     program, isolated_by = msolve.for_engine(current())

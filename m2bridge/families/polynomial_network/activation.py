@@ -255,7 +255,7 @@ class ActivatedNetwork(PolynomialNetwork):
         return (activation_bound(self.widths, self.activation, characteristic),)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the number of weights, or of coefficients if that is smaller, as the dimension."""
+        """Return the expected dimension: the number of weights, or of coefficients if smaller."""
         weights = self.parameter_count
         degrees = possible_degrees(len(self.widths) - 1, self.activation)
         # Where there are more coefficients than weights, they are not counted to the end: the
@@ -276,7 +276,7 @@ class ActivatedNetwork(PolynomialNetwork):
         """Return the values and the slopes of σ at the entries of z modulo a prime.
 
         By Horner's rule the value v at an entry x becomes v x + a for each coefficient a, from that
-        of the largest power on. So the slope s, the derivative of v by x, becomes s x + v.
+        of the largest power on. So the slope s = dv/dx becomes s x + v.
         """
         values, slopes = [0] * len(z), [0] * len(z)
         for coefficient in reversed(self.activation):

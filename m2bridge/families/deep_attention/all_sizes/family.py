@@ -211,8 +211,8 @@ def counts_alike(prediction: DimensionFormula) -> bool:
         return False
     if not prediction.spans:
         return True
-    behind_the_first = LAYER.where("k >= 2")
-    return LAYER.function(prediction.spans).equals(span_dimension(), behind_the_first)
+    after_the_first = LAYER.where("k >= 2")
+    return LAYER.function(prediction.spans).equals(span_dimension(), after_the_first)
 
 
 def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:

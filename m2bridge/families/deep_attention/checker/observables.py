@@ -144,7 +144,7 @@ def _entries(A: Any) -> list[int]:
 
 
 def _units(A: Any) -> Iterator[Any]:
-    """Yield the matrices of the size of A with one entry 1 and zeros: a basis of its tangents."""
+    """Yield the matrices of the size of A with one entry 1 and else zeros: all unit directions."""
     rows, columns = A.nrows(), A.ncols()
     for i in range(rows * columns):
         entries = [0] * (rows * columns)
