@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import comb, inf
 from numbers import Integral
@@ -27,6 +27,7 @@ from m2bridge.families.polynomial_network.bounds import (
     bounds_by_few_inputs_or_outputs,
 )
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import Expectation
 from m2bridge.results.known import Bounds
 
@@ -328,17 +329,37 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
     if largest > MAX_LISTED_DEGREE:
         return None
     exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
-    degrees = frozenset((1,))
+    return _degrees_after_layers(layers, tuple(exponents))
+
+
+# The parts of a network with equally many layers have the same degrees.
+@lru_cache(maxsize=16)
+def _degrees_after_layers(layers: int, exponents: tuple[int, ...]) -> frozenset[int]:
+    """Return the degrees of monomials in the outputs, for the exponents of the activation.
+
+    A set of degrees is kept as an integer whose bit e is 1 if e is in the set: all degrees of the
+    set, each plus b, are this integer shifted by b.
+    """
+    bits = 1 << 1  # the degree 1
     for _ in range(layers - 1):
-        degrees_after: frozenset[int] = frozenset()
+        degrees = _set_bits(bits)
+        bits_after = 0
         # all sums of as many degrees as ``exponent`` says; the sum of none is 0
-        sums = frozenset((0,))
-        for exponent in range(max(exponents) + 1):
+        sums = 1 << 0
+        for exponent in check_deadline_in(range(max(exponents) + 1)):
             if exponent in exponents:
-                degrees_after |= sums
-            sums = frozenset(a + b for a in sums for b in degrees)
-        degrees = degrees_after
-    return degrees
+                bits_after |= sums
+            longer_sums = 0
+            for degree in degrees:
+                longer_sums |= sums << degree
+            sums = longer_sums
+        bits = bits_after
+    return frozenset(_set_bits(bits))
+
+
+def _set_bits(bits: int) -> list[int]:
+    """Return the places, from 0, of the digits 1 of a number in base 2."""
+    return [place for place, digit in enumerate(reversed(f"{bits:b}")) if digit == "1"]
 
 
 def _coordinate_count(widths: Sequence[int], degrees: Iterable[int], most: float = inf) -> int:
