@@ -92,10 +92,10 @@ class AllSizesResult(VerdictsResult):
 
     @abstractmethod
     def facts(self) -> list[tuple[str, str]]:
-        """Return names and values of the computed data, for the summary."""
+        """Return pairs (name, value) of the computed data, the first lines of the sheet."""
 
     def tables(self) -> list[Table]:
-        """Return tables of the computed data."""
+        """Return tables of the computed data, which stand below the facts; here none."""
         return []
 
     def to_json(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class AllSizesResult(VerdictsResult):
         unfinished = {"unfinished": self.unfinished} if self.unfinished else {}
         return {
             "scope": self.scope,
-            "field": "QQ",
+            "field": "QQ",  # verdicts for all sizes are about characteristic 0
             "seconds": round(self.seconds, 3),
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "not_stated": list(self.not_stated),
@@ -182,7 +182,7 @@ def split_by_all_sizes_form(
 def complete_result(result: Any) -> Any:
     """Return ``result`` itself, for a certificate; raise TimeLimitError if it is incomplete.
 
-    ``result.unfinished`` is the limit that was reached, or empty.
+    ``result.unfinished`` is in words the limit that was reached, or empty if it is complete.
     """
     if result.unfinished:
         raise TimeLimitError(result.unfinished)
@@ -209,7 +209,7 @@ class AllSizesFamily(Family[AllSizesCase]):
 
     @property
     def name(self) -> str:
-        """The name of the family of the case."""
+        """The name of this family, which its only case has as ``family``."""
         return self.case.family
 
     def build(self, **values: Any) -> AllSizesCase:
@@ -227,7 +227,7 @@ class AllSizesFamily(Family[AllSizesCase]):
 
     @abstractmethod
     def decided(self) -> AllSizesResult:
-        """Decide all statements that have a form for all sizes."""
+        """Decide all statements that have a form for all sizes, until a limit is reached."""
 
     @abstractmethod
     def row(self, key: str, verdict: dict[str, Any]) -> AnswerRow:

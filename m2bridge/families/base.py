@@ -82,9 +82,9 @@ def ranges(option: str, text: str) -> tuple[int, ...]:
 
 
 def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
-    """Return the lists that ``2,2,1`` or ``1..3,2,1`` mean, a range for each entry, one by one.
-
-    InvalidCaseError, about ``option``, for another text, and for more than MAX_RANGE_VALUES.
+    """Return an iterator over the lists that ``1..2,3`` means, with a range for each entry: (1, 3)
+    and (2, 3). InvalidCaseError, about ``option``, for another text, or too many lists: more than
+    MAX_RANGE_VALUES.
     """
     entries = [_range(option, part) for part in text.split(",")]
     if prod(map(len, entries)) > MAX_RANGE_VALUES:
@@ -95,8 +95,8 @@ def lists(option: str, text: str) -> Iterator[tuple[int, ...]]:
 def _range(option: str, part: str, before: int = 0) -> range:
     """Return the range that ``3`` or ``1..4`` means.
 
-    InvalidCaseError, about ``option``, for another text, and if it has, together with the
-    ``before`` numbers of former ranges, more than MAX_RANGE_VALUES.
+    InvalidCaseError, about ``option``, for another text, and if the range and former ranges, of
+    ``before`` numbers, have more than MAX_RANGE_VALUES numbers in all.
     """
     match = re.fullmatch(r"\s*([0-9]+)\s*(?:\.\.\s*([0-9]+)\s*)?", part)
     if match is None:
@@ -117,7 +117,7 @@ def _range(option: str, part: str, before: int = 0) -> range:
 
 
 class AnswerRow(NamedTuple):
-    """A row of a table, about one answer.
+    """A row of a table about one answer; ``reason`` says from what its verdict follows.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class AnswerRow(NamedTuple):
         One of the four verdicts, or ``COMPUTED``.
     reason : str
     witness : str
-        Empty unless refuted.
+        The counterexample; empty unless refuted.
     source : str
         Where a statement is stated.
     """
@@ -184,18 +184,18 @@ class Question(ABC, Generic[M, O]):
 
     @abstractmethod
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """Return the rows of a table about a certificate."""
+        """Return a row of a table for each answer in a certificate about this question."""
 
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """Return the names of the rows that a missing certificate would have."""
+        """Return the names of these rows, which tables show where the certificate is missing."""
 
     def script(self, model: M) -> Script | None:
         """Return the Macaulay2 program that computes the answer; ``None`` if none is needed."""
         return None
 
     def usual(self, model: M) -> bool:
-        """Return whether this question is among ``all`` questions about a model."""
+        """Return whether ``all``, in place of names of questions, includes this one for a model."""
         return True
 
     def within_reach(self, model: M) -> bool:
@@ -233,10 +233,10 @@ class ComputedQuestion(Question[M, O]):
 
     @abstractmethod
     def summary(self, answer: dict[str, Any]) -> str:
-        """Return the answer of a certificate as a sentence."""
+        """Return the ``answer`` of a certificate in words: ``polar degrees 4, 6``."""
 
     def rows(self, certificate: Certificate) -> list[AnswerRow]:
-        """Return one row, with the answer as a sentence."""
+        """Return one row, with the answer in words as its reason."""
         return [AnswerRow(self.key, self.text, "COMPUTED", self.summary(certificate.answer))]
 
     def names(self) -> tuple[str, ...]:
@@ -334,7 +334,7 @@ class Figure:
     needs_engine: bool = False
 
     def from_options(self, texts: Mapping[str, str | None]) -> Any:
-        """Compute the figure from options on the command line.
+        """Compute the figure from the texts of options, by name; ``None`` for a missing one.
 
         Raises
         ------
@@ -410,7 +410,7 @@ class Family(ABC, Generic[M]):
     @property
     @abstractmethod
     def title(self) -> str:
-        """The models of the family in words, plural."""
+        """The models of the family in words, such as ``polynomial neural networks``."""
 
     def build(self, **values: Any) -> M:
         """Return the model with these values of the options: here one of :attr:`model_class`.
@@ -446,7 +446,7 @@ class Family(ABC, Generic[M]):
         return ()
 
     def grid(self, **values: Any) -> Iterable[M]:
-        """Return the models of a batch for one value of each option, here one model."""
+        """Return the models that a batch has for one value of each option; here one model."""
         return (self.build(**values),)
 
     def cross_check_all_sizes(self, statements: Sequence[Statement]) -> Result:
@@ -474,11 +474,11 @@ class Family(ABC, Generic[M]):
         raise InvalidCaseError("all_sizes", f"closures of {self.title} are computed case by case")
 
     def program(self, model: M, key: str) -> Script | None:
-        """Return the Macaulay2 program for the statements with this key; ``None`` without one."""
+        """Return the Macaulay2 program for the statements with this key; ``None`` if none runs."""
         return None
 
     def effort(self, model: M) -> int:
-        """Return a number that grows with the running time; a batch begins with small ones."""
+        """Return a number that grows with the running time; batches take cases in this order."""
         return 0
 
     def excluded_from_grids(self, model: M) -> bool:
@@ -513,7 +513,7 @@ class Family(ABC, Generic[M]):
         return self.from_options(self.sample)
 
     def from_json(self, content: object) -> M:
-        """Return the case that :meth:`Model.to_json` wrote.
+        """Return the case that :meth:`Model.to_json` wrote, a dictionary of the options' values.
 
         Raises
         ------
@@ -591,10 +591,10 @@ def _is_integer(text: str) -> bool:
 
 
 def integer_option(name: str, help: str, **more: Any) -> CaseOption:
-    """Return an option whose value is an integer; a batch accepts ``1..4,7``."""
+    """Return an option for an integer, with ``more`` of its fields; batches accept ``1..4,7``."""
     return CaseOption(name, integer, help, several=ranges, **more)
 
 
 def integers_option(name: str, help: str, **more: Any) -> CaseOption:
-    """Return an option whose value is a list of integers; a batch accepts ``1..3,2,1``."""
+    """Return an option for a list of integers, with ``more`` fields; batches take ``1..3,2,1``."""
     return CaseOption(name, integers, help, several=lists, **more)

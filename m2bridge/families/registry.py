@@ -188,7 +188,7 @@ def _registered(group: str) -> Mapping[str, tuple[EntryPoint, ...]]:
 
 
 def _time_of_change(folder: str) -> int:
-    """Return when the entries of a folder last changed, in nanoseconds; 0 if there is no folder.
+    """Return when the entries of a folder last changed, in nanoseconds; 0 if it cannot be read.
 
     On the path of Python '' is the working directory.
     """

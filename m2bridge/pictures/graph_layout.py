@@ -2,7 +2,8 @@
 
 Source: Sugiyama, Tagawa, Toda, *Methods for visual understanding of hierarchical system structures*
 (1981): an edge over several layers gets a place in each of them, its bend, and layers are sorted by
-the means of their neighbours' places.
+the means of their neighbours' places. The *items* of a row are the nodes of a layer, and the bends
+in it. The *neighbours* of an item are the items next to it on an edge, in the row above or below.
 """
 
 import itertools
@@ -189,7 +190,7 @@ def _horizontal_places(
     Parameters
     ----------
     rows : list of lists of nodes and bends
-        From below. They are changed.
+        The items of each layer, from the lowest layer on. The lists are sorted in place.
     paths : sequence of paths
         Each is a node, bends, and a node, from below.
     """
@@ -205,6 +206,7 @@ def _horizontal_places(
         if sweep % 2 == 0:
             _sweep(rows, lower_neighbours)
         else:
+            # the same lists, which are sorted in place, from above
             _sweep(rows[::-1], upper_neighbours)
         crossings = _crossings(rows, lower_neighbours)
         if fewest is None or crossings < fewest:
@@ -214,7 +216,10 @@ def _horizontal_places(
 
 
 def _sweep(rows: Sequence[list[Hashable]], neighbours: Neighbours) -> None:
-    """Sort each row, in place and one after the other, by its neighbours in the row before."""
+    """Sort each row, in place and one after the other, by the places of its items' ``neighbours``.
+
+    These are in the row that was sorted before.
+    """
     for row in rows:
         _sort_by_neighbours(row, neighbours, _centre_rows(rows))
 

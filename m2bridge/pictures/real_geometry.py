@@ -292,6 +292,7 @@ class _Branches:
     """
 
     def __init__(self, prime: GeneratingSet, box: Box) -> None:
+        """Take a prime ideal of dimension 1 or 0, and find the base and the projections."""
         self.prime = prime
         self.box = box
         self.names = prime.ring.variables
@@ -441,7 +442,7 @@ def patches(
     cuts : sequence of fmpq_mpoly
         Polynomials in these variables; those that vanish on the surface do not cut it.
     fineness : int
-        About how many points there are along the box.
+        About the number of points along the box in each direction of a cell's grid.
     """
     with ctx.workprec(ROOT_PRECISION_BITS):
         decomposition = _Decomposition(surface=surface, box=box, cuts=cuts, fineness=fineness)
@@ -460,6 +461,7 @@ class _Decomposition:
     def __init__(
         self, surface: fmpq_mpoly, box: Box, cuts: Sequence[fmpq_mpoly], fineness: int
     ) -> None:
+        """Take an irreducible surface and polynomials; find x, y, z and the curves of the plane."""
         self.surface = surface
         self.box = box
         self.fineness = fineness
@@ -471,8 +473,7 @@ class _Decomposition:
 
     def patches(self) -> Iterator[Cell]:
         """Yield the graphs of the surface over the cells of the plane."""
-        # Roots of these polynomials in x are where the curves of the plane cross, turn, or leave
-        # the box.
+        # the roots in x of these are where the curves of the plane cross, turn, or leave the box
         critical: list[fmpq_mpoly] = []
         for curve in self.curves:
             critical += boundaries(curve, self.y, self.box[self.y])

@@ -1,7 +1,9 @@
 """The picture of a real surface in a box, for paper and for a page where the mouse turns it.
 
 Colours show which points are functions of real weights, and lines where the surface is singular.
-The pieces are computed by :mod:`m2bridge.maps.slice_surface`; here only visibility is computed.
+The pieces are computed by :mod:`m2bridge.maps.slice_surface`; here only visibility is computed. In
+all functions ``view`` is the result that is drawn, and ``space`` are axes of matplotlib with three
+coordinates, into which it is drawn.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -206,8 +208,9 @@ class Piece:
 class SurfaceResult(picture.PictureResult):
     """A result with a real surface in a box, with its curves and points.
 
-    The three variables of the equation are the coordinates of the box. It is seen from a direction
-    that is given in degrees.
+    The three variables of ``equation``, which is 0 on the surface, are the coordinates of the box;
+    ``box`` has for each of them its lower and its upper end. The box is seen from the angles
+    ``elevation`` and ``azimuth``, in degrees (:func:`axes`). ``model`` has a ``title``.
     """
 
     __slots__ = ()

@@ -25,12 +25,12 @@ O = TypeVar("O")  # an orbit
 
 
 class FibrePoints(Protocol):
-    """The points of a fibre, compared as sets of points; ``str`` shows them."""
+    """The points of a fibre: ``==`` compares them as sets, and ``str`` is their text in tables."""
 
     def __hash__(self) -> int: ...
 
     def to_json(self) -> Any:
-        """Return a value for ``json.dumps``."""
+        """Return the points for ``json.dumps``, as certificates contain them."""
 
 
 class PartialValue(ABC):
@@ -43,14 +43,15 @@ class PartialValue(ABC):
 
     @abstractmethod
     def against(self, predicted: Any) -> tuple[Decision, str]:
-        """Return the decision on a predicted value, and a clause for people with both values.
+        """Return the decision on a predicted value, and the reason as a clause for people.
 
-        ``self`` is the observed value. The decision is REFUTED, CONFIRMED or UNDECIDED.
+        ``self`` is the observed value. The decision is REFUTED, CONFIRMED or UNDECIDED. A clause is
+        ``computed (4, 6), stated (4, 7)``.
         """
 
     @abstractmethod
     def to_json(self) -> Any:
-        """Return a value for ``json.dumps``."""
+        """Return the value for ``json.dumps``, as certificates contain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class Numbers(PartialValue):
         return Decision.CONFIRMED, text
 
     def to_json(self) -> list[int | None]:
-        """Return a list for ``json.dumps``."""
+        """Return the list of numbers for ``json.dumps``; ``None`` for an unknown one."""
         return list(self.entries)
 
     def __str__(self) -> str:
@@ -114,8 +115,8 @@ class NumbersByMethod(PartialValue):
     found: tuple[tuple[str, Numbers], ...]
 
     def against(self, predicted: Numbers) -> tuple[Decision, str]:
-        """Return REFUTED if one method found a different number, CONFIRMED if one found all, else
-        UNDECIDED; and in words what each method found.
+        """Return REFUTED if some method found a different number, CONFIRMED if none did and one of
+        them found all numbers, else UNDECIDED; and in words what each method found.
         """
         decisions = []
         for _, numbers in self.found:
@@ -202,7 +203,7 @@ class GlobalStatement(_Statement[M]):
         Name of the predicted value: ``dimension``, ``degree``, ``closed``, … .
     predict : callable
         Returns the prediction for a model; ``None`` where it is undefined, because a hypothesis
-        fails, or too large.
+        fails, or where it would be too large to compute.
     hypotheses : callable
         Returns why the statement does not apply to a model; an empty text if it does.
     computed, trusted : tuple of str
@@ -251,6 +252,7 @@ class Always:
     value: Value
 
     def __call__(self, *_: object) -> Value:
+        """Return the value, whatever the orbit and the model are."""
         return self.value
 
 
@@ -328,7 +330,7 @@ class Witness:
     numbers: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return the fields for ``json.dumps``, with an entry for each matrix of weights."""
         orbit = self.orbit
         if orbit is not None:
             orbit = orbit.to_json()
@@ -387,7 +389,7 @@ class Observed(ABC):
 
     @abstractmethod
     def unknown(self, observable: str) -> str:
-        """Return why the value for the closure is undecided."""
+        """Return in words why :meth:`value` is ``None``; it is called only where it is."""
 
     def all_orbits(self) -> tuple[Any, ...]:
         """Return all orbits of the case in increasing order, observed or not."""
@@ -398,7 +400,7 @@ class Observed(ABC):
         return {}
 
     def undecided_reason(self, observable: str, orbits: Sequence[Any]) -> str:
-        """Return why the observable is undecided at these orbits, in words."""
+        """Return in words why the observable is undecided at these orbits; empty without orbits."""
         return ""
 
     def witness(
@@ -419,15 +421,15 @@ class Observed(ABC):
 
     @abstractmethod
     def numbers(self) -> dict[str, int]:
-        """Return the numbers of the closure as a whole that a witness includes."""
+        """Return the numbers of the closure as a whole, by name, that a witness includes."""
 
     def evidence(self) -> dict[str, Any]:
-        """Return the evidence that a certificate contains."""
+        """Return the evidence that a certificate contains, for ``json.dumps``; here all numbers."""
         return self.to_json()
 
     @abstractmethod
     def facts(self) -> list[tuple[str, str | None]]:
-        """Return names and values for the summary."""
+        """Return pairs (name, value) for the summary; a value ``None`` is not shown."""
 
     def table(self) -> tuple[str, Sequence[str], Sequence[Sequence[object]]] | None:
         """Return (title, header, rows) of the table of orbits; ``None`` without orbits."""
@@ -442,9 +444,9 @@ class Observed(ABC):
         return ()
 
     def to_macaulay2(self) -> str:
-        """Return observed numbers except those of orbits, as Macaulay2 code; empty without any."""
+        """Return the observed numbers of the closure as Macaulay2 code; empty if there are none."""
         return ""
 
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return everything that was observed, as a dictionary for ``json.dumps``."""

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
 from hashlib import sha256
+from numbers import Integral
 from typing import Any, NamedTuple, Unpack
 
 from m2bridge.convert.m2_syntax import sequence
@@ -48,7 +49,7 @@ class CriticalPoints(Result):
     title : str
         The model in words.
     case : dict or None
-        Its numbers, for JSON.
+        The numbers of the model by name, as ``SingleLayerAttention.to_json`` has them.
     data, target : str
         The quadratic form and the target function, in words.
     seed : int
@@ -145,7 +146,8 @@ class CriticalPoints(Result):
         undecided_point = any(point.kind == "undecided" for point in self.points)
         if undecided_point or self._leaves_out_real_points:
             return None
-        # Minima of one function, or with the loss 0, have the same loss.
+        # Minima of one function, or with the loss 0, have the same loss; without any minimum none
+        # is spurious.
         if len(minima) == 1 or self._are_one_function(minima):
             return False
         if all(point.loss == (0, 0) for point in minima):
@@ -177,7 +179,9 @@ class CriticalPoints(Result):
         return with_same_function == [second]
 
     def to_sheet(self) -> Sheet:
-        """The numbers, and a table of the real points."""
+        """Return the page: the numbers, and tables of the real points in and outside the dense
+        orbit.
+        """
         blocks: list[Block] = [Facts(_facts(self))]
         blocks += _tables(self)
         formulas = []
@@ -186,7 +190,7 @@ class CriticalPoints(Result):
         return Sheet(f"Critical points of the squared loss: {self.title}", blocks, formulas)
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers and the real points."""
+        """Return the numbers and the real points for ``json.dumps``; ``None`` if not known."""
         count = self.counts.count
         dense, elsewhere = self.real_points, self.real_points_elsewhere
         return result_json(self.case, "QQ", self.engine_version, self.seconds) | {
@@ -214,7 +218,7 @@ class CriticalPoints(Result):
 
 
 def _points_json(points: Sequence[RealPoint] | None) -> list[dict[str, Any]] | None:
-    """Return points for ``json.dumps``; ``None`` if they are not known."""
+    """Return points for ``json.dumps``; ``None`` for ``None``: points that are not known."""
     if points is None:
         return None
     return [point.to_json() for point in points]
@@ -249,7 +253,7 @@ def _facts(result: CriticalPoints) -> list[tuple[str, object]]:
 
 
 def _number_of_points(result: CriticalPoints) -> str:
-    """Return in words how many complex critical functions there are, and by which primes."""
+    """Return in words the number of complex critical functions, and modulo which primes it is."""
     if result.critical_points is None:
         return "not isolated: they come in families"
     first_prime, second_prime = result.primes
@@ -394,9 +398,11 @@ def critical_points(
     ConversionError
         If a file cannot be read.
     TooLargeError
-        If the case is too large.
+        If the functions of the layer have too many coordinates.
     MethodUnavailableError
         If no two primes give the same number.
+    TimeLimitError, MemoryLimitError
+        If a limit is reached before the complex critical points are counted.
 
     Examples
     --------
@@ -408,8 +414,9 @@ def critical_points(
     """
     if not isinstance(model, SingleLayerAttention):
         raise InvalidCaseError("model", "must be a SingleLayerAttention")
-    if type(seed) is not int:
+    if not isinstance(seed, Integral) or isinstance(seed, bool):
         raise InvalidCaseError("seed", f"must be an integer, not {seed!r:.60}")
+    seed = int(seed)  # integers of SymPy and NumPy too
     loss = read_loss(
         model, data=data, tokens=tokens, quadratic=quadratic, teacher=teacher, seed=seed
     )
@@ -427,6 +434,7 @@ def critical_points(
         target=loss.target,
         seed=seed,
         counts=counts,
+        # it is not birational, but two-to-one, exactly for min(a, d) = d' = 1 < d
         weights_of_each=1 if is_birational(model) else 2,
         generic_ed_degree=_generic_ed_degree(model),
         points=real.points,
@@ -465,8 +473,9 @@ class RealPoints(NamedTuple):
 def _real_points(loss: Loss, counts: Counts, seed: int) -> RealPoints:
     """Isolate the real critical points, and find their orbits.
 
-    If a limit is reached before the points are isolated, ``points`` is ``None``. If it is reached
-    later, the points have no orbits. In both cases ``unfinished`` says so.
+    If a limit is reached before the points are isolated, or they cannot be listed, ``points`` is
+    ``None``. If a limit is reached later, not all orbits are known. In these cases ``unfinished``
+    has the reason.
     """
     # msolve, or None if only a package of Macaulay2 is there; and the name of what isolates
     program, isolated_by = msolve.for_engine(current())

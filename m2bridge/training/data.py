@@ -59,11 +59,12 @@ def read_loss(
     data : path or mapping, or None
         Arrays X of tokens, and perhaps outputs Y or the weights of a teacher.
     tokens : {"gaussian"} or None
-        Random tokens in place of data; also meant if all three are None.
+        Random tokens in place of data; also meant if ``data`` and ``quadratic`` are None.
     quadratic : {"random"} or None
         A random quadratic form in place of data.
     teacher : path or mapping, or None
-        The weights of the target function. Without a target it is random.
+        The weights of the target function. If neither they nor ``data`` say what the target is, it
+        is random.
     seed : int
         For random integers.
 
@@ -86,7 +87,9 @@ def read_loss(
 def _check_sources(
     model: SingleLayerAttention, data: DataSource | None, tokens: str | None, quadratic: str | None
 ) -> None:
-    """Raise InvalidCaseError for several sources of tokens, an unknown one, or one token."""
+    """Raise InvalidCaseError if several of the three sources of tokens are given, if ``tokens`` or
+    ``quadratic`` is an unknown word, or if without data the model has one token only.
+    """
     sources = {"data": data, "tokens": tokens, "quadratic": quadratic}
     given_sources = [name for name, value in sources.items() if value is not None]
     if len(given_sources) > 1:
@@ -193,7 +196,8 @@ def _loss_towards_weights(
     if set(weights) - LETTERS:
         raise InvalidCaseError(option, "the arrays of a teacher are K, Q and V, or A and V")
     try:
-        # A remark on floats, or on the rank of A, is not shown here.
+        # ``weights`` would be a pair or triple in place of the matrices ``given`` by letters. The
+        # remark, on floats or on the rank of A, is not shown here.
         (A, V), _remark = exact_weights(model, given=weights, weights=None)
     except InvalidCaseError as reason:
         raise InvalidCaseError(option, f"the teacher: {reason.message}") from None
@@ -215,8 +219,9 @@ def _arrays(option: str, source: DataSource) -> dict[str, Tensor]:
 
 
 def _finite_entries(array: Tensor, option: str) -> Any:
-    """Return the entries of an array; InvalidCaseError for ``option`` if one is not a finite real
-    number.
+    """Return the NumPy array of the entries: floats, or integers and fractions as objects.
+
+    InvalidCaseError, about ``option``, if an entry is not a finite real number.
     """
     try:
         return array.array()

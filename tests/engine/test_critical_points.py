@@ -188,7 +188,9 @@ def by_sympy(loss: Loss) -> tuple[int, list[float]]:
 @pytest.mark.parametrize("seed", few(range(4), 2))
 def test_two_one_two_is_as_in_sympy(seed: int, engine: Engine) -> None:
     model = SingleLayerAttention(2, 1)
-    found = critical_points(model, tokens="gaussian", seed=seed, engine=engine)
+    # an integer of NumPy is the same seed
+    found = critical_points(model, tokens="gaussian", seed=np.int64(seed), engine=engine)
+    assert (found.seed, type(found.seed)) == (seed, int)
     nothing: dict[str, Any] = {"data": None, "quadratic": None, "teacher": None}
     loss = read_loss(model, tokens="gaussian", seed=seed, **nothing)
     number, losses = by_sympy(loss)

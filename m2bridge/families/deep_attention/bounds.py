@@ -8,10 +8,12 @@ same holds for the whole network at this point, and so at generic weights. The p
 ``docs/deep-attention.md``. Upper bounds, which need no computation, are in ``upper_bounds``.
 
 The rank of a differential is found from *gradients*: the derivatives of ⟨G, output(X)⟩, the sum of
-the products of the entries of G and of the output, by all weights, as one row of numbers, for
-random inputs X and a random matrix G (a covector on the output). For softmax the entries may be
-power series, of which each order is a row. A :class:`~m2bridge.maps.model.MethodValue` is the title
-of a method with the bound that it found. d_k, a_k, α_k, r_k and ``kernel_dimension`` are those of
+the products of the entries of G and of the output, with respect to all weights, as one row of
+numbers, for random inputs X and a random matrix G (a covector on the output). For softmax the
+entries may be power series, of which each order is a row. ``draw`` returns the next random number,
+and ``numbers`` is the number system over which a network is evaluated. A
+:class:`~m2bridge.maps.model.MethodValue` is the title of a method with the bound that it found.
+d_k, a_k, α_k, r_k and ``kernel_dimension`` are those of
 :class:`~m2bridge.families.deep_attention.shape.NetworkSizes`.
 """
 
@@ -74,7 +76,7 @@ class TwoInputNetwork:
     ----------
     attention : tuple of matrices
         First C_1, C_2, … of the layers whose tokens are not all parallel. The layers after them are
-        behind a hidden width 1 and have C_k = c_k mᵀm. Of these the 1 × 1 matrices c_k are listed,
+        after a hidden width 1 and have C_k = c_k mᵀm. Of these the 1 × 1 matrices c_k are listed,
         as the tokens are multiplied by m before.
     row : tuple of numbers
         The row m.
@@ -116,10 +118,10 @@ class TwoInputNetwork:
         return tuple(layers)
 
     def flattened(self, layers: list[LayerMatrices]) -> list[Scalar]:
-        """Return the gradient by all C_k or c_k, row by row, and then by m.
+        """Return the gradient with respect to all C_k or c_k, row by row, and then by m.
 
-        ``layers`` is the gradient by the attention and value matrices of :meth:`network`. Of value
-        matrices only m is a weight; the identities are constant.
+        ``layers`` is the gradient with respect to the attention and value matrices of
+        :meth:`network`. Of value matrices only m is a weight; the identities are constant.
         """
         entries: list[Scalar] = []
         for (head,) in layers:
@@ -152,7 +154,7 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
         k, q = drawn_row(size), drawn_row(size)
         return tuple(tuple(x * y for y in q) for x in k)
 
-    # two inputs, of which one linear form is left behind a width 1
+    # two inputs, of which one linear form is left after a width 1
     sizes = [min(r, 2) for r in shape.entering_ranks]
     # α_k may be above the size; then the matrix has full rank
     attention = tuple(map(drawn_matrix, sizes, shape.alphas))
@@ -162,7 +164,7 @@ def random_block(shape: NetworkSizes, draw: Draw) -> TwoInputNetwork:
 def gradients(
     block: TwoInputNetwork, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Yield gradients of ⟨G, output(X)⟩ by the block's weights, without end.
+    """Yield gradients of ⟨G, output(X)⟩ with respect to the block's weights, without end.
 
     Each one belongs to random inputs X with ``tokens`` columns and a random covector G on the
     output, a row of ``tokens`` numbers. It is a list of numbers in the order of
@@ -194,8 +196,8 @@ def lightning_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Met
     The field of the parameters has this ``characteristic``, 0 or a prime. In characteristic 0, for
     one head and no skip connections, the first bound is by one block; it is missing if the block
     does not decide. The other bound is by the rank of the whole Jacobian matrix, or by Theorem H
-    where this is too large; after a block it is found for small networks only. TooLargeError if the
-    matrix is too large and the theorem is not about the network.
+    where this is too large; after a block it is found for small networks only. TooLargeError, when
+    that bound is asked for, if the matrix is too large and the theorem is not about the network.
     """
     # Theorem H and "one block decides" are proved in characteristic zero.
     one_block_decides = network.is_plain and not characteristic
@@ -211,9 +213,9 @@ def theorem_bound(network: NetworkSizes) -> MethodValue | None:
     """Return the lower bound by Theorem H, for a network that is too large for its rank.
 
     By the theorem, heads of generic weights are separate, and the dimension is a sum over their
-    matrices (``bound_by_ranks``). ``None`` where the rank can be computed, where one block decides
-    (one head, no skip connections), or where the hypotheses of the theorem do not hold. In these
-    cases another method is used, or no theorem is known.
+    matrices (``bound_by_ranks``). ``None`` where the rank of the differential can be computed,
+    where one block decides (one head, no skip connections), or where the hypotheses of the theorem
+    do not hold.
     """
     if network.is_plain or network.parameter_count <= MAX_DIFFERENTIATED_PARAMETERS:
         return None
@@ -258,14 +260,14 @@ def random_residues() -> Draw:
     return partial(Random(RANK_POINT_SEED).randrange, LARGE_PRIME)
 
 
-def rank_of_gradients(rows: Iterable[list[Any]], upper: int) -> int:
+def rank_of_gradients(endless_gradients: Iterable[list[Any]], upper: int) -> int:
     """Return the rank modulo LARGE_PRIME of the first gradients of an endless sequence.
 
-    ``upper`` is an upper bound for the rank of the whole sequence; a few more rows than that are
-    taken, since random rows may be dependent by chance.
+    ``upper`` is an upper bound for the rank of the whole sequence; a few more gradients than that
+    are taken, since random ones may be dependent by chance.
     """
-    first_rows = islice(check_deadline_in(rows), upper + SPARE_ROWS)
-    return rank_mod(list(first_rows), LARGE_PRIME)
+    first_gradients = islice(check_deadline_in(endless_gradients), upper + SPARE_ROWS)
+    return rank_mod(list(first_gradients), LARGE_PRIME)
 
 
 def certified_block(network: NetworkSizes) -> TwoInputNetwork:
@@ -324,7 +326,8 @@ def softmax_bounds(network: NetworkSizes, characteristic: int) -> Iterator[Metho
 
     For one token functions are matrices, whose dimension is known. With several heads or skip
     connections there is one bound, by Theorem H, or by a rank if the network is small or the
-    theorem is not about it. Otherwise one block decides, in up to three ways.
+    theorem is not about it. Otherwise one block decides, in up to three ways. The errors are raised
+    when the iterator is advanced.
 
     Raises
     ------
@@ -392,8 +395,9 @@ def _block_rank(block: TwoInputNetwork, t: int, softmax: bool) -> int:
     if not softmax:
         # two tokens show the whole function P(XXᵀ)X of at most two inputs, as XXᵀ may already be
         # any symmetric 2 × 2 matrix
-        rows = gradients(block, Residues(LARGE_PRIME), tokens=min(t, 2), draw=random_residues())
-        return rank_of_gradients(rows, upper=block.columns)
+        numbers = Residues(LARGE_PRIME)
+        endless = gradients(block, numbers, tokens=min(t, 2), draw=random_residues())
+        return rank_of_gradients(endless, upper=block.columns)
     if len(block.attention) <= MAX_EXACT_SERIES_LAYERS:
         return _series_rank(block, t)
     return _formal_rank(block)
@@ -406,8 +410,8 @@ def _formal_rank(block: TwoInputNetwork) -> int:
     """
     draw = random_residues()
     numbers = FormalSoftmax(prime=LARGE_PRIME, draw=draw)
-    rows = gradients(block, numbers, tokens=2, draw=draw)
-    return rank_of_gradients(rows, upper=block.columns)
+    endless = gradients(block, numbers, tokens=2, draw=draw)
+    return rank_of_gradients(endless, upper=block.columns)
 
 
 def _series_rank(block: TwoInputNetwork, t: int) -> int:
@@ -419,8 +423,8 @@ def _series_rank(block: TwoInputNetwork, t: int) -> int:
     """
     orders = int(3 ** (len(block.attention) - 1)) + 1
     numbers = PowerSeries(LARGE_PRIME, length=orders, multiplicities=(1, t - 1))
-    series = gradients(block, numbers, tokens=2, draw=random_residues())
-    return growing_rank(series, length=orders)
+    endless = gradients(block, numbers, tokens=2, draw=random_residues())
+    return growing_rank(endless, length=orders)
 
 
 def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
@@ -442,8 +446,10 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
     while precision <= MAX_PRECISION_BITS:
         block = random_block(network, draw)
         with flint.ctx.workprec(precision):
-            rows = check_deadline_in(gradients(block, numbers, tokens=2, draw=draw))
-            determinant = numbers.matrix(list(islice(rows, block.columns))).det()
+            endless = check_deadline_in(gradients(block, numbers, tokens=2, draw=draw))
+            # a square matrix: as many gradients as each has entries
+            rows = list(islice(endless, block.columns))
+            determinant = numbers.matrix(rows).det()
         if not determinant.contains(0):
             # The rank of this block is the number of its columns, the largest that there is. So
             # generic blocks have the same rank, and none has to be computed for ``block_bound``.
@@ -456,8 +462,8 @@ def _ball_block(network: NetworkSizes) -> Iterator[MethodValue]:
 def _jacobian_bound_by_series(network: NetworkSizes) -> MethodValue:
     """Return the rank of the differential of softmax at random weights as a lower bound.
 
-    Softmax is expanded in power series (``rank_by_series``). It is for networks with skip
-    connections or several heads, for which no block decides.
+    Softmax is expanded in power series (``rank_by_series``). The network has skip connections or
+    several heads, so that no block decides.
     """
     random = Random(RANK_POINT_SEED)
     parameters = [random.randrange(1, LARGE_PRIME) for _ in range(network.parameter_count)]
@@ -509,14 +515,14 @@ def rank_by_series(
     for doubling in range(MAX_ORDER_DOUBLINGS):
         orders = int(first_orders * 2**doubling)
         numbers = PowerSeries(prime=LARGE_PRIME, length=orders, multiplicities=multiplicities)
-        rows = gradients_at(
+        endless = gradients_at(
             weights_over(numbers),
             network,
             numbers,
             tokens=len(multiplicities),
             draw=random_residues(),
         )
-        rank = growing_rank(rows, length=orders, upper=upper)
+        rank = growing_rank(endless, length=orders, upper=upper)
         if rank == upper:
             break
     return RankOfOrders(rank, orders)
@@ -568,6 +574,7 @@ def growing_rank(
         if is_power_of_two:
             rank_of_half = rank
             rank = rank_mod(rows, prime)
+            # twice as many gradients have no larger rank, or no larger rank is possible
             if rank in (rank_of_half, upper):
                 break
     return rank

@@ -10,6 +10,8 @@ For t ≥ d_0, and for a single layer and t ≥ 2, the coordinates are the coeff
 Otherwise they are coefficients of the first token of the output, ``f_k_…`` with the exponents of
 X_11, X_12, …, X_nt: as many as are linearly independent for all P. (The other tokens have the same
 coefficients, up to the order of the tokens.)
+
+A ``Polynomial`` in the parameters is the dictionary of its coefficients by exponents.
 """
 
 from __future__ import annotations
@@ -60,8 +62,8 @@ EntryMonomial = tuple[int, int, Exponents]
 def expanded(network: NetworkSizes) -> PolynomialMap:
     """Return the map from the parameters to the coordinates that the module describes.
 
-    They are the coefficients ``c_k_i_…`` of P, if the function determines P, otherwise those of the
-    first token of the output, ``f_k_…``; each is a polynomial in the parameters.
+    They are the coefficients ``c_k_i_…`` of P, if the function is known to determine P, otherwise
+    those of the first token of the output, ``f_k_…``; each is a polynomial in the parameters.
 
     Raises
     ------
@@ -93,8 +95,8 @@ def _determines_P(network: NetworkSizes) -> bool:
 
     This is False where it is not known.
     """
-    # Over an algebraically closed field; in characteristic 2 it is true of a dense set of them,
-    # which suffices.
+    # Over an algebraically closed field; in characteristic 2 this is true of a dense set of
+    # symmetric matrices, which suffices.
     any_symmetric_matrix_is_XXt = network.t >= network.widths[0]
     # For a linear P the output of the first token x_1 has the summand P(x_2 x_2ᵀ) x_1, in which all
     # coefficients of P occur.
@@ -175,7 +177,8 @@ def _symmetric_coefficients(network: NetworkSizes) -> dict[EntryMonomial, Polyno
     P: dict[EntryMonomial, Polynomial] = {}
     for k, row in enumerate(_matrix_P(network).rows, 1):
         for i, entry in enumerate(row, 1):
-            # exponents of the entries of S, then of the parameters
+            # Exponents of the entries of S, then of the parameters. They and the coefficients are
+            # integers of FLINT, which become integers of Python.
             for exponents, c in entry.to_dict().items():
                 in_S = tuple(map(int, exponents[:entry_count]))
                 in_parameters = tuple(map(int, exponents[entry_count:]))
@@ -309,6 +312,7 @@ class WordSum(Counter[str]):
         return cls([chr(number)])
 
     def __mul__(self, other: WordSum) -> WordSum:
+        """Return the sum of all products of a word of this sum with a word of the other."""
         product = WordSum()
         for first, count in self.items():
             for second, times in other.items():

@@ -110,7 +110,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         return STATEMENTS
 
     def figures(self) -> tuple[Figure, ...]:
-        """Figure 3 of the paper."""
+        """Return the only figure about these networks, Figure 3 of the paper."""
         # needs SymPy, which is slow to import
         from m2bridge.families.deep_attention.figure import FIGURE
 
@@ -121,7 +121,8 @@ class DeepAttentionNetworks(Family[DeepAttention]):
 
         It is called once for each combination of the other options. ``values`` has the values of
         all options. That of ``a`` is a tuple with the ranks of each layer, ((1, 2, 3), (2,)) for
-        ``1..3,2``; or with one entry, the ranks for every layer.
+        ``1..3,2``; or with one entry, the ranks for every layer. InvalidCaseError, when the first
+        network is asked for, if there are more than MAX_RANGE_VALUES combinations.
         """
         widths = values.pop("widths")
         ranks_of_layers = values.pop("a")
@@ -141,7 +142,7 @@ class DeepAttentionNetworks(Family[DeepAttention]):
         ``key`` is the key of a statement. For ``closed`` the program is about a limit of networks;
         for ``3.7`` and ``fibre`` it finds the dimension and the degree of the fibre over a random
         function. The result is ``None`` for other statements, and for networks for which a checker
-        does not recompute this: no program is known for them, or none that ends.
+        does not recompute this, so that they have no certificate on it.
         """
         from m2bridge.families.deep_attention.fibres import fibre_script, limit_script
         from m2bridge.families.deep_attention.observation import can_be_certified

@@ -210,13 +210,13 @@ def _draws() -> Iterator[int]:
 
 
 def _matrix(rows: Sequence[Sequence[object]]) -> str:
-    """Return a matrix over the program's ring ``unknowns`` in Macaulay2."""
+    """Return a matrix with these rows as Macaulay2 code, over the program's ring ``unknowns``."""
     listed_rows = _list(_list(map(str, row)) for row in rows)
     return f"matrix(unknowns, {listed_rows})"
 
 
 def _list(items: Iterable[str]) -> str:
-    """Return a list in Macaulay2."""
+    """Return a list of Macaulay2 of the items, which are Macaulay2 code: {1, 2}."""
     return "{" + ", ".join(items) + "}"
 
 
@@ -282,5 +282,8 @@ def limit_outside(network: NetworkSizes) -> dict[str, bool]:
 
 
 def limit_script(network: NetworkSizes) -> Script:
-    """Return the Macaulay2 program for a limit of functions that is not a function."""
+    """Return the Macaulay2 program whose answers are the truth values LIMIT_OUTSIDE, by name.
+
+    They are about one function, whatever the network is: only the title is that of the network.
+    """
     return render("not_closed", values={"title": network.title})

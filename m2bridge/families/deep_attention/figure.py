@@ -14,7 +14,14 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from m2bridge.errors import InvalidCaseError, TimeLimitError
-from m2bridge.families.base import CaseOption, Figure, integer, positive_integer, ranges
+from m2bridge.families.base import (
+    CaseOption,
+    Figure,
+    integer,
+    positive_integer,
+    positive_integers,
+    ranges,
+)
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.limits import limited
 from m2bridge.maps.dimension import Dimension, dimension
@@ -42,7 +49,7 @@ class FigurePoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Figure3(PictureResult):
-    """Dimensions against the width.
+    """The dimensions of networks of lightning and of softmax attention, for some widths δ.
 
     Parameters
     ----------
@@ -70,10 +77,13 @@ class Figure3(PictureResult):
         return True
 
     def to_json(self) -> dict[str, Any]:
-        """Return all dimensions, with both bounds and the result of each method."""
+        """Return all dimensions for ``json.dumps``, with both bounds and the result of each method.
+
+        ``unfinished`` is ``None`` if no limit was reached.
+        """
         points = []
         for delta, lightning, softmax in self.points:
-            both = {"lightning": _dimension(lightning), "softmax": _dimension(softmax)}
+            both = {"lightning": _dimension_json(lightning), "softmax": _dimension_json(softmax)}
             points.append({"delta": delta, **both})
         return {
             "figure": 3,
@@ -148,8 +158,8 @@ def figure_3(
     deltas : iterable of int
         Each δ is the width of all layers of two networks.
     timeout : float or None
-        A limit in seconds. The points that were computed before it are returned, and
-        :attr:`Figure3.unfinished` says so.
+        A limit in seconds, ``None`` for none. The points that were computed before it are returned,
+        and :attr:`Figure3.unfinished` says so.
 
     Raises
     ------
@@ -158,13 +168,15 @@ def figure_3(
     TimeLimitError
         If the limit is reached before there is a point.
     """
-    widths = tuple(deltas)
+    widths = positive_integers("delta", deltas)
     if not 1 <= len(widths) <= MAX_FIGURE_POINTS:
         raise InvalidCaseError(
             "delta", f"must be from 1 to {MAX_FIGURE_POINTS} widths, not {len(widths)}"
         )
+    # integers of NumPy and SymPy become integers of Python, for JSON
+    layers, t, a = map(positive_integer, ("layers", "t", "a"), (layers, t, a))
     # l layers have l + 1 widths
-    width_count = positive_integer("layers", layers) + 1
+    width_count = layers + 1
     points: list[FigurePoint] = []
     unfinished = ""
     with limited(timeout) as timer:
@@ -217,7 +229,7 @@ FIGURE = Figure(
 )
 
 
-def _dimension(result: Dimension) -> dict[str, Any]:
+def _dimension_json(result: Dimension) -> dict[str, Any]:
     """Return those fields of ``result.to_json()`` that the JSON of the figure has."""
     fields = result.to_json()
     names = ("dimension", "status", "upper_bound", "lower_bound", "expected", "methods")

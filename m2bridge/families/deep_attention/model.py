@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from m2bridge.maps.chain import Row
 
 
-# It needs SymPy, which is slow to import.
 class DeepAttention(NetworkSizes):
     """The model X ↦ φ_l(… φ_1(X)) with layers φ_k(Y) = Σ_h V_h Y σ(Yᵀ K_hᵀ Q_h Y), plus Y with skip
     connections.
@@ -81,9 +80,10 @@ class DeepAttention(NetworkSizes):
     def parametrization(self) -> PolynomialMap:
         """Return the map from the parameters to coefficients that determine the function.
 
-        The functions are P(XXᵀ)X with a matrix P of polynomials. If the function determines P, the
-        coefficients are those of the entries of P, ``c_k_i_…``; otherwise those of the first token
-        of the output, ``f_k_…``. The names end with the exponents of the monomial.
+        The functions are P(XXᵀ)X with a matrix P of polynomials. If the function is known to
+        determine P, as for t ≥ d_0 and for one layer of several tokens, the coefficients are those
+        of the entries of P, ``c_k_i_…``; otherwise those of the first token of the output,
+        ``f_k_…``. The names end with the exponents of the monomial.
 
         Raises
         ------
@@ -124,7 +124,9 @@ class DeepAttention(NetworkSizes):
         return lightning_bounds(self, characteristic)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the dimension by each formula of ``statements`` that applies, and the paper's."""
+        """Return the dimension by each statement that applies to the network; for one head and no
+        skip connections also by the paper's formula where it does not apply, with the reason.
+        """
         return expectations(self)
 
     def statements(self) -> tuple[Statement, ...]:
@@ -164,7 +166,7 @@ class DeepAttention(NetworkSizes):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return gradients of lightning attention by the parameters, modulo the prime.
+        """Return gradients of lightning attention with respect to its parameters, modulo ``prime``.
 
         ``inputs`` and ``covectors`` have one length. The i-th gradient is that of ⟨G, output(X)⟩ at
         ``parameters``, for the i-th input X and the i-th covector G on the output; ⟨ , ⟩ is the sum
@@ -187,7 +189,7 @@ class DeepAttention(NetworkSizes):
         for x, g in zip(inputs, covectors, strict=True):
             X = self._tokens(x, numbers)
             G = self._tokens(g, numbers)
-            # the gradient by all matrices A and V, from which that by the parameters follows
+            # the gradient with respect to all A and V, which gives that for the parameters
             by_matrices = gradient(network, X, G, numbers=numbers, skip=self.skip)
             by_parameters = weights.flattened(by_matrices)
             # FLINT's residues become integers, since callers do not use FLINT.
@@ -202,7 +204,8 @@ class DeepAttention(NetworkSizes):
         Raises
         ------
         InvalidCaseError
-            For softmax, whose values are not integers.
+            For softmax, whose values are not integers; if X, or the number of parameters, has
+            another size.
         """
         # Exponentials of integers other than 0 are transcendental.
         if self.softmax:
@@ -210,6 +213,9 @@ class DeepAttention(NetworkSizes):
                 "normalization",
                 "the values of softmax attention are in general not rational numbers",
             )
+        inputs = self.widths[0]
+        if len(X) != inputs or any(len(row) != self.t for row in X):
+            raise InvalidCaseError("X", f"must be a matrix of {inputs} rows and {self.t} columns")
         # integers, which are not reduced or normalized
         numbers = NumberSystem()
         network = NetworkWeights.read(self, parameters, numbers).network()

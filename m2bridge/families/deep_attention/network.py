@@ -2,8 +2,9 @@
 
 The number systems are integers, residues, balls, power series and words (in ``expansion``). Their
 matrices have ``*``, ``+`` and ``transpose()``; the system constructs them and has the normalization
-σ of the scores. Derivatives are computed by backpropagation. Nothing here says
-the meaning of ranks: ``bounds`` does.
+σ of the scores. Derivatives are computed by backpropagation. Nothing here says the meaning of
+ranks: ``bounds`` does. In all functions ``numbers`` is the number system of the matrices, and
+``draw`` returns the next random number.
 
 A layer maps its tokens Y, the columns of a matrix, to Σ_h V_h Y σ(Z_h), a sum over its heads h with
 the *scores* Z_h = YᵀA_hY, plus Y with a skip connection. The *attention matrix* A = KᵀQ and the
@@ -127,7 +128,7 @@ class SeriesMatrix:
 
     @property
     def rows(self) -> list[list[Any]]:
-        """The rows of power series, as polynomials of FLINT."""
+        """The rows of the matrix; an entry is a power series, as a polynomial of FLINT."""
         tables = [coefficient.table() for coefficient in self.coefficients]
         rows_of_series = []
         # ``row_by_order`` has one row of each coefficient matrix, order by order, and ``series``
@@ -140,6 +141,7 @@ class SeriesMatrix:
         return rows_of_series
 
     def __add__(self, other: SeriesMatrix) -> SeriesMatrix:
+        """Return the sum of two matrices of one size, with one prime and one length."""
         # of either summand coefficients may be missing, which are 0
         total = list(self.coefficients)
         for order, coefficient in enumerate(other.coefficients):
@@ -150,6 +152,7 @@ class SeriesMatrix:
         return replace(self, coefficients=total)
 
     def __mul__(self, other: SeriesMatrix) -> SeriesMatrix:
+        """Return the product of two matrices, modulo h^length."""
         left, right = self.coefficients, other.coefficients
         product = []
         # the product of polynomials has so many coefficients, cut off because h^length is 0
@@ -242,9 +245,8 @@ class PowerSeries(NumberSystem):
     Tokens are kept divided by ε, so the scores are h times what the matrices say; all scores have
     constant term 0, so their exponentials are power series, whose denominators are factorials of
     numbers below ``length``, and which are integrated up to that order; so ``length`` must be less
-    than p. The constant term of a column's total
-    is t, which p must not divide.
-    The j-th token stands for w_j equal ones, w = ``multiplicities``; t is their sum.
+    than p. The j-th token stands for w_j equal ones, w = ``multiplicities``, whose sum is t. A
+    column of exponentials has a sum with the constant term t, so that p must not divide t.
     """
 
     prime: int
@@ -383,10 +385,11 @@ class NetworkWeights:
         return tuple(tuple(map(matrices, layer)) for layer in self.layers)
 
     def flattened(self, gradient: Sequence[LayerMatrices]) -> list[Any]:
-        """Return the gradient by the parameters, given the gradient by all A and OV (V without O).
+        """Return the gradient with respect to the parameters, given the gradient with respect to
+        all A and OV (V without O).
 
-        The result is a list of entries in the order of :meth:`read`; the entries by O stand before
-        those by V.
+        The result is a list of entries in the order of :meth:`read`; those for O stand before those
+        for V.
         """
         entries: list[Any] = []
         for layer in self.by_matrices(gradient):
@@ -396,12 +399,12 @@ class NetworkWeights:
         return entries
 
     def by_matrices(self, gradient: Sequence[LayerMatrices]) -> list[list[dict[str, MatrixLike]]]:
-        """Return the gradient by the matrices of :attr:`layers`, in the same form.
+        """Return the gradient with respect to the matrices of :attr:`layers`, in the same form.
 
-        So entry [k][h] has the derivatives by the matrices of head h of layer k, by their letters.
-        ``gradient`` is that by all A and W = OV (W = V without O). Write dZ for the matrix of the
-        derivatives by the entries of Z. The chain rule for A = KᵀQ and W = OV gives dK = Q dAᵀ,
-        dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
+        So entry [k][h] has the derivatives with respect to the matrices of head h of layer k, under
+        their letters. ``gradient`` is that with respect to all A and W = OV (W = V without O).
+        Write dZ for the matrix of the derivatives with respect to the entries of Z. For A = KᵀQ and
+        W = OV the chain rule gives dK = Q dAᵀ, dQ = K dA, dO = dW Vᵀ and dV = Oᵀ dW.
         """
         layers = []
         for layer, covectors in zip(self.layers, gradient, strict=True):
@@ -423,7 +426,9 @@ class NetworkWeights:
 
 @dataclass(frozen=True, slots=True)
 class HeadMatrices:
-    """The attention matrix A and the value matrix V of a head; or a covector on them."""
+    """The attention matrix A and the value matrix V of a head; or a covector on each of the two,
+    such as the gradient with respect to A and that with respect to V.
+    """
 
     A: MatrixLike
     V: MatrixLike
@@ -483,9 +488,9 @@ def gradient(
 ) -> list[LayerMatrices]:
     """Return the gradient of ⟨G, output(X)⟩ with respect to all A and V, layer 1 first.
 
-    It has the form of the network: the matrices of a head are replaced by the gradient by them. It
-    is found by backpropagation, from the last layer to the first; after the step of a layer, G is
-    the covector on the tokens that enter this layer.
+    It has the form of the network: the matrices of a head are replaced by the gradient with respect
+    to them. It is found by backpropagation, from the last layer to the first; after the step of a
+    layer, G is the covector on the tokens that enter this layer.
     """
     entering = _all_tokens(network, X, numbers, skip).entering
     layers: list[LayerMatrices] = []
@@ -506,7 +511,7 @@ def gradient(
 def gradients_at(
     point: NetworkWeights, shape: NetworkSizes, numbers: NumberSystem, tokens: int, draw: Draw
 ) -> Iterator[list[Any]]:
-    """Yield gradients of ⟨G, output(X)⟩ by the parameters at ``point``, without end.
+    """Yield gradients of ⟨G, output(X)⟩ with respect to the parameters at ``point``, without end.
 
     Each has random inputs X with ``tokens`` columns, and a random covector G on their images; it is
     a list in the order of :meth:`NetworkWeights.flattened`.

@@ -100,8 +100,8 @@ def observe(network: NetworkSizes, observable: str, *, certified: bool = False) 
 
     Raises
     ------
-    MethodUnavailableError
-        If it cannot be computed for this network.
+    MethodUnavailableError, TooLargeError
+        If the observable cannot be computed for this network.
     """
     return OBSERVERS[observable](Computation(network, certified))
 
@@ -210,20 +210,20 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
     random = Random(RANDOM_WEIGHTS_SEED)
     rank_sum = upper_bound = 0
     for d, _, a in network.layer_sizes:
-        # with d rows KᵀQ is any d × d matrix, so more change nothing
-        a = min(a, d)
-        _check_entries(2 * a * d, d * d)
+        # K and Q have alpha rows: with d of them KᵀQ is any d × d matrix, so more change nothing
+        alpha = min(a, d)
+        _check_entries(2 * alpha * d, d * d)
         # The matrix of the differential has a row for each entry of K and then of Q, and a column
         # for each entry of A = KᵀQ; all of them row by row.
-        K = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
-        Q = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(a)]
-        rows = [[0] * (d * d) for _ in range(2 * a * d)]
-        for e, i, j in check_deadline_in(product(range(a), range(d), range(d))):
+        K = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(alpha)]
+        Q = [[random.randrange(LARGE_PRIME) for _ in range(d)] for _ in range(alpha)]
+        rows = [[0] * (d * d) for _ in range(2 * alpha * d)]
+        for e, i, j in check_deadline_in(product(range(alpha), range(d), range(d))):
             # dK_ei and dQ_ej change A_ij = Σ_e K_ei Q_ej.
             rows[e * d + i][i * d + j] = Q[e][j]
-            rows[a * d + e * d + j][i * d + j] = K[e][i]
+            rows[alpha * d + e * d + j][i * d + j] = K[e][i]
         rank_sum += network.heads * rank_mod(rows, LARGE_PRIME)
-        upper_bound += network.heads * matrices_of_rank(d, a)
+        upper_bound += network.heads * matrices_of_rank(d, alpha)
     method = f"rank of the differential of (K, Q) ↦ KᵀQ modulo {LARGE_PRIME}"
     return _value_of_rank(rank_sum, upper_bound, method)
 
@@ -231,8 +231,8 @@ def _attention_matrices(network: NetworkSizes) -> ComputedValue:
 def _virtual_weights(network: NetworkSizes) -> ComputedValue:
     """Compute the dimension of the virtual weights.
 
-    It is the rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), whose rows are
-    derivatives along the parameters. It is at most the dimension of the variety of flags and
+    It is the rank of the differential of (A, V) or (K, Q, V) ↦ (A'_1, …, A'_l, M), which has a row
+    of derivatives for each parameter. The rank is at most the dimension of the variety of flags and
     matrices that contains all virtual weights; see
     :func:`~m2bridge.families.deep_attention.shape.virtual_dimension`.
     """
@@ -295,8 +295,8 @@ def _unseen_weights(computation: Computation) -> ComputedValue:
     """Compute the dimension of generic fibres of the map from all A and V to the functions.
 
     It is the dimension of the variety of all A and V, where the d_{k−1} × d_{k−1} matrix A of each
-    head has rank at most a_k, less the dimension of the functions. Where the latter is only bounded
-    from below, the result is an upper bound. The method is that of the dimension of the functions.
+    head has rank at most a_k, less the dimension of the functions. Where the functions have only a
+    lower bound, the result is an upper bound. The method is that of the dimension of the functions.
     """
     network = computation.network
     functions = computation.dimension
@@ -354,7 +354,9 @@ def _fibre_numbers(computation: Computation) -> dict[str, int]:
     fibre = computation.fibre
     virtual_fibre = _virtual_fibre_dimension(computation)
     least_dimension = virtual_fibre.exact_value
-    virtual_weights_are_E = virtual_fibre.numbers["virtual_weights"] == network.virtual_entries
+    # the dimension of the virtual weights, or a lower bound for it: equality decides either way
+    weights_dimension = virtual_fibre.numbers["virtual_weights"]
+    virtual_weights_are_E = weights_dimension == network.virtual_entries
     if least_dimension is not None:
         too_small = fibre.dimension < least_dimension
         if too_small or (virtual_weights_are_E and fibre.dimension != least_dimension):

@@ -57,7 +57,7 @@ class ComputedValue:
 
     @property
     def proved(self) -> bool:
-        """Whether the exact value is proved; false if only bounds are."""
+        """Whether an exact value is known, which is then proved: bounds are proved, and agree."""
         return self.exact_value is not None
 
     def to_json(self) -> dict[str, Any]:
@@ -122,7 +122,10 @@ class ObservedNetwork(Observed):
         return f"{words}: {finding.known} ({finding.method})"
 
     def numbers(self) -> dict[str, int]:
-        """Return the ranks and bounds behind all values, by their names; of one name the last."""
+        """Return the integers from which values follow, such as ranks, by their names.
+
+        If several observables have a number of one name, it is that of the last.
+        """
         numbers: dict[str, Any] = {}
         for finding in self.findings.values():
             numbers |= finding.numbers
@@ -130,7 +133,7 @@ class ObservedNetwork(Observed):
         return {name: number for name, number in numbers.items() if type(number) is int}
 
     def evidence(self) -> dict[str, Any]:
-        """Return the numbers behind each observable, for a certificate."""
+        """Return for a certificate the numbers from which each value follows, by observable."""
         return {name: {**self.findings[name].numbers} for name in sorted(self.findings)}
 
     def facts(self) -> list[tuple[str, str | None]]:

@@ -10,14 +10,15 @@ Notation: l layers, widths d_0, …, d_l, and t tokens, the columns of the input
 tokens Y to Σ_h V_h Y σ(YᵀA_hY), a sum over its heads h, plus Y with a skip connection; σ is the
 identity (lightning attention) or the softmax of each column. r_k and α_k are the generic ranks of
 M_k and A'_k. A *block* is a network with at most two inputs and one output: its layers have 2 × 2
-attention matrices where r_k > 1 and 1 × 1 ones behind, and the product of its value matrices is a
-row m.
+attention matrices where r_k > 1 and 1 × 1 ones after them, and the product of its value matrices is
+a row m.
 """
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from m2bridge.algebra.determinantal import (
@@ -83,6 +84,10 @@ class NetworkSizes(DifferentiableModel):
         skip: bool = False,
         normalization: str = "none",
     ) -> None:
+        """Check and store the numbers; one ``a`` is that of all layers.
+
+        InvalidCaseError, with the name of the argument, if they name no network.
+        """
         checked_widths = positive_integers("widths", widths)
         width_count = len(checked_widths)
         if not 2 <= width_count <= MAX_NETWORK_LAYERS + 1:
@@ -163,7 +168,7 @@ class NetworkSizes(DifferentiableModel):
         return title
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case."""
+        """Return the arguments of the network by their names, for ``json.dumps``."""
         return {
             "widths": list(self.widths),
             "a": list(self.a),
@@ -233,12 +238,12 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def input_count(self) -> int:
-        """d_0·t, the entries of X row by row."""
+        """The number d_0·t of inputs: they are the entries of X, row by row."""
         return self.widths[0] * self.t
 
     @property
     def output_count(self) -> int:
-        """d_l·t, the entries of the last tokens row by row."""
+        """The number d_l·t of outputs: they are the entries of the last tokens, row by row."""
         return self.widths[-1] * self.t
 
     @property
@@ -269,12 +274,13 @@ class NetworkSizes(DifferentiableModel):
 
     @property
     def whole_layers(self) -> int:
-        """How many layers of lightning attention, from the first on, see all of their A'_k.
+        """The number of layers of lightning attention, from the first on, on whose whole A'_k the
+        function depends, and not on its symmetric part alone.
 
         These are the layers up to the first one with α_k = 1, or all if there is none. A layer with
         A'_k = k qᵀ makes all tokens multiples of one vector, a column times the row qᵀY. As a
-        skew-symmetric form vanishes on parallel tokens, later layers see only the symmetric part of
-        A'_k. For one token no layer sees more than the symmetric part, and the number is 0.
+        skew-symmetric form vanishes on parallel tokens, later layers depend only on the symmetric
+        part of A'_k. For one token that is so of all layers, and the number is 0.
         """
         if self.t == 1:
             return 0
@@ -322,10 +328,12 @@ class NetworkSizes(DifferentiableModel):
 
         With one head and without skip connections it is the dimension of the fibres over the
         virtual weights, plus in lightning attention that of the torus of scalings of A against V,
-        one for each layer (Eq. 13). Otherwise it is
-        the dimension of a group which acts freely, the product of these groups: GL(a_k) on K and Q
-        of each head; GL(d_i) between layers i and i + 1, without skip connections; and the
-        multiplicative group on A and V of each head, in lightning attention.
+        one for each layer (Eq. 13). Otherwise it is the dimension of a group that acts freely on
+        generic parameters and keeps the function, the product of these groups:
+
+        * GL(a_k) on K and Q of each head for a_k < d_{k−1};
+        * GL(d_i) between layers i and i + 1, without skip connections (:func:`base_changes`);
+        * in lightning attention the multiplicative group on A and V of each head.
         """
         scalings = 0 if self.softmax else self.layers * self.heads
         if self.is_plain:
@@ -340,7 +348,8 @@ def _ranks_of_layers(a: int | Iterable[int], layers: int) -> tuple[int, ...]:
 
     InvalidCaseError if these are not positive integers, or of another number.
     """
-    ranks = positive_integers("a", [a] if isinstance(a, int) else a)
+    # one integer, also of SymPy or NumPy
+    ranks = positive_integers("a", [a] if isinstance(a, Integral) else a)
     if len(ranks) == 1:
         ranks *= layers
     if len(ranks) != layers:
@@ -393,10 +402,10 @@ def determined_dimension(network: NetworkSizes) -> int:
     """Return the dimension of the functions of a plain network, if the kernel of its block's
     differential is only of dimension ``kernel_dimension`` (theorem-block); else an upper bound.
 
-    It is the dimension of the virtual weights less what functions do not see of them. Functions of
-    lightning attention depend only on the symmetric parts of A'_k after the layer with the first
-    α_k = 1 (after layer ``whole_layers``), and are kept by one scaling for each layer. Softmax
-    functions of t ≥ 2 tokens see all of the virtual weights.
+    It is the dimension of what functions determine of the virtual weights. Functions of lightning
+    attention depend only on the symmetric parts of A'_k after the layer with the first α_k = 1
+    (after layer ``whole_layers``), and are kept by one scaling for each layer. Softmax functions of
+    t ≥ 2 tokens determine all of the virtual weights.
     """
     if network.softmax:
         return virtual_dimension(network)

@@ -70,6 +70,7 @@ class All:
     hypotheses: tuple[str, ...]
 
     def __call__(self, network: NetworkSizes) -> str:
+        """Return the first hypothesis that fails, in words; empty if all hold."""
         return next(iter(self.failing(network)), "")
 
     def failing(self, network: NetworkSizes) -> list[str]:
@@ -134,7 +135,7 @@ def attention_matrices(network: NetworkSizes) -> int:
 def fibre_dimension(network: NetworkSizes) -> int:
     """Predict the dimension of the fibres among all matrices, up to scalings.
 
-    After the first ``whole_layers`` layers the function sees only the quadratic form of each
+    After the first ``whole_layers`` layers the function depends on the quadratic form alone of each
     attention matrix, so that a skew-symmetric d_0 × d_0 matrix is free for each of the other layers
     (proposition-fibres in docs/deep-attention.md).
     """
@@ -198,11 +199,11 @@ def fibre_degree(network: NetworkSizes) -> int:
     # how many linear factors m can be exchanged with
     factors = 0
     if network.whole_layers == network.layers:
-        # all of A_l is seen: m can be exchanged with k if A_l = k qᵀ has rank one
+        # the function depends on all of A_l: m can be exchanged with k if A_l = k qᵀ has rank one
         if alpha == 1:
             factors = 1
     else:
-        # only the form is seen: it has two linear factors if its rank is two, else none
+        # it depends on the form alone, which has two linear factors if its rank is two, else none
         rank_of_form = min(2 * alpha, network.entering_ranks[-1])
         if rank_of_form == 2:
             factors = 2
@@ -329,8 +330,10 @@ def expectations(network: NetworkSizes) -> tuple[Expectation, ...]:
 
 
 def _expectation(statement: Stated, network: NetworkSizes) -> Expectation:
-    """Return the dimension of a network by a statement about it, ``None`` if its formula has no
-    meaning, with the hypothesis that fails, or an empty text.
+    """Return what a statement about the dimension says of a network.
+
+    The value is ``None`` if the formula has no meaning for the network; ``fails`` is the first
+    hypothesis that fails, or empty.
     """
     predicted = statement.predict(network)
     assert predicted is None or isinstance(predicted, int)

@@ -58,7 +58,8 @@ def _all_bounds(network: NetworkSizes) -> Iterator[Bounds]:
     yield from _bounds_of_certificates(network)
     functions_are_linear = network.softmax and network.t == 1
     # bound_by_bases is about several layers, several heads, no skip connections
-    if not (network.is_plain or network.skip or functions_are_linear or network.layers == 1):
+    several_heads_without_skip = network.heads > 1 and not network.skip
+    if network.layers > 1 and several_heads_without_skip and not functions_are_linear:
         yield bound_by_bases(network)
 
 
@@ -84,12 +85,12 @@ def _bounds_of_certificates(network: NetworkSizes) -> Iterator[Bounds]:
 
 
 def virtual_bound(network: NetworkSizes) -> Bounds:
-    """Return the upper bound by what functions see of virtual weights, with its reason in words.
+    """Return the upper bound: the dimension of what functions determine of the virtual weights.
 
     The network has one head and no skip connections, and t ≥ 2 for softmax. Virtual weights are
     A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1}⋯V_1, and M = V_l⋯V_1.
     """
-    # after it only the symmetric parts of the A'_k matter
+    # after this layer only the symmetric parts of the A'_k matter
     last_whole_layer = network.whole_layers
     reason = "the virtual weights"
     if not network.softmax:
@@ -121,9 +122,9 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
     """
     # the generic ranks of the value matrices
     betas = [min(d, after) for d, after, _ in network.layer_sizes]
-    reduced_network, _ = without_unused_width(_with_heads_that_differ(network), betas)
+    reduced_network, _ = without_unused_width(_with_widths_at_most_cubes(network), betas)
     bases = 0
-    # behind the last layer there is no hidden space
+    # after the last layer there is no hidden space
     for d, hidden, _ in list(reduced_network.layer_sizes)[:-1]:
         if hidden <= _dimension_of_general_outputs(reduced_network, d):
             bases += hidden**2
@@ -135,8 +136,9 @@ def bound_by_bases(network: NetworkSizes) -> Bounds:
     return Bounds.at_most(bound.value, reason)
 
 
-def _with_heads_that_differ(network: NetworkSizes) -> NetworkSizes:
-    """Return the network with hidden widths d_i ≤ d_{i−1}³ in lightning attention.
+def _with_widths_at_most_cubes(network: NetworkSizes) -> NetworkSizes:
+    """Return the network with each hidden width d_i reduced to at most d_{i−1}³, for lightning
+    attention; for softmax the network itself.
 
     It has the same functions: all outputs of a layer from width d lie in a space of dimension
     d · d², since they depend on V_h and A_h by Σ_h V_h ⊗ A_h alone.
@@ -150,12 +152,13 @@ def _with_heads_that_differ(network: NetworkSizes) -> NetworkSizes:
 
 
 def _dimension_of_general_outputs(network: NetworkSizes, d: int) -> int:
-    """Return m such that the outputs of a general layer from width d span at least m dimensions.
+    """Return m such that the outputs of a general layer from width d span their space if its
+    dimension is at most m.
 
-    If the layer has fewer outputs than m, its outputs span the whole space. For lightning attention
-    m = hd with h = min(H, d) heads; the proof takes as A_h matrices with one entry, on the
-    diagonal. For softmax m = Hd, the number of columns of all V_h: the bounds for softmax count the
-    matrices A_h and V_h, on which changes of base act freely if these columns span the space.
+    For lightning attention m = hd with h = min(H, d) heads; the proof takes as A_h matrices with
+    one entry, on the diagonal. For softmax the columns of all V_h, m = Hd of them, stand for the
+    outputs: the bounds for softmax count the matrices A_h and V_h, on which changes of base act
+    freely if these columns span the space.
     """
     different_heads = network.heads if network.softmax else min(network.heads, d)
     return different_heads * d
@@ -321,10 +324,10 @@ def without_unused_width(
     The functions are those with value matrices of rank at most β_k in layer k, where ``betas`` are
     β_1, …, β_l. A hidden width is reduced to what heads can fill and read (lemma-unused-width in
     docs/weights-mathematics.md): outputs of H heads with values of rank β lie in a space of
-    dimension Hβ, and each of the H heads of the next layer sees of it 2α + β linear forms, those in
-    the rows and columns of A, and in the rows of V. The widths of a network with skip connections
-    stay, as the tokens themselves pass there. The new β_k are at most the new widths before and
-    after layer k.
+    dimension Hβ, and each of the H heads of the next layer depends on 2α + β linear forms of it,
+    those in the rows and columns of A, and in the rows of V. The widths of a network with skip
+    connections stay, as the tokens themselves pass there. The new β_k are at most the new widths
+    before and after layer k.
     """
     ranks = list(betas)
     if network.skip or network.layers == 1:
@@ -356,12 +359,16 @@ def act_freely(network: NetworkSizes, betas: Sequence[int]) -> bool:
 def are_separate(network: NetworkSizes, betas: Sequence[int]) -> bool:
     """Return whether :func:`bound_by_ranks` is the dimension in characteristic 0, by Theorem H.
 
-    These are the hypotheses of Theorem H in docs/deep-attention.md, t ≥ 2 and one of three cases:
-    softmax with skip connections; softmax with one hidden width, which is at most d_0, d_l and all
-    Hβ_k; one layer of lightning attention with several heads and enough inputs. ``betas`` are
-    β_1, …, β_l, the ranks of the value matrices. False says that nothing is known.
+    ``betas`` are β_1, …, β_l, the ranks of the value matrices. The theorem, in
+    docs/deep-attention.md, is about t ≥ 2 tokens and one of these cases:
+
+    * softmax with skip connections;
+    * softmax with at most one hidden width, which is at most d_0, d_l and all Hβ_k;
+    * one layer of lightning attention with several heads and enough inputs.
+
+    False says that nothing is known.
     """
-    # All columns are equal for one token, so heads cannot be separated.
+    # the theorem is about several tokens: the outputs at one token do not separate heads
     if network.t == 1:
         return False
     heads = network.heads

@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import comb, inf
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 from m2bridge.errors import InvalidCaseError, MethodUnavailableError
@@ -26,6 +27,7 @@ from m2bridge.families.polynomial_network.bounds import (
     bounds_by_few_inputs_or_outputs,
 )
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
+from m2bridge.limits import check_deadline_in
 from m2bridge.maps.model import Expectation
 from m2bridge.results.known import Bounds
 
@@ -110,21 +112,22 @@ def checked_activation(values: object) -> tuple[int, ...]:
 
 
 def _integer_coefficients(values: object) -> list[int]:
-    """Return values as a list of integers of at most MAX_ABSOLUTE_COEFFICIENT.
-
-    InvalidCaseError if they are no such list, or not in an order.
+    """Return values as a list of integers whose absolute values are at most
+    MAX_ABSOLUTE_COEFFICIENT; InvalidCaseError if they are others, no list, or not in an order.
     """
     # A mapping from exponents would yield its keys, and a set has no order.
     if isinstance(values, bytes | Mapping | Set) or not isinstance(values, Iterable):
         message = "must be a polynomial in x, or the list of its coefficients a_0, a_1, …"
         raise InvalidCaseError("activation", f"{message}, not {values!r:.60}")
-    coefficients = list(values)
-    for value in coefficients:
-        if not isinstance(value, int) or isinstance(value, bool):
+    coefficients = []
+    for value in values:
+        if not isinstance(value, Integral) or isinstance(value, bool):
             raise InvalidCaseError("activation", f"has a coefficient {value!r:.60}: use integers")
-        if abs(value) > MAX_ABSOLUTE_COEFFICIENT:
+        coefficient = int(value)  # integers of SymPy and NumPy too
+        if abs(coefficient) > MAX_ABSOLUTE_COEFFICIENT:
             message = f"has a coefficient above {MAX_ABSOLUTE_COEFFICIENT}"
             raise InvalidCaseError("activation", message)
+        coefficients.append(coefficient)
     return coefficients
 
 
@@ -223,7 +226,7 @@ class ActivatedNetwork(PolynomialNetwork):
         return text if first_sign == "+" else f"-{text}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case."""
+        """Return the arguments of the network by their names, with the degree of the activation."""
         return {**PolynomialNetwork.to_json(self), "activation": list(self.activation)}
 
     @property
@@ -247,11 +250,13 @@ class ActivatedNetwork(PolynomialNetwork):
         return 0
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return the least bound of docs/polynomial_networks.md that holds for this activation."""
+        """Return one bound for the dimension: the least of docs/polynomial_networks.md that holds
+        for this activation and this ``characteristic`` of the field of the weights.
+        """
         return (activation_bound(self.widths, self.activation, characteristic),)
 
     def expectations(self) -> tuple[Expectation, ...]:
-        """Return the number of weights, or of coefficients if that is smaller, as the dimension."""
+        """Return the expected dimension: the number of weights, or of coefficients if smaller."""
         weights = self.parameter_count
         degrees = possible_degrees(len(self.widths) - 1, self.activation)
         # Where there are more coefficients than weights, they are not counted to the end: the
@@ -272,7 +277,7 @@ class ActivatedNetwork(PolynomialNetwork):
         """Return the values and the slopes of σ at the entries of z modulo a prime.
 
         By Horner's rule the value v at an entry x becomes v x + a for each coefficient a, from that
-        of the largest power on. So the slope s, the derivative of v by x, becomes s x + v.
+        of the largest power on. So the slope s = dv/dx becomes s x + v.
         """
         values, slopes = [0] * len(z), [0] * len(z)
         for coefficient in reversed(self.activation):
@@ -288,6 +293,8 @@ class ActivatedNetwork(PolynomialNetwork):
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
         """Return the dimension, by exact ranks and upper bounds, without Macaulay2.
+
+        It is the only observable, so that ``observables`` are not read.
 
         Raises
         ------
@@ -315,30 +322,51 @@ def possible_degrees(layers: int, activation: Sequence[int]) -> frozenset[int] |
     """Return the degrees of monomials that can occur in the outputs.
 
     ``None`` if the largest of them is above MAX_LISTED_DEGREE. ``activation`` has the coefficients
-    a_0, a_1, …. The degrees behind an activation are the sums of e degrees in front of it, for each
+    a_0, a_1, …. The degrees after an activation are the sums of e degrees before it, for each
     exponent e that occurs in the activation.
     """
     largest = (len(activation) - 1) ** (layers - 1)
     if largest > MAX_LISTED_DEGREE:
         return None
     exponents = [exponent for exponent, coefficient in enumerate(activation) if coefficient]
-    degrees = frozenset((1,))
+    return _degrees_after_layers(layers, tuple(exponents))
+
+
+# The parts of a network with equally many layers have the same degrees.
+@lru_cache(maxsize=16)
+def _degrees_after_layers(layers: int, exponents: tuple[int, ...]) -> frozenset[int]:
+    """Return the degrees of monomials in the outputs, for the exponents of the activation.
+
+    A set of degrees is kept as an integer whose bit e is 1 if e is in the set: all degrees of the
+    set, each plus b, are this integer shifted by b.
+    """
+    bits = 1 << 1  # the degree 1
     for _ in range(layers - 1):
-        degrees_after: frozenset[int] = frozenset()
+        degrees = _set_bits(bits)
+        bits_after = 0
         # all sums of as many degrees as ``exponent`` says; the sum of none is 0
-        sums = frozenset((0,))
-        for exponent in range(max(exponents) + 1):
+        sums = 1 << 0
+        for exponent in check_deadline_in(range(max(exponents) + 1)):
             if exponent in exponents:
-                degrees_after |= sums
-            sums = frozenset(a + b for a in sums for b in degrees)
-        degrees = degrees_after
-    return degrees
+                bits_after |= sums
+            longer_sums = 0
+            for degree in degrees:
+                longer_sums |= sums << degree
+            sums = longer_sums
+        bits = bits_after
+    return frozenset(_set_bits(bits))
+
+
+def _set_bits(bits: int) -> list[int]:
+    """Return the places, from 0, of the digits 1 of a number in base 2."""
+    return [place for place, digit in enumerate(reversed(f"{bits:b}")) if digit == "1"]
 
 
 def _coordinate_count(widths: Sequence[int], degrees: Iterable[int], most: float = inf) -> int:
     """Return the number of coefficients of all outputs at the monomials of these degrees.
 
-    If there are more than ``most``, the result is some number above ``most`` and at most theirs.
+    If there are more than ``most``, the result is only some number above ``most``, perhaps smaller
+    than theirs.
     """
     inputs, outputs = widths[0], widths[-1]
     count = 0
@@ -370,7 +398,7 @@ def activation_bound(widths: Widths, activation: Sequence[int], characteristic: 
     def least(part: Widths) -> Bounds:
         """Return the least bound for a network with the widths ``part``.
 
-        They are some consecutive ones of the widths, of which the first or last may be reduced.
+        These are consecutive widths of the network, of which the first or last may be reduced.
         """
         by_counts = _bounds_by_counts(part, activation)
         by_parts = _bounds_by_parts(part, least)
@@ -389,7 +417,8 @@ def _value(bound: Bounds) -> int:
 def _bounds_by_counts(widths: Widths, activation: Sequence[int]) -> Iterator[Bounds]:
     """Yield the number of weights, and the number of coefficients of all degrees that can occur.
 
-    The latter is left out if it is above the former, or the largest degree above MAX_LISTED_DEGREE.
+    The number of coefficients is left out if it is above the number of weights, or if the largest
+    degree is above MAX_LISTED_DEGREE.
     """
     weights = sum(before * after for before, after in pairwise(widths))
     yield Bounds.at_most(weights, "the number of weights")

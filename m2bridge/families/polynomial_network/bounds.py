@@ -111,7 +111,7 @@ def best_bound(widths: Widths, degree: int, characteristic: int = 0) -> Bounds:
     def least(part: Widths) -> Bounds:
         """Return the least bound for a network with the widths ``part``.
 
-        They are some consecutive ones of the widths, of which the first or last may be reduced.
+        These are consecutive widths of the network, of which the first or last may be reduced.
         """
         direct_bounds = _direct_bounds(part, degree, characteristic)
         recursive_bounds = _bounds_by_parts(part, least)

@@ -156,8 +156,8 @@ def _bounds(widths: Widths, degree: int, least_bound: Callable[[Widths], int]) -
 def _has_equation(widths: Widths, degree: int) -> bool:
     """Whether bound 7, 8 or 9 applies: whether the functions are known to satisfy an equation.
 
-    All of them need one hidden layer: then outputs are linear combinations of d_1 powers L_j^r of
-    linear forms. With an equation the dimension is less than the number of coordinates.
+    All three bounds need one hidden layer: then outputs are linear combinations of d_1 powers L_j^r
+    of linear forms. With an equation the dimension is less than the number of coordinates.
     """
     if len(widths) != 3:
         return False
@@ -191,10 +191,10 @@ def _has_equation(widths: Widths, degree: int) -> bool:
 def lower_bound(widths: Widths, degree: int, count: int) -> int:
     """A lower bound of the dimension: the rank modulo the prime of a matrix at random weights.
 
-    Each of its ``count`` rows is the derivative of ⟨g, φ(x)⟩ by all weights, for an input x and a
-    covector g of its own: a combination of rows of the Jacobian matrix of the coordinates of φ. So
-    the rank is at most that of the Jacobian matrix, whatever the random numbers are; with x and g
-    different in each row it is hardly ever less.
+    Each of its ``count`` rows is the derivative of ⟨g, φ(x)⟩ with respect to all weights, for an
+    input x and a covector g of its own: a combination of rows of the Jacobian matrix of the
+    coordinates of φ. So the rank is at most that of the Jacobian matrix, whatever the random
+    numbers are; with x and g different in each row it is hardly ever less.
     """
     columns = _weight_count(widths)
     if count * columns > MAX_JACOBIAN_ENTRIES:
@@ -212,19 +212,19 @@ def _random_vector(length: int, random: Random) -> Entries:
 
 
 def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Entries:
-    """The derivative of ⟨g, φ(x)⟩ by all weights, modulo PRIME, for random x and g.
+    """The derivative of ⟨g, φ(x)⟩ with respect to all weights, modulo PRIME, for random x and g.
 
     ``matrices`` are the W_i, each as its rows; ``degree`` is r. The result is a list of numbers:
-    the derivatives by the entries of the last matrix row by row, then by those of the one before.
-    Layer i maps its inputs y to z = W_i y, and z^r are the inputs of the next layer, with the
-    derivatives r z^(r−1), the *slopes*. If the derivative by W_i y is the covector g, that by W_i
-    is g yᵀ and that by y is W_iᵀ g.
+    the derivatives with respect to the entries of the last matrix row by row, then those for the
+    matrix before it, and so on. Layer i maps its inputs y to z = W_i y, and z^r are the inputs of
+    the next layer, with the derivatives r z^(r−1), the *slopes*. If the derivative with respect to
+    z is the covector g, it is g yᵀ with respect to W_i, and W_iᵀ g with respect to y.
     """
     x = _random_vector(len(matrices[0][0]), random)
     inputs, slopes = _inputs_and_slopes(matrices, degree, x)
     g = _random_vector(len(matrices[-1]), random)
     gradient: Entries = []
-    # before the step i, g is the covector by the outputs W y of the layer with index i
+    # before step i, g is the derivative with respect to the outputs W y of the layer with index i
     for i in reversed(range(len(matrices))):
         # g yᵀ, row by row
         for entry in g:
@@ -240,7 +240,7 @@ def _gradient(matrices: list[list[Entries]], degree: int, random: Random) -> Ent
 def _inputs_and_slopes(
     matrices: list[list[Entries]], degree: int, x: Entries
 ) -> tuple[list[Entries], list[Entries]]:
-    """The inputs y of each layer, x of the first, and the slopes behind each layer but the last.
+    """The inputs y of each layer, x of the first, and the slopes after each layer but the last.
 
     The slopes are the derivatives r z^(r−1) of the powers z^r, entry by entry, for z = W y.
     """

@@ -116,7 +116,7 @@ class PolynomialNetwork(DifferentiableModel):
         return f"polynomial neural network of {shape}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the numbers of the case."""
+        """Return the arguments of the network by their names, for ``json.dumps``."""
         return {"widths": list(self.widths), "degree": self.degree}
 
     @property
@@ -205,7 +205,10 @@ class PolynomialNetwork(DifferentiableModel):
         return gauge_dimension(self.widths, self.degree)
 
     def upper_bounds(self, characteristic: int) -> tuple[Bounds, ...]:
-        """Return the least of the bounds of docs/polynomial_networks.md."""
+        """Return one bound for the dimension, the least of those of docs/polynomial_networks.md.
+
+        ``characteristic`` is that of the field of the weights: one bound needs that it is 0.
+        """
         return (best_bound(self.widths, self.degree, characteristic),)
 
     def parametrization(self) -> PolynomialMap:
@@ -243,12 +246,13 @@ class PolynomialNetwork(DifferentiableModel):
     def pullbacks(
         self, parameters: Row, inputs: Sequence[Row], covectors: Sequence[Row], prime: int
     ) -> list[list[int]]:
-        """Return the gradient by all weights of ⟨g, φ(x)⟩ for each input x and its covector g.
+        """Return the gradient with respect to all weights of ⟨g, φ(x)⟩ for each input x and its
+        covector g.
 
         It is modulo the prime, W_1 first, each matrix row by row. With y_0 = x, z_i = W_i y_{i−1}
-        and y_i = z_i^r, entry by entry, let g_i be the derivative of ⟨g, z_l⟩ by z_i, so that
-        g_l = g. Then the derivative by W_i is g_i y_{i−1}ᵀ, and g_{i−1} is the product, entry by
-        entry, of the slopes r z_{i−1}^(r−1) and W_iᵀ g_i.
+        and y_i = z_i^r, entry by entry, let g_i be the derivative of ⟨g, z_l⟩ with respect to z_i;
+        it is g for i = l. Then the derivative with respect to W_i is g_i y_{i−1}ᵀ, and g_{i−1} is
+        the product, entry by entry, of the slopes r z_{i−1}^(r−1) and W_iᵀ g_i.
         """
         gradients = []
         for x, g in zip(inputs, covectors, strict=True):
@@ -301,11 +305,15 @@ class PolynomialNetwork(DifferentiableModel):
         return True
 
     def statements(self) -> tuple[Statement, ...]:
-        """The expected dimension, in two forms."""
+        """Return the statements on the expected dimension: for any widths, and for equal widths."""
         return STATEMENTS
 
     def observe(self, observables: Collection[str], *, certified: bool = False) -> ObservedRank:
-        """The dimension, by exact ranks and upper bounds, without Macaulay2."""
+        """Return the dimension, by exact ranks and upper bounds, without Macaulay2.
+
+        It is the only observable, so that ``observables`` are not read; a certificate has the same
+        values.
+        """
         from m2bridge.maps.jacobian_rank import observe_rank  # imports FLINT
 
         return observe_rank(self)
@@ -357,7 +365,7 @@ def _layer_map(network: PolynomialNetwork, k: int, inputs: tuple[str, ...]) -> P
     """Return layer k, from 1, as a polynomial map in the variables ``inputs`` and its weights.
 
     It is W_k σ(z) for the inputs z, and W_1 x for the first layer: the activation σ belongs to the
-    layer behind it, so that layers compose to the network.
+    layer after it, so that layers compose to the network.
     """
     from m2bridge.algebra.field import QQ  # imports SymPy
     from m2bridge.algebra.polynomial_map import PolynomialMap
@@ -406,6 +414,7 @@ class Hypotheses:
     names: tuple[str, ...]
 
     def __call__(self, network: PolynomialNetwork) -> str:
+        """Return the first hypothesis that fails, in words; empty if all hold."""
         holds = {
             "power": network.has_power_activation,
             "nonlinear": network.degree >= 2,

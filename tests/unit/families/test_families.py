@@ -19,6 +19,8 @@ from m2bridge.errors import InvalidCaseError, MethodUnavailableError
 from m2bridge.families import registry
 from m2bridge.families.attention.model import SingleLayerAttention
 from m2bridge.families.base import Family, integer, integers
+from m2bridge.families.deep_attention.model import DeepAttention
+from m2bridge.families.polynomial_network.activation import ActivatedNetwork
 from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
 from m2bridge.families.registry import families, family, family_names
@@ -322,6 +324,9 @@ def test_integers_of_libraries_are_sizes(two: Any) -> None:
     model = SingleLayerAttention(two, 1)
     assert (model.key, type(model.d)) == ("d2-dout1-a2-t2", int)
     assert PolynomialNetwork([two, 1]).key == "2-1-r2"
+    assert DeepAttention([two, 2], a=two).key == "2-2-a2-t2"
+    activated = ActivatedNetwork([1, 1, 1], [two - 2, two, two])
+    assert (activated.key, set(map(type, activated.activation))) == ("1-1-1-p0_2_2", {int})
     for number in (2.0, sympy.Rational(3, 2), True):
         with pytest.raises(InvalidCaseError, match="'d' must be an integer"):
             SingleLayerAttention(number, 1)

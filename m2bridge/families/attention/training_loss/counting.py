@@ -83,7 +83,10 @@ class Counts:
 
 
 def random_primes(seed: str) -> Iterator[int]:
-    """Yield different primes between 2^14 and 2^15, always the same for one seed, without end."""
+    """Yield different primes between 2^14 and 2^15, always the same for one seed.
+
+    There are 1612; callers take a few of them.
+    """
     random = Random(f"primes {seed}")
     primes_so_far = set()
     while True:
@@ -94,7 +97,9 @@ def random_primes(seed: str) -> Iterator[int]:
 
 
 def count_on_two_primes(loss: Loss, seed: str) -> Counts:
-    """The number of critical points, on which two primes agree; ``seed`` determines the primes.
+    """The number of critical points, on which two primes agree, with these primes.
+
+    ``seed`` determines the primes that are tried. TimeLimitError or MemoryLimitError at a limit.
 
     Raises
     ------
@@ -120,7 +125,8 @@ def count_on_two_primes(loss: Loss, seed: str) -> Counts:
 def count_modulo(prime: int, loss: Loss) -> Count:
     """The number of critical points modulo one prime, from equations for V alone where that pays.
 
-    Else it is counted in a chart of all weights. Raises TimeLimitError at the limit on time.
+    Where it does not pay, or A cannot be eliminated, they are counted in a chart of all weights.
+    Raises TimeLimitError at the limit on time.
     """
     check()
     if pays_to_eliminate(loss):
@@ -131,15 +137,15 @@ def count_modulo(prime: int, loss: Loss) -> Count:
 
 
 def _chart_for(prime: int, loss: Loss) -> WeightChart:
-    """A random chart, always the same for one prime and the same sizes."""
+    """A chart with random numbers from 1 to prime − 1, the same for equal primes and sizes."""
     return random_chart(loss.shape, prime - 1, Random(f"chart {prime}"))
 
 
 def count_eliminated(prime: int, loss: Loss) -> Count | None:
     """The number of critical points modulo one prime, from equations for V alone, for a ≥ d.
 
-    These are about a rational function of V, the loss at the A that is critical for V. ``None``
-    where :func:`.eliminated_system` does not find it, or it is constant.
+    They are the critical points of F(V), which but for constants is the loss at the A that is
+    critical for V. ``None`` where :func:`.eliminated_system` does not find F, or F is constant.
     """
     system = eliminated_system(loss, prime, Random(f"eliminated {prime}"))
     if system is None:
@@ -169,7 +175,7 @@ def _count_by_orbit(answer: Answer) -> Count:
     """
     dimension, number = answer.integers("critical")
     dense_dimension, dense_number = answer.integers("dense")
-    if dense_dimension > 0:
+    if dense_dimension > 0:  # then also all points together come in families
         return Count(dense=None, elsewhere=None)
     elsewhere = None if dimension > 0 else number - dense_number
     return Count(dense=dense_number, elsewhere=elsewhere)
@@ -197,9 +203,10 @@ def script_for_two_primes(loss: Loss, seed: str) -> Script:
 
 
 def _script_for(prime: int, loss: Loss, *, suffix: str) -> Script:
-    """The program that counts critical points modulo one prime, from V alone where that pays.
+    """The program of :func:`count_modulo`, which counts critical points modulo one prime.
 
-    Else it counts in a chart of all weights. ``suffix`` ends the names of its answers.
+    It has equations for V alone where that pays and A can be eliminated, else those in a chart of
+    all weights. ``suffix`` ends the names of its answers.
     """
     if pays_to_eliminate(loss):
         # the same random numbers as in count_eliminated, so the same system
@@ -273,7 +280,7 @@ def conditions_text(
 
 
 def matrix_text(matrix: Entries, written: Callable[[PolyElement], str]) -> str:
-    """The rows of a matrix of polynomials, as Macaulay2 reads them.
+    """The rows of a matrix of polynomials, as Macaulay2 reads them: {{x, y}, {0, 1}}.
 
     ``written`` gives the text of a polynomial.
     """

@@ -2,10 +2,10 @@
 
 The loss of a function c is ½ cᵀGc − bᵀc + constant. Its part that depends on A, as a column of
 entries, is ½ Aᵀ M(V) A − w(V)ᵀ A, with M(V) = C(V)ᵀ G C(V) and w(V) = C(V)ᵀ b, where C(V) A is the
-function of A and V. Over the reals M(V) is positive definite for V ≠ 0, as f(A, V) = 0 only for A =
-0 or V = 0. So A = M⁻¹w, and what is left to make critical is F(V) = wᵀ M⁻¹ w, a rational function
-of degree zero, F = N/D. Modulo a prime F has values, and N and D of the least degree are
-interpolated from them.
+function of A and V. Over the reals M(V) is positive definite for V ≠ 0, as the function of A and V
+is zero only if A or V is. So A = M⁻¹w, and what is left to make critical is F(V) = wᵀ M⁻¹ w, a
+rational function of degree zero, F = N/D. Modulo a prime (``reduced``, a :class:`_Reduced`) F has
+values, and N and D of the least degree are interpolated from them.
 
 Over the complex numbers points with D = 0 are left out. At the others A is the matrix of forms
 D·M⁻¹w up to a factor, if these are forms: they are interpolated as well. A function is in the dense
@@ -71,7 +71,7 @@ def pays_to_eliminate(loss: Loss) -> bool:
     For a < d the entries of A are not free, so that the loss is not quadratic in them.
     """
     shape = loss.shape
-    all_of_A = shape.alpha == shape.d
+    all_of_A = shape.alpha == shape.d  # exactly if a ≥ d
     unknowns = shape.d * (shape.d + shape.d_out) - 1  # A and V in a chart
     return all_of_A and shape.d_out == 1 and unknowns >= LEAST_UNKNOWNS
 
@@ -95,7 +95,10 @@ class _Reduced:
     """
 
     def __init__(self, loss: Loss, prime: int) -> None:
-        """Take G and b modulo the prime, both times the least common denominator."""
+        """Take G and b modulo the prime, both times their least common denominator.
+
+        So F is multiplied by this number, which changes no critical point.
+        """
         self.shape, self.prime = loss.shape, prime
         self.count = loss.shape.independent_count
         numbers = without_denominators([*loss.gram.entries(), *loss.linear.entries()])
@@ -341,7 +344,7 @@ def _forms_through(
 
 
 def _first_rows(matrix: flint.nmod_mat, number: int) -> flint.nmod_mat:
-    """The matrix of the first rows of a matrix."""
+    """The matrix of the first rows of a matrix, ``number`` of them."""
     columns = matrix.ncols()
     entries = matrix.entries()[: number * columns]
     return flint.nmod_mat(number, columns, entries, matrix.modulus())
@@ -371,7 +374,7 @@ def _minors_with_row(minors: _MinorsByColumns, row: list[flint.nmod_mpoly]) -> _
         for column, entry in enumerate(row):
             if column in columns:
                 continue
-            # the sign is that of moving the new column behind those after it
+            # the sign is that of moving the new column after all that follow it
             later_columns = sum(other > column for other in columns)
             term = minor * entry
             if later_columns % 2:
@@ -399,8 +402,8 @@ def _values_of(monomials: list[MonomialDegrees], V: list[int], prime: int) -> li
 class _ChartOfV:
     """The chart where a random linear form is 1: x_0 = 1 − Σ r_j x_j.
 
-    The x_j are the entries of V. Forms in them become polynomials over ZZ in the ring of the chart,
-    whose unknowns are x_1, x_2, … and z, the inverse of D.
+    The x_j are the entries of V, which has one row. Forms in them become polynomials over ZZ in the
+    ring of the chart, whose unknowns are x_1, x_2, … (named ``v_1_2``, …) and z, the inverse of D.
     """
 
     def __init__(self, context: flint.nmod_mpoly_ctx, first: flint.nmod_mpoly) -> None:
@@ -444,8 +447,9 @@ def _equations(N: flint.nmod_mpoly, D: flint.nmod_mpoly, chart: _ChartOfV) -> li
         g = g.gcd(D.derivative(j))
     equations = []
     for j in range(variables):
-        derivative = (D * N.derivative(j) - N * D.derivative(j)) / g
-        equations.append(chart.restrict(derivative))
+        # the numerator of ∂_j(N/D), divided by g
+        numerator = (D * N.derivative(j) - N * D.derivative(j)) / g
+        equations.append(chart.restrict(numerator))
     z = chart.ring.gens[-1]
     equations.append(z * chart.restrict(D / g) - 1)
     return [equation for equation in equations if equation != 0]

@@ -70,9 +70,10 @@ class ChartWeights:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCondition:
-    """A matrix with a rank: the largest, at functions of the dense orbit; or one to compare with.
+    """A matrix of polynomials, and a number with which its rank at a point is compared.
 
-    Where the matrices of :func:`dense_orbit` all have their ranks the function is in this orbit.
+    In those of :func:`dense_orbit` the number is the largest rank that the matrix has: where all
+    these matrices have their largest ranks the function is in the dense orbit.
     """
 
     name: str
@@ -82,6 +83,7 @@ class RankCondition:
 
 def is_scaled_in_A(shape: LayerSizes) -> bool:
     """Whether the linear form that is 1 in a chart is one in A, and not in V: for a, d' ≥ d."""
+    # α = d exactly if a ≥ d
     return shape.alpha == shape.d and shape.d_out >= shape.d
 
 
@@ -229,6 +231,7 @@ def _function_of_weights(shape: LayerSizes, weights: ChartWeights) -> list[PolyE
     They are polynomials in the coordinates of the chart.
     """
     A, V = weights.A, weights.V
+    # ``coordinate`` takes A and V as functions, from the indices of an entry to the entry
     return [
         coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]) for index in indices(shape)
     ]
@@ -268,7 +271,7 @@ def dense_orbit(shape: LayerSizes, weights: ChartWeights) -> tuple[RankCondition
         conditions.append(RankCondition(name="A", matrix=weights.A, rank=dense.r))
         return tuple(conditions)
     conditions.append(RankCondition(name="A", matrix=weights.Q, rank=dense.r))
-    spanning = [*weights.K, *weights.V]
+    spanning = [*weights.K, *weights.V]  # the rank of this matrix is the dimension ``span``
     conditions.append(RankCondition(name="A and V", matrix=spanning, rank=dense.span))
     return tuple(conditions)
 
@@ -279,7 +282,7 @@ def transpose(matrix: Entries) -> Entries:
 
 
 def multiply(left: Entries, right: Sequence[Sequence[Any]]) -> Entries:
-    """The product of two matrices, which have a row and a column at least."""
+    """The product of two matrices of polynomials or numbers, with a row and a column at least."""
     columns = list(zip(*right, strict=True))
     rows = []
     for row in left:

@@ -26,9 +26,9 @@ def interval_of_ends(low: Fraction, high: Fraction) -> flint.arb:
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The rational number of the smallest denominator in an interval, by continued fractions.
+    """The rational number of the smallest denominator from ``low`` to ``high``, which is no less.
 
-    Of integers it is the one nearest to zero.
+    It is found by continued fractions. Of integers it is the one nearest to zero.
 
     Examples
     --------
@@ -87,12 +87,11 @@ def _entry_farthest_from_zero(rows: Sequence[Sequence[flint.arb]]) -> tuple[int,
 
 
 def negative_eigenvalues(matrix: flint.arb_mat) -> int | None:
-    """The number of negative eigenvalues of a symmetric matrix of intervals.
+    """The number of negative eigenvalues of a symmetric matrix M of intervals.
 
-    ``None`` if it is not shown that there is no eigenvalue zero. With approximate eigenvectors as
-    the columns of P, PᵀMP is nearly diagonal. If :func:`_negative_of_dominant` finds that none of
-    its eigenvalues is zero, then P is invertible, and M has as many negative eigenvalues
-    (Sylvester).
+    ``None`` if the eigenvalue zero is not excluded. With approximate eigenvectors as the columns of
+    P, PᵀMP is nearly diagonal. If :func:`_negative_of_dominant` finds that none of the eigenvalues
+    of PᵀMP is zero, then P is invertible, and M has as many negative eigenvalues (Sylvester).
     """
     size = matrix.nrows()
     if size == 0:

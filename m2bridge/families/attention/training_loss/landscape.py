@@ -62,9 +62,9 @@ class LossAtPoint:
         The reduced coordinates c of the function.
     loss : number
     gradient : column
-        The derivatives by the coordinates of the chart.
+        The derivatives with respect to the coordinates of the chart.
     hessian : matrix
-        The second derivatives by these.
+        The second derivatives with respect to these coordinates.
     """
 
     matrices: dict[str, Any]
@@ -79,14 +79,14 @@ class FunctionRanks(NamedTuple):
 
     A: int
     V: int
-    span: int
+    span_dimension: int
 
     @property
     def orbit(self) -> Orbit | None:
         """The orbit of a function with these ranks; ``None`` if the function is zero."""
         if self.A == 0 or self.V == 0:
             return None
-        dimension_of_intersection = self.A + self.V - self.span
+        dimension_of_intersection = self.A + self.V - self.span_dimension
         return Orbit(self.A, self.V, dimension_of_intersection)
 
 
@@ -97,13 +97,16 @@ class RealPoint:
     Parameters
     ----------
     kind : {"minimum", "saddle", "maximum", "undecided"}
-        By the signature of the Hessian modulo the rescaling, and for a < d modulo GL(a); undecided
-        where the Hessian is not shown to be invertible, unless the point is rational and it has
-        both signs (a saddle), or the loss is 0 (a minimum).
+        By the signature of the Hessian in the chart, so modulo rescaling, and for a < d modulo
+        GL(a). Where the Hessian is not shown to be invertible the kind is undecided, with two
+        exceptions at rational points: a saddle, if the Hessian has eigenvalues of both signs, and a
+        minimum, if the loss is 0.
     index : int or None
-        The number of negative eigenvalues of that Hessian; ``None`` where it is not decided.
+        The number of negative eigenvalues of that Hessian, at a rational point also of a Hessian
+        that is not invertible; ``None`` where it is not decided.
     loss : pair of float
-        The loss lies between them; at a point that is not proved, as far as it is approximated.
+        A lower and an upper bound for the loss; at a point that is not proved, for the losses in
+        the whole box that should contain it.
     least_ranks : FunctionRanks
         Lower bounds for ranks, which are proved: zero at a point that is not proved.
     ranks : FunctionRanks or None
@@ -181,16 +184,16 @@ class QuadraticFunction(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """The gradient and the Hessian of a function by some coordinates, a column and a matrix."""
+    """The gradient, a column, and the Hessian of a function with respect to some coordinates."""
 
     gradient: Any
     hessian: Any
 
     def along(self, slopes: Any) -> Derivatives:
-        """The derivatives by new coordinates, of which the former ones are affine-linear functions.
+        """The derivatives with respect to new coordinates, of which the former ones are
+        affine-linear functions.
 
-        The matrix ``slopes`` has the derivatives of the former coordinates, in rows, by the new
-        ones, in columns.
+        The matrix ``slopes`` has a row for each former coordinate and a column for each new one.
         """
         transposed = slopes.transpose()
         return Derivatives(transposed * self.gradient, transposed * self.hessian * slopes)
@@ -219,7 +222,7 @@ class Landscape:
         entries = [entry for block in blocks for row in block for entry in row]
         slopes = []
         for entry in entries:
-            # a derivative is a number, the leading coefficient of a constant polynomial, or 0
+            # a derivative is an integer, the leading coefficient of a constant polynomial, or 0
             slopes += [int(entry.diff(x).LC) for x in weights.ring.gens]
         self.slopes = flint.fmpz_mat(len(entries), weights.ring.ngens, slopes)
 
@@ -272,10 +275,10 @@ class Landscape:
     def _derivatives_by_A_and_V(
         self, loss: QuadraticFunction, A: Any, V: Any, function: Any
     ) -> Derivatives:
-        """Gradient and Hessian of the loss by the entries of A, then those of V, row by row.
+        """Gradient and Hessian of ``loss`` by all entries of A, and then of V, row by row.
 
         ``function`` is the column c of the function of A and V. With the error E = Gc − b and the
-        derivative J of c by these entries the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c.
+        derivative J of c, a matrix, the gradient is JᵀE, and the Hessian JᵀGJ + Σ E ∂²c.
         """
         error = loss.gradient(function)
         J = _join_columns(self._derivatives_along_A(V), self._derivatives_along_V(A))
@@ -314,8 +317,9 @@ class Landscape:
     def _add_second_derivatives(self, hessian: Any, error: Any) -> None:
         """Add the sum of error · ∂²c over all coordinates c to a Hessian matrix, in place.
 
-        ``error`` is a column with an entry for each c. Second derivatives are by two entries of A
-        and V: c_{k,i,{p,q}} has the products A_pi V_kq and A_qi V_kp, or A_pi V_kp alone for p = q.
+        ``error`` is a column with an entry for each c. A second derivative of c is not 0 only with
+        respect to an entry of A and one of V whose product occurs in c: c_{k,i,{p,q}} has the
+        products A_pi V_kq and A_qi V_kp, or A_pi V_kp alone for p = q.
         """
         d = self.shape.d
         for number, (k, i, p, q) in enumerate(indices(self.shape)):
@@ -326,12 +330,13 @@ class Landscape:
                 hessian[of_V, of_A] += error[number, 0]
 
     def _derivatives_by_factors(self, K: Any, Q: Any, by_A_and_V: Derivatives) -> Derivatives:
-        """Gradient and Hessian of the loss by the entries of K, Q and V, where A = KᵀQ.
+        """Gradient and Hessian of the loss by all entries of K, Q and V, where A = KᵀQ.
 
-        ``by_A_and_V`` are those by the entries of A and V. By the chain rule the Hessian is that
-        for an affine-linear A, plus the sum over the entries of A of their second derivatives times
-        the derivative by them. As A_pi = Σ_e K_ep Q_ei, its second derivatives are 1 by K_ep and
-        Q_ei, and else 0. The entries K_ep have the numbers e d + p, and Q_ei a d + e d + i.
+        ``by_A_and_V`` are those with respect to the entries of A and V. By the chain rule the
+        Hessian is that for an affine-linear A, plus for each A_pi its second derivatives times the
+        derivative of the loss with respect to A_pi. As A_pi = Σ_e K_ep Q_ei, its second derivatives
+        are 1 for the pairs (K_ep, Q_ei), and else 0. In the rows of the result K_ep has the number
+        e d + p, and Q_ei the number a d + e d + i.
         """
         d, alpha = self.shape.d, self.shape.alpha
         gradient, hessian = by_A_and_V.along(self._slopes_of_product(K, Q))
@@ -344,10 +349,10 @@ class Landscape:
         return Derivatives(gradient, hessian)
 
     def _slopes_of_product(self, K: Any, Q: Any) -> Any:
-        """The matrix of the derivatives of the entries of A = KᵀQ and V, in rows, by those of K, Q
-        and V, in columns; entries of all matrices are numbered row by row.
+        """The matrix of derivatives with a row for each entry of A = KᵀQ and V, and a column for
+        each entry of K, Q and V; entries of all matrices are numbered row by row.
 
-        By K_ep the derivative of A_pi is Q_ei, and by Q_ei it is K_ep.
+        The derivative of A_pi with respect to K_ep is Q_ei, and with respect to Q_ei it is K_ep.
         """
         d, alpha, d_out = self.shape.d, self.shape.alpha, self.shape.d_out
         entries_of_K_and_Q = 2 * alpha * d
@@ -448,7 +453,7 @@ class Landscape:
 
     def _dense_ranks(self) -> FunctionRanks:
         """The ranks of functions in the dense orbit."""
-        dense = generic_orbit(self.shape)
+        dense = generic_orbit(self.shape)  # r, s and span are the ranks of A and V, and of both
         return FunctionRanks(dense.r, dense.s, dense.span)
 
     def _proved_box(self, sides: Sequence[CoordinateSide]) -> list[flint.arb] | None:

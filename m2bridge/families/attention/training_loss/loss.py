@@ -183,7 +183,7 @@ def function_of(shape: LayerSizes, A: RationalRows, V: RationalRows) -> tuple[Fr
     """The coordinates c of the function of weights A and V, in the order of ``indices``."""
 
     def value(index: Index) -> Fraction:
-        """The coordinate c_{k,i,{p,q}}."""
+        """The coordinate c_{k,i,{p,q}}, for which ``coordinate`` asks for entries of A and V."""
         return Fraction(coordinate(index, lambda p, i: A[p][i], lambda k, q: V[k][q]))
 
     return tuple(map(value, indices(shape)))

@@ -76,7 +76,8 @@ class Isolation:
     weights : ChartWeights
         A chart that contains all critical points.
     conditions : tuple of RankCondition
-        Points where the ranks are smaller are left out: they come in families.
+        Points where one of the ranks is smaller are left out, as they come in families or were not
+        counted; empty if no points are left out.
     msolve : bool
         Whether the program msolve is used.
     program : Path or None
@@ -149,7 +150,7 @@ class Isolation:
         only_dense_orbit = len(self.conditions) > 0  # ``conditions`` leave out all other points
         if only_dense_orbit or all(point.ranks is not None for point in points):
             return tuple(points)
-        # a list over points for each of A, V and span
+        # a list over points for each of the three ranks
         bounds_by_field = [self._upper_rank_bounds(name, points) for name in FunctionRanks._fields]
         # for each point a FunctionRanks, from the first entries of the three lists, the second, …
         upper_bounds = list(map(FunctionRanks, *bounds_by_field))
@@ -165,11 +166,11 @@ class Isolation:
     def _upper_rank_bounds(self, name: str, points: Sequence[RealPoint]) -> list[int]:
         """For each real point an upper bound for one of its ranks, the field ``name``.
 
-        ``points`` are all real critical points. The bound is the smaller of the numbers of rows and
-        columns of the matrix that has this rank, or a smaller ρ, for this reason. The candidates
-        are the points whose rank is not proved to be larger than ρ; the points of rank at most ρ
-        are among them. If Macaulay2 counts as many real critical points of rank at most ρ as there
-        are candidates, all candidates have this rank at most.
+        ``points`` are all real critical points. The bound is the full rank, the smaller of the
+        numbers of rows and columns of the matrix, unless a smaller ρ is found as follows. The
+        candidates for ρ are the points whose rank is not proved to be larger than ρ; the points of
+        rank at most ρ are among them. If Macaulay2 counts as many real critical points of rank at
+        most ρ as there are candidates, then all candidates have at most the rank ρ.
         """
         matrix = self._matrix_of_rank(name)
         full_rank = min(len(matrix), len(matrix[0]))
@@ -190,12 +191,11 @@ class Isolation:
         return upper_bounds
 
     def _matrix_of_rank(self, name: str) -> Entries:
-        """The matrix, in the coordinates of the chart, whose rank is "A", "V" or "span".
-
-        ``name`` is this field of :class:`.FunctionRanks`.
+        """The matrix of polynomials, in the coordinates of the chart, whose rank at a point is the
+        field ``name`` of :class:`.FunctionRanks`: "A", "V" or "span_dimension".
         """
         weights = self.weights
-        if name == "span":
+        if name == "span_dimension":
             # the columns of A and the rows of V, both as rows
             return [*transpose(weights.A), *weights.V]
         if name == "V":
@@ -243,8 +243,8 @@ class Isolation:
 def _check_can_be_listed(count: Count, *, msolve: bool) -> None:
     """Raise MethodUnavailableError if real critical points cannot be listed.
 
-    That is so if those of the dense orbit come in families, and if there are too many complex
-    points, where the program msolve is not there.
+    There are two reasons: those of the dense orbit come in families; or there are too many complex
+    points, and the program msolve, which could isolate the real ones, is not there.
     """
     if count.dense is None:
         raise MethodUnavailableError(
@@ -338,7 +338,7 @@ def _points_by_eigenvalues(answer: Answer, landscape: Landscape, unknowns: int) 
     Raises
     ------
     MethodUnavailableError
-        If they are not all found: where points are not simple.
+        If they are not all found, as where points are not simple.
     """
     matrices = []
     for rows in answer.lists("multiplication")[:unknowns]:

@@ -12,7 +12,7 @@ hypotheses say of all networks what they say of small ones ("All sizes at once" 
 
 *Notation* (that of docs/deep-attention.md). A network has widths d_0, …, d_l with n = d_0, ranks
 a_1, …, a_l and t tokens. A *block* is a network with at most two inputs and one output: matrices
-C_k in the first layers, and C_k = c_k m mᵀ in those behind a hidden width one; its *kernel* is that
+C_k in the first layers, and C_k = c_k m mᵀ in those after a hidden width one; its *kernel* is that
 of its differential. Lightning attention maps the tokens Y, the columns of a matrix, to YYᵀAY, and
 q(x) = xᵀAx. M, A'_k and Q are those of the normal form φ(X) = M Q X. In the sums, a layer has a
 matrix of rank x on a space of dimension u around one of dimension s, in K^n; r is the largest
@@ -208,7 +208,7 @@ def sums_agree() -> bool:
 
     Both sides are polynomials, which are equal for all sizes if they are the same.
 
-    A layer extends the space of dimension s, which the layers behind it span with M, to one of
+    A layer extends the space of dimension s, which the layers after it span with M, to one of
     dimension u in K^n, by the rows and columns of a matrix of rank x. It is *free* if they are
     independent, u = s + 2x, and otherwise *fills* a space of some given dimension u; the first
     layer fills the whole space, u = n.
@@ -309,7 +309,7 @@ def _evidence_of_the_lemma() -> Json:
 def _blocks() -> Iterator[Network]:
     """Yield networks with all blocks of at most three layers, for softmax of at most two.
 
-    A block has some layers with matrices of rank one or two, and then others behind a hidden width
+    A block has some layers with matrices of rank one or two, and then others after a hidden width
     one. Two tokens stand for all t ≥ 2; lightning attention has one or two, and softmax two.
     """
     for layers, t in tuples((1, 2, 3), (1, 2)):
@@ -322,7 +322,7 @@ def _blocks_of(layers: int, t: int, softmax: bool) -> Iterator[Network]:
     """Yield networks with all blocks of this number of layers.
 
     The first layers, ``wide_layers`` of them, have two inputs and ranks 1 or 2; the later ones are
-    behind a width one.
+    after a width one.
     """
     for wide_layers in range(layers + 1):
         later_layers = layers - wide_layers
@@ -391,7 +391,8 @@ def _counted_dimension(network: Network, observable: str) -> int:
 def _small_networks(softmax: bool) -> tuple[Network, ...]:
     """The networks of at most three layers, widths and ranks at most three, the smallest first.
 
-    They have one head, no skip connections, and one or two tokens; ``softmax`` says which kind.
+    They have one head, no skip connections, and one or two tokens. They are of softmax attention if
+    ``softmax`` is true, else of lightning attention.
     """
     numbers = (1, 2, 3)
     networks = []

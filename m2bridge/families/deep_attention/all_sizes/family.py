@@ -70,11 +70,11 @@ class AmongNetworks(VerdictScope):
     outside: tuple[Example, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
-        """Return the counterexample, and where the statement does not apply."""
+        """Return for a certificate the counterexample or ``None``, and the examples ``outside``."""
         return {"counterexample": self.witness, "outside": list(self.outside)}
 
     def to_json(self) -> dict[str, Any]:
-        """Return a dictionary for ``json.dumps``."""
+        """Return for ``json.dumps`` what a certificate has: :meth:`to_data`."""
         return self.to_data()
 
     def reasons(self) -> list[str]:
@@ -211,8 +211,8 @@ def counts_alike(prediction: DimensionFormula) -> bool:
         return False
     if not prediction.spans:
         return True
-    behind_the_first = LAYER.where("k >= 2")
-    return LAYER.function(prediction.spans).equals(span_dimension(), behind_the_first)
+    after_the_first = LAYER.where("k >= 2")
+    return LAYER.function(prediction.spans).equals(span_dimension(), after_the_first)
 
 
 def check_assumed(statement: Stated, prediction: DimensionFormula) -> None:
@@ -259,7 +259,10 @@ def _size(network: DeepAttention) -> tuple[Any, ...]:
 
 
 def _networks(prediction: DimensionFormula) -> Iterator[DeepAttention]:
-    """Return the small networks with the normalization that a prediction is about."""
+    """Return an iterator over the small networks with the normalization that a prediction is about.
+
+    Time limits are checked before each of them.
+    """
     normalization = "softmax" if prediction.counts == "softmax" else "none"
     return check_deadline_in(small_networks(normalization))
 
@@ -373,6 +376,8 @@ def cross_check_deep_attention(
 
     Raises
     ------
+    TimeLimitError
+        If the limit is reached before the first verdict.
     MethodUnavailableError
         If none of them is stated for all sizes.
     ContradictionError
@@ -430,7 +435,7 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
     prefix = "deep-attention-"
 
     def stated(self) -> tuple[Stated, ...]:
-        """Return those with a form for all sizes: on sums over layers, and on the normal form."""
+        """Return the statements with a form for all sizes: on dimensions and the normal form."""
         return STATED
 
     def decided(self) -> DeepAttentionAllSizes:
@@ -446,8 +451,9 @@ class DeepAttentionOfAllSizes(AllSizesFamily):
         """
         # empty without a counterexample
         witness = example_text(verdict["counterexample"])
+        has_counterexample = witness != ""
         is_refuted = verdict["verdict"] == "REFUTED"
-        if is_refuted != (witness != ""):
+        if is_refuted != has_counterexample:
             raise ValueError(
                 f"the verdict {verdict['verdict']} does not follow from the counterexample"
             )

@@ -10,6 +10,9 @@ and those of a *layer* k
 
     n = d_0, r = r_k, s = s_{k+1}, x = α_k, p = how many earlier layers have α = 1, k, t.
 
+*Pieces* of a function on these variables are pairs (condition, formula) of texts for isl, whose
+conditions exclude each other. In a formula ``x`` is α_k, ``s`` is s_{k+1} and ``r`` is r_k.
+
 First the dimensions that are counted, then the predictions of statements. Then the action of one
 layer on two tokens in a plane, as identities of polynomials: with "one block decides" they are all
 that the dimension for any number of layers needs (docs/deep-attention.md#deep-all-sizes). Source:
@@ -58,7 +61,8 @@ class PiecewisePolynomial:
 
     @cache  # noqa: B019  (there are few functions)
     def __call__(self, numbers: LatticePoint) -> int:
-        """Return the value at the point with these coordinates, in the order of the variables.
+        """Return the value, an integer, at the point with these coordinates, which are in the order
+        of the variables.
 
         Raises
         ------
@@ -471,7 +475,7 @@ BlockRank = dict[str, Any]
 def blocks() -> Iterator[DeepAttention]:
     """Yield all blocks of at most three layers, for softmax of at most two, as networks.
 
-    A block has some layers with two inputs and a matrix of rank 1 or 2, and then layers behind a
+    A block has some layers with two inputs and a matrix of rank 1 or 2, and then layers after a
     hidden width 1, all of rank 1. Lightning attention has one or two tokens, softmax two. Three
     layers of softmax are left out because their power series take long to check.
     """

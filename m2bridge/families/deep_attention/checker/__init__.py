@@ -33,8 +33,8 @@ def expected(certificate: Certificate) -> Content:
     """The content of a certificate on all statements with the key that it asks about.
 
     The observables of these statements are recomputed for the network of the certificate, and
-    each statement is compared with what it predicts. Where nothing is computed, nothing is
-    predicted either.
+    each statement is compared with what it predicts. If none of the observables is computed, no
+    prediction is given either.
     """
     network = read(certificate.case)
     # all statements with this key, each in the words of the certificate

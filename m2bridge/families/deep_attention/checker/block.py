@@ -52,27 +52,27 @@ class Block:
     """A block: the function φ(X) = mᵀY_{l+1}, with Y_1 = X and Y_{k+1} = Y_k σ(Y_kᵀ C_k Y_k).
 
     X and all Y_k have ``size`` rows, one or two. ``ranks`` are the ranks of the matrices C_k of the
-    first layers, each of them 1 or ``size``. ``behind`` is the number of all later layers, which
-    are behind a hidden width one and have C_k = c_k m mᵀ. There are ``t`` tokens x, y, …, y, of
+    first layers, each of them 1 or ``size``. ``later_layers`` is the number of all others, which
+    come after a hidden width one and have C_k = c_k m mᵀ. There are ``t`` tokens x, y, …, y, of
     which all but the first are equal. σ is the softmax if ``softmax`` is true, else the identity.
     """
 
     size: int
     ranks: tuple[int, ...]
-    behind: int
+    later_layers: int
     t: int
     softmax: bool
 
     @property
     def layers(self) -> int:
         """The number l of layers."""
-        return len(self.ranks) + self.behind
+        return len(self.ranks) + self.later_layers
 
     @property
     def columns(self) -> int:
         """The number of parameters: the entries of the C_k, the c_k, and the entries of m."""
         entries = self.size**2 * len(self.ranks)
-        return entries + self.behind + self.size
+        return entries + self.later_layers + self.size
 
     @property
     def length(self) -> int:
@@ -115,13 +115,13 @@ def columns_and_rank(network: Network) -> tuple[int, int]:
     size = min(network.widths[0], 2)
     ranks = []
     for rank, entering_rank in zip(network.ranks, network.narrowest, strict=True):
-        # the layers with r_k = 1 are those behind a hidden width one
+        # the layers with r_k = 1 are those after a hidden width one
         if entering_rank > 1:
             ranks.append(min(rank, size))
     block = Block(
         size=size,
         ranks=tuple(ranks),
-        behind=network.depth - len(ranks),
+        later_layers=network.depth - len(ranks),
         t=network.t if network.softmax else min(network.t, 2),
         softmax=network.softmax,
     )
@@ -176,7 +176,7 @@ def _parameters(block: Block, numbers: Iterator[int]) -> list[int]:
             row = _take(numbers, block.size)
             for entry in column:
                 parameters += [entry * x for x in row]
-    return parameters + _take(numbers, block.behind + block.size)
+    return parameters + _take(numbers, block.later_layers + block.size)
 
 
 def _take(numbers: Iterator[int], count: int) -> list[int]:
@@ -185,13 +185,14 @@ def _take(numbers: Iterator[int], count: int) -> list[int]:
 
 
 def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) -> int:
-    """The rank modulo a prime of the differential at these parameters; it is at most ``upper``.
+    """A lower bound for the rank modulo a prime of the differential at these parameters.
 
-    A row of the matrix has the derivatives of one coefficient of one output, for one random X, by
+    ``upper`` is an upper bound for the rank, so that a result equal to it is the rank. A row of the
+    matrix has the derivatives of one coefficient of one output, for one random X, with respect to
     all parameters. The rank of the rows of some X is at most that for all X; so more X are added
     until the rank is ``upper``, or until there are more than three times as many X as parameters.
-    In the latter case the rank of all rows is returned, which is less than ``upper``: it proves
-    that the differential has at least this rank, not that it has no larger one.
+    The result is the rank of all rows: if it is less than ``upper``, the differential may have a
+    larger rank.
     """
     random = Random(2)
     rows: list[list[int]] = []
@@ -204,7 +205,7 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) ->
         entries = list(chain.from_iterable(rows))
         matrix = flint.nmod_mat(len(rows), block.columns, entries, prime)
         rank = int(matrix.rank())
-        # a larger rank would refute the upper bound, which is noticed where both are compared
+        # a larger rank would refute the upper bound: those who call compare the two
         if rank >= upper:
             break
     return rank
@@ -213,7 +214,7 @@ def _rank_at(block: Block, parameters: Sequence[int], prime: int, upper: int) ->
 def _rows(
     block: Block, parameters: Sequence[int], prime: int, random: Random
 ) -> Iterator[list[int]]:
-    """Yield the derivatives by all parameters of the outputs at random tokens X, as rows.
+    """Yield rows of derivatives, with respect to all parameters, of the outputs at random tokens X.
 
     The value of a derivative at X, or a coefficient of it, is linear in the direction of the
     parameters: each row is a part of the differential. So the rank of any number of rows is at most
@@ -233,12 +234,13 @@ def _rows(
     constants = [dual.number(x) for x in parameters]
     derivatives = []
     for moving, parameter in enumerate(parameters):
-        # the function at p + δ e_i is its value at p, plus δ times the derivative by parameter i
+        # the function at p + δ e_i is its value at p, plus δ times the derivative with respect to
+        # parameter i
         numbers = constants.copy()
         numbers[moving] = dual.number(parameter, slope=1)
         outputs = _outputs(block, dual, numbers, X, exponentials)
         derivatives.append([dual.slope(output) for output in outputs])
-    # for one output, its derivatives by all parameters
+    # for one output, its derivatives with respect to all parameters
     for slopes in zip(*derivatives, strict=True):
         for order in range(block.length):
             yield [int(slope[order]) for slope in slopes]
@@ -262,13 +264,13 @@ def _outputs(
 
     ``numbers`` are the parameters as dual numbers: all C_k row by row, the c_k, and m. ``X`` has
     ``size`` rows. ``exponentials`` has for each layer a 2 × 2 matrix of the values of the
-    exponentials of its scores, which are used for softmax where no series is.
+    exponentials of its scores, which are used for softmax without power series.
     """
     size = block.size
     # the number of layers with a size × size matrix C_k; the others have C_k = c_k m mᵀ
     wide_layers = len(block.ranks)
     m = [numbers[-size:]]
-    # the parameters behind the C_k and before m
+    # the parameters after the C_k and before m
     c = numbers[wide_layers * size**2 : -size]
     Y = [[dual.number(x) for x in row] for row in X]
     for k in range(block.layers):

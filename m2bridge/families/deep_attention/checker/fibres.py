@@ -107,7 +107,7 @@ def _equations(network: Network, unknowns_ring: Any) -> list[Any]:
     # the inputs are the entries of X; for t ≥ n those of S, since then the matrices XXᵀ are dense
     # in all symmetric matrices
     input_count = n * network.t if few_tokens else n * (n + 1) // 2
-    # a larger ring, whose variables are the unknowns, and behind them the inputs
+    # a larger ring, whose variables are the unknowns, and after them the inputs
     unknowns_and_inputs_ring = ring(unknowns_ring.nvars() + input_count)
     # each matrix takes its entries from the variables that are left
     variables = iter(unknowns_and_inputs_ring.gens())
@@ -185,7 +185,7 @@ def _function_matrix(weights: _VirtualWeights, S: Matrix, X: Matrix | None, one:
 def _coefficients(polynomial: Any, unknowns_ring: Any) -> list[Any]:
     """The coefficients of a polynomial at all monomials in the inputs that occur in it.
 
-    The variables of the polynomial are the unknowns, and behind them the inputs. The coefficients
+    The variables of the polynomial are the unknowns, and after them the inputs. The coefficients
     are polynomials in the unknowns, and belong to ``unknowns_ring``: (u + 3)x + 2u·y, for an
     unknown u and inputs x, y, has the coefficients u + 3 and 2u.
     """

@@ -119,7 +119,8 @@ def _row_determines_c_and_w(S: Matrix) -> bool:
     The row depends linearly on the 3 × 3 matrix c wᵀ, and for e_i e_jᵀ it is e_iᵀ S [e_j]_×. The
     unit matrix, the sum of all e_i e_iᵀ, must go to zero. If the rank of this linear map is 8 of 9,
     only multiples of the unit matrix do. Then two matrices c wᵀ with the same row differ by a
-    multiple of the unit matrix, and by a matrix of rank at most 2: they are equal.
+    multiple of the unit matrix. As they have rank 1, the difference has rank at most 2, and a
+    multiple of the unit matrix has rank 0 or 3: they are equal.
     """
     images = []
     image_of_unit_matrix = [0 * S[0][0]] * 3

@@ -17,7 +17,8 @@ sum of V YYᵀAY over the heads, plus Y with a skip connection. For one head wit
 the *virtual weights* are A'_k = M_kᵀ A_k M_k, with M_k = V_{k−1} ⋯ V_1, and M = V_l ⋯ V_1, and the
 *torus* is the group (K^*)^l of their scalings that keep the function φ. In names, *entering* is
 what comes into each layer (the tokens, or M_k), and the *slope* of a matrix is its derivative in a
-given direction.
+given direction. ``Found`` is a pair for an observable: its value, None if it is not decided, and
+its evidence, numbers by name. If nothing is computed the pair is ``NOT_COMPUTED``, (None, {}).
 """
 
 from collections.abc import Callable, Iterator
@@ -73,14 +74,15 @@ Head = dict[str, Any]
 def observe(network: Network, observable: str) -> Found:
     """The value of the observable with this name, and the numbers by name that are its evidence.
 
-    The value is a number, or True or False, or None if it is not decided. Without evidence nothing
-    was computed. TooExpensiveError if the computation is too large.
+    The value is a number, or True or False, or None if it is not decided. The evidence is empty if
+    nothing was computed. TooExpensiveError if the computation is too large.
     """
     return _OBSERVED[observable](network)
 
 
 def _dimension_between(rank: int, upper: int) -> Found:
-    """The dimension of an image, by its lower bound ``rank`` and an upper bound; both are evidence.
+    """The dimension of an image, by its lower bound ``rank`` and an upper bound; with both bounds
+    as evidence, under the names ``rank`` and ``upper_bound``.
 
     The dimension is None, not decided, unless the bounds are equal. A rank above the upper bound
     refutes a proof or a program: ContradictionError.
@@ -132,7 +134,7 @@ def _random_head(before: int, after: int, a: int, random: Random) -> Head:
 
 
 def _random_heads(count: int, sizes: SizesOfLayer, random: Random) -> list[Head]:
-    """The random heads of a layer with these sizes."""
+    """Random heads of a layer with these sizes, ``count`` of them."""
     return [_random_head(*sizes, random) for _ in range(count)]
 
 
@@ -142,7 +144,7 @@ def _entries(A: Any) -> list[int]:
 
 
 def _units(A: Any) -> Iterator[Any]:
-    """Yield the matrices of the size of A with one entry 1 and zeros: a basis of its tangents."""
+    """Yield the matrices of the size of A with one entry 1 and else zeros: all unit directions."""
     rows, columns = A.nrows(), A.ncols()
     for i in range(rows * columns):
         entries = [0] * (rows * columns)
@@ -157,12 +159,12 @@ def attention_rank(d: int, a: int) -> int:
     Its image is spanned by all K̇ᵀQ and KᵀQ̇, with directions K̇ and Q̇. The rank is a lower bound
     of the dimension of the d × d matrices of rank at most a.
     """
-    # with d rows KᵀQ is any matrix
-    a = min(a, d)
-    _check_price(2 * a * d, d * d)
+    # with d rows KᵀQ is any matrix, so more rows change nothing
+    rows = min(a, d)
+    _check_price(2 * rows * d, d * d)
     random = Random(3)
-    K = _random(a, d, random)
-    Q = _random(a, d, random)
+    K = _random(rows, d, random)
+    Q = _random(rows, d, random)
     tangents = []
     for E in _units(K):
         # E as K̇, then as Q̇
@@ -237,10 +239,10 @@ def _virtual_tangent(
 def function_rank(network: Network, upper: int) -> int:
     """A lower bound of the dimension of functions of lightning attention: the rank of a matrix.
 
-    A row is the derivative of ⟨G, φ(X)⟩ by all weights, with a random X and a random covector G of
-    its own: a combination of rows of the Jacobian matrix of the coefficients of φ. So the rank is
-    at most that of the Jacobian matrix, which is at most ``upper``, an upper bound of the
-    dimension. There are five rows more, so that a few rows that depend on others do not matter.
+    A row is the derivative of ⟨G, φ(X)⟩ with respect to all weights, with a random X and a random
+    covector G of its own: a combination of rows of the Jacobian matrix of the coefficients of φ. So
+    the rank is at most that of the Jacobian matrix, which is at most ``upper``, an upper bound of
+    the dimension. There are five rows more, so that a few rows that depend on others do not matter.
     """
     rows = upper + 5
     _check_price(rows, weight_count(network))
@@ -254,10 +256,12 @@ def function_rank(network: Network, upper: int) -> int:
 
 
 def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random) -> list[int]:
-    """The derivative of ⟨G, φ(X)⟩ by all weights, for random X, with ``tokens`` columns, and G.
+    """The derivative of ⟨G, φ(X)⟩ with respect to all weights, for random X, with ``tokens``
+    columns, and G.
 
-    ``layers`` has the heads of each layer. In the result the derivatives by the weights of the last
-    layer stand first. ⟨G, Z⟩ is the sum of the products of the entries of G and Z.
+    ``layers`` has the heads of each layer. In the result the derivatives with respect to the
+    weights of the last layer stand first. ⟨G, Z⟩ is the sum of the products of the entries of G and
+    Z.
     """
     first_head, *_ = layers[0]
     Y = _random(first_head["V"].ncols(), tokens, random)
@@ -270,9 +274,10 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
         Y = reduce(add, outputs)
     G = _random(Y.nrows(), tokens, random)
     gradient: list[int] = []
-    # G is the derivative by the output of a layer, from the last layer on
+    # G is the derivative with respect to the output of a layer, from the last layer on
     for heads, Y in zip(reversed(layers), reversed(entering), strict=True):
-        # the summands of the derivative by Y; a skip connection adds Y itself to the output
+        # the summands of the derivative with respect to Y; a skip connection adds Y itself to the
+        # output
         by_Y = [G] if skip else []
         for head in heads:
             derivatives = _derivatives_of_head(head, Y, G)
@@ -283,7 +288,11 @@ def _gradient(layers: list[list[Head]], skip: bool, tokens: int, random: Random)
 
 
 class _Derivatives(NamedTuple):
-    """The derivatives by the weights of a head, in the order V, K, Q and row by row, and by Y."""
+    """The derivatives of a function with respect to the weights and the tokens Y of a head.
+
+    Those for the weights are listed in the order V, K, Q, each matrix row by row; ``by_Y`` is a
+    matrix of the size of Y.
+    """
 
     by_weights: list[int]
     by_Y: Any
@@ -292,10 +301,11 @@ class _Derivatives(NamedTuple):
 def _derivatives_of_head(head: Head, Y: Any, G: Any) -> _Derivatives:
     """The derivatives of a function of the output V·YYᵀAY of a head, with A = KᵀQ.
 
-    ``G`` is its derivative by this output. With Γ = VᵀG the derivative by V is G(YYᵀAY)ᵀ, that by A
-    is D = YYᵀΓYᵀ, and that by Y is AᵀYYᵀΓ + (W + Wᵀ)Y with W = ΓYᵀAᵀ: the summands come from the
-    last, the first and the second factor Y. The derivative by K is Q Dᵀ, and that by Q is K D.
-    Products are taken in an order in which neither A nor D is multiplied out, since both are n × n.
+    ``G`` is the derivative with respect to this output. Write ∂Z for the derivative with respect to
+    a matrix Z, and put Γ = VᵀG. Then ∂V = G(YYᵀAY)ᵀ, ∂A = D = YYᵀΓYᵀ, ∂K = Q Dᵀ, ∂Q = K D, and
+    ∂Y = AᵀYYᵀΓ + WY + WᵀY with W = ΓYᵀAᵀ, whose summands come from the last, the first and the
+    second factor Y. Products are taken in an order in which neither A nor D is multiplied out,
+    since both are n × n.
     """
     K, Q = head["K"], head["Q"]
     gamma = head["V"].transpose() * G
@@ -361,8 +371,9 @@ def _attention_matrices(network: Network) -> Found:
 
 
 def _virtual_weights(network: Network) -> Found:
-    """The dimension of the virtual weights, None unless a rank meets the upper bound; and both.
+    """The dimension of the virtual weights, None unless a rank meets the upper bound.
 
+    The evidence is the rank and the bound.
     Nothing is computed with several heads or skip connections, as there are no virtual weights.
     """
     if not network.plain:
@@ -373,7 +384,10 @@ def _virtual_weights(network: Network) -> Found:
 
 
 def _normal_form(network: Network) -> Found:
-    """Whether lightning attention has the normal form φ = M Q_{l+1} X (Lemma 3.6)."""
+    """Whether lightning attention has the normal form φ = M Q_{l+1} X (Lemma 3.6).
+
+    Nothing is computed for softmax, without virtual weights, or for too many layers.
+    """
     if network.softmax or not network.plain or network.depth > MAX_WORD_LAYERS:
         return NOT_COMPUTED
     factors = normal_form_factors(network.depth)
@@ -385,6 +399,7 @@ def _scalings(network: Network) -> Found:
     """Whether V ↦ cV, A ↦ A/c keeps a layer V Y Y'A Y, where Y' is the transpose of Y.
 
     It does if V and A occur equally often in it. A skip connection adds Y, in which neither occurs.
+    Nothing is computed for softmax, whose layers are not such products.
     """
     if network.softmax:
         return NOT_COMPUTED
@@ -423,9 +438,9 @@ def _by_block(network: Network, upper: int) -> tuple[int, dict[str, int]]:
     has the dimension that it always has (``unseen_dimension``), the dimension is ``upper`` by the
     theorem, and this is the lower bound. If the kernel is larger, the lower bound is 0. The rank of
     the block is then no bound: it may be more than the dimension, because the block is
-    differentiated by all entries of its C_k, also where the matrices of the network have rank one.
-    For small networks of lightning attention the rank of the whole differential must be ``upper``,
-    too: else ContradictionError.
+    differentiated with respect to all entries of its C_k, also where the matrices of the network
+    have rank one. For small networks of lightning attention the rank of the whole differential must
+    be ``upper``, too: else ContradictionError.
     """
     columns, rank = columns_and_rank(network)
     kernel = unseen_dimension(network)
@@ -451,7 +466,7 @@ def _unseen_weights(network: Network) -> Found:
     """The dimension of the fibres of (A, V) ↦ φ over general functions.
 
     It is the dimension of all pairs (A, V), which is ``weights`` in the evidence, less that of the
-    functions; None if the latter is not decided.
+    functions; None if the dimension of the functions is not decided.
     """
     dimension, numbers = _dimension(network)
     # without numbers nothing was computed
@@ -467,7 +482,8 @@ def _virtual_fibre_dimension(network: Network) -> Found:
     """The dimension of a general fibre in the virtual weights, up to the torus.
 
     It is the difference of the dimensions of virtual weights and of functions, less l for the
-    torus, which acts freely where no A'_k is zero. It is not decided if one of these is not.
+    torus, which acts freely where no A'_k is zero. It is not decided if one of the two dimensions
+    is not. Nothing is computed for softmax, which has no torus, or without virtual weights.
     """
     if network.softmax or not network.plain:
         return NOT_COMPUTED
@@ -507,9 +523,10 @@ def _fibre(network: Network, observable: str) -> Found:
 def _dimension_of_smaller_fibre(network: Network, dimension: int) -> int | None:
     """The dimension of the fibre in the virtual weights, up to the torus; None if not decided.
 
-    ``dimension`` is that of the fibre among all matrices, of any ranks, which contains the fibre in
-    the virtual weights, so that it is at least as large; if virtual weights are dense in all
-    matrices, it is the same. ContradictionError if that is not so.
+    The network is lightning attention with virtual weights. ``dimension`` is that of the fibre
+    among all matrices, of any ranks, which contains the fibre in the virtual weights, so that
+    ``dimension`` is at least as large; if virtual weights are dense in all matrices, both
+    dimensions are equal. ContradictionError if that is not so.
     """
     virtual_dimension, virtual_numbers = _virtual_fibre_dimension(network)
     n = network.widths[0]

@@ -17,7 +17,7 @@ matrix; H is the number of heads. For one head without skip connections A'_k, la
 virtual attention matrix of layer k, an n × n matrix, and M = V_l ⋯ V_1. r_k is the rank of what
 enters layer k, α_k = min(a_k, r_k) the rank of A'_k, and q_k(x) = xᵀA'_k x its quadratic form; s_k
 is the dimension of a space W_k: for k ≥ 2 it is spanned by the rows of M and the rows and columns
-of A'_k, …, A'_l, and W_1 = K^n. f is the last layer of which the whole matrix is seen
+of A'_k, …, A'_l, and W_1 = K^n. f is the last layer of which the whole matrix matters
 (``last_whole_layer``). The *torus* (K^*)^l scales A_k and M so that the function stays. Parameters
 ``d`` and ``after`` of functions about one layer are its widths d_{k−1} and d_k, which is also
 written d'.
@@ -98,7 +98,7 @@ class Network:
     def last_whole_layer(self) -> int:
         """The number f of the last layer determined as a whole by the function; 0 if none is.
 
-        Up to layer f a function of lightning attention depends on the whole matrix A_k, behind it
+        Up to layer f a function of lightning attention depends on the whole matrix A_k, after it
         on the symmetric part of A_k alone (lemma-forgets). The reason is that A_k enters only by
         the number xᵀA_k x where all tokens are multiples of one vector x. A layer with A_k = k qᵀ
         of rank one makes the tokens such multiples: from Y it makes a column times the row qᵀY. So
@@ -238,8 +238,8 @@ def upper_bound(network: Network) -> int:
     if network.plain and network.softmax:
         return virtual_weights_dimension(network, whole=network.depth)
     if network.plain:
-        # lemma-forgets: the function does not see the skew-symmetric parts of A_k for k > f, nor
-        # the torus of dimension l, which acts freely
+        # lemma-forgets: the function depends neither on the skew-symmetric parts of A_k for k > f,
+        # nor on scalings, by the torus of dimension l, which acts freely
         whole = network.last_whole_layer
         return virtual_weights_dimension(network, whole=whole) - network.depth
     bound = layered_bound(network)
@@ -420,8 +420,8 @@ def _conditions(network: Network) -> dict[str, bool]:
         "equal-widths": len(set(network.widths)) == 1 and first > 1,
         "no-hidden-width-one": min(network.widths[:-1]) > 1,
         "three-threes": network.widths == (3, 3, 3) and min(network.a) > 1 and network.t > 2,
-        # The first is asked of a single layer, and all networks with several layers satisfy it; the
-        # second is asked of several layers, and all networks with a single layer satisfy it.
+        # The next one is asked of a single layer: all networks with several layers satisfy it. The
+        # last one is asked of several layers: all networks with a single layer satisfy it.
         "rank-above-one": not single or not has_rank_one or last > 1,
         "ranks-above-one": single or not has_rank_one,
     }
@@ -506,9 +506,9 @@ def _fibre_degree(network: Network) -> int:
         return 1
     rank_of_last = network.ranks[-1]  # α_l
     if network.last_whole_layer == network.depth:
-        # f = l: all of A_l is seen. If A_l = k qᵀ has rank one, m can be exchanged with k.
+        # f = l: all of A_l matters. If A_l = k qᵀ has rank one, m can be exchanged with k.
         return 2 if rank_of_last == 1 else 1
-    # f < l: of A_l only the form q_l is seen, whose rank is min(2 α_l, r_l) in general. It has two
+    # f < l: of A_l only the form q_l matters, whose rank is min(2 α_l, r_l) in general. It has two
     # linear factors if its rank is 2, else none.
     rank_of_form = min(2 * rank_of_last, network.narrowest[-1])
     return 3 if rank_of_form == 2 else 1

@@ -12,6 +12,7 @@ from math import factorial
 from random import Random
 
 import flint
+import numpy
 import pytest
 from click.testing import CliRunner
 
@@ -20,6 +21,7 @@ from m2bridge.algebra.numbers import LARGE_PRIME
 from m2bridge.cli import commands
 from m2bridge.errors import ContradictionError, InvalidCaseError, TooLargeError
 from m2bridge.families.deep_attention import bounds, model, shape, upper_bounds
+from m2bridge.families.deep_attention.figure import figure_3
 from m2bridge.families.deep_attention.model import DeepAttention
 from m2bridge.families.deep_attention.network import (
     Balls,
@@ -256,6 +258,16 @@ def test_values_of_softmax_are_refused_as_they_may_not_be_rational() -> None:
         softmax.evaluate([1] * softmax.parameter_count, [[1, 2], [3, 4]])
 
 
+@pytest.mark.parametrize("X", [[[1, 2]], [[1], [2]], [[1, 2], [3]], [[1, 2], [3, 4], [5, 6]]])
+def test_tokens_of_another_size_have_no_values(X: list[list[int]]) -> None:
+    network = DeepAttention((2, 2), 1, 2)
+    parameters = [1] * network.parameter_count
+    with pytest.raises(InvalidCaseError, match="'X' must be a matrix of 2 rows and 2 columns"):
+        network.evaluate(parameters, X)
+    # V YYᵀAY for matrices A and V of ones, and tokens Y = (1, 0), (0, 1)
+    assert network.evaluate(parameters, [[1, 0], [0, 1]]) == [[2, 2], [2, 2]]
+
+
 def proved(network: DeepAttention) -> int:
     """The dimension, which must be proved by every method."""
     found = dimension(network)
@@ -397,6 +409,17 @@ def test_softmax_with_heads_and_skips(
 def test_figure_3(delta: int, lightning: int, softmax: int) -> None:
     assert proved(DeepAttention((delta,) * 3, 2, 3)) == lightning
     assert proved(DeepAttention((delta,) * 3, 2, 3, normalization="softmax")) == softmax
+
+
+def test_figure_of_numpy_integers_is_json() -> None:
+    one = numpy.int64(1)
+    found = figure_3(layers=one, t=numpy.int64(2), a=one, deltas=numpy.array([1]))
+    data = json.loads(json.dumps(found.to_json()))
+    assert (data["layers"], data["t"], data["a"]) == (1, 2, 1)
+    # x ↦ va·XXᵀx depends on the product va alone, and softmax attention on v and a
+    (point,) = data["points"]
+    dimensions = (point["lightning"]["dimension"], point["softmax"]["dimension"])
+    assert (point["delta"], dimensions) == (1, (1, 2))
 
 
 def test_large_networks() -> None:

@@ -10,7 +10,7 @@ from sympy import QQ, Matrix, Poly, symbols
 from sympy.polys.rings import ring
 
 from m2bridge import ActivatedNetwork, cross_check
-from m2bridge.errors import InvalidCaseError, MethodUnavailableError
+from m2bridge.errors import InvalidCaseError, MethodUnavailableError, TimeLimitError
 from m2bridge.families.polynomial_network.activation import (
     activation_bound,
     possible_degrees,
@@ -18,8 +18,10 @@ from m2bridge.families.polynomial_network.activation import (
 )
 from m2bridge.families.polynomial_network.family import FAMILY
 from m2bridge.families.polynomial_network.model import PolynomialNetwork
+from m2bridge.limits import limited
 from m2bridge.maps.jacobian_rank import rank_result
 from m2bridge.results.base import Decision
+from tests.limits import Looks
 
 Widths = tuple[int, ...]
 POLYNOMIALS = ("x^2+x", "x^2+1", "x^3+x", "x^3 - 2*x^2 + 1", "2x**3+x^2")
@@ -181,6 +183,22 @@ def test_degrees_that_occur() -> None:
     assert possible_degrees(2, (1, 0, 1)) == {0, 2}
     assert possible_degrees(3, (0, 1, 0, 1)) == {1, 3, 5, 7, 9}
     assert possible_degrees(9, (0, 1, 0, 0, 1)) is None
+    # Coefficients are positive, so that nothing cancels in the function of a network of widths one.
+    x = symbols("x")
+    for coefficients in [(1, 0, 3), (0, 2, 0, 5), (0, 0, 1, 1), (4, 0, 0, 1)]:
+        activation = Poly(coefficients[::-1], x)
+        function = activation
+        for layers in (2, 3):
+            degrees = {degree for (degree,) in function.monoms()}
+            assert possible_degrees(layers, coefficients) == degrees
+            function = activation.compose(function)
+
+
+def test_ten_thousand_degrees_are_found_within_a_limit() -> None:
+    assert possible_degrees(3, (1,) * 101) == set(range(10_001))
+    # a limit that is over is noticed
+    with pytest.raises(TimeLimitError), limited(1, Looks()):
+        possible_degrees(3, (1,) * 97)
 
 
 def test_statements_on_powers_do_not_apply() -> None:
