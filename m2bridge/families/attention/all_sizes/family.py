@@ -179,7 +179,7 @@ class AllSizes(AllSizesResult):
 
 
 def _fibre_json(stratum: Stratum) -> Json:
-    """The fields of a stratum, with the names of its base cases in place of these."""
+    """The fields of a stratum by name; "ideals" has the names of the base cases."""
     return asdict(stratum) | {"ideals": list(map(str, stratum.ideals))}
 
 
@@ -262,7 +262,7 @@ def decide(
 def _verdict(
     statement: Statement, prediction: Prediction, facts: SizeOrbitSets, counts: dict[str, int]
 ) -> Verdict:
-    """The verdict on a statement, with the sizes where each of its hypotheses fails first.
+    """The verdict on a statement, and for each hypothesis the sizes where it is the first to fail.
 
     The prediction is compared with the facts for these sizes too, as if the hypotheses held.
     ``counts`` has the numbers of ideals and of patterns, which the words for what was computed
@@ -479,7 +479,7 @@ class ExposedOfAllSizes(AllSizesQuestion):
 
     @property
     def observation(self) -> str:
-        """The key: it is decided alone."""
+        """The name of the observation: the key, as no other question shares this observation."""
         return self.key
 
     def observe(self, model: AllSizesCase) -> AllSizes:
@@ -489,7 +489,7 @@ class ExposedOfAllSizes(AllSizesQuestion):
         return result
 
     def names(self) -> tuple[str, ...]:
-        """Return the key."""
+        """Return the names of the statements that are decided: one, which has no parts."""
         return (self.key,)
 
     def usual(self, model: AllSizesCase) -> bool:

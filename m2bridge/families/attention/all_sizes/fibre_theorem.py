@@ -236,7 +236,8 @@ def _find_base_case(pattern: Pattern, ideals: BaseIdeals, needed: NeededIdeal) -
     ``ideals`` has the fibre ideal of each base case, and ``needed`` gives the ideal that the
     theorem needs of a base case. ContradictionError if there is no such case.
     """
-    # A pattern with its places in another order belongs to the same ideal with unknowns renamed.
+    # With its places in another order, the first one fixed, a pattern belongs to the same ideal
+    # with unknowns renamed.
     reordered_patterns = set(pattern.reorderings())
     for base, ideal in ideals.items():
         if ideal == needed(base) and base.pattern in reordered_patterns:
@@ -261,7 +262,7 @@ def one_point(base: BaseCase) -> ReducedGroebnerBasis:
 
 
 def squares(base: BaseCase) -> ReducedGroebnerBasis:
-    """The square of the maximal ideal: all monomials of degree 2."""
+    """The square of the maximal ideal (z_2, …, z_d): all monomials of degree 2."""
     pairs = combinations_with_replacement(_unknowns(base), 2)
     return frozenset(((_multiply_monomials(first, second), 1),) for first, second in pairs)
 
@@ -277,7 +278,8 @@ def two_points(base: BaseCase) -> ReducedGroebnerBasis:
 def two_points_or_squares(base: BaseCase) -> ReducedGroebnerBasis:
     """The needed ideal over (1, 1, 0): of two points if some place q ≥ 2 has V_1q = 1.
 
-    Else it is the square of the maximal ideal.
+    If none of these places has, their equations are z_p z_q = 0, and the ideal is the square of the
+    maximal ideal.
     """
     if 1 in base.pattern.V[0][1:]:
         return two_points(base)

@@ -63,7 +63,8 @@ class AmongCores(VerdictScope):
     Parameters
     ----------
     decision : Decision
-        REFUTED if a single case differs; CONFIRMED if everything was computed.
+        REFUTED if a single case differs; else UNDECIDED if a limit was reached, and CONFIRMED if
+        everything was computed.
     because : str
         The failing case, the limit that was reached, or the proof and the comparison.
     """

@@ -87,10 +87,11 @@ class Conclusion:
     Parameters
     ----------
     false : set of sizes
+        The sizes where the conclusion is false.
     unknown : set of sizes
         The sizes where the facts do not decide it.
     vacuous : set of sizes
-        Without any orbit that the statement is about; it is true there.
+        The sizes without any orbit that the statement is about, where it is true.
     wrong : set of orbits or None
         The orbits where the statement is false; ``None`` if it is not about orbits.
     """
@@ -210,7 +211,8 @@ class NumbersPrediction:
     Parameters
     ----------
     predict : callable
-        The numbers of a size; ``None`` where it is too large, as no small one is.
+        Returns the numbers for a size, or ``None`` for a size that is too large; those at which
+        they are compared are small enough.
     observable : str
         ``polar_degrees``: the key of the words for what was computed and is on trust.
     hypotheses : tuple of Hypothesis
@@ -229,7 +231,7 @@ class NumbersPrediction:
         differ = NONE
         for known_case in compared_polar_degrees(facts):
             predicted = self.predict(known_case.shape)
-            assert predicted is not None, "a small case"
+            assert predicted is not None, "None is returned for large cases only"
             decision, _ = known_case.polar_degrees.against(predicted)
             if decision is Decision.REFUTED:
                 differ = differ.union(known_case.same_functions)
@@ -244,7 +246,7 @@ class TypePrediction:
     Parameters
     ----------
     condition : str
-        On (d, d', a, r, s, m, k, q): the types that the statement calls exposed.
+        A condition on (d, d', a, r, s, m, k, q): the types that the statement calls exposed.
     observable : str
         ``exposed_types``: the key of the words for what was computed and is on trust.
     hypotheses : tuple of Hypothesis

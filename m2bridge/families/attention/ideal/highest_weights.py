@@ -162,12 +162,17 @@ def highest_weight_vectors(
     """Return highest weight vectors for the minimal generators of one type and degree.
 
     There are as many as the type has generators of degree n. They are independent of each other and
-    of what lower degrees generate. A combination of covariants that is zero on the core is a
-    polynomial of its ideal; it is kept if its polarization, in W ⊗ C_{n−1} for the coordinate ring
-    C, is independent of the boundaries, which lower degrees generate, and of those found before.
-    That it is zero is seen at points, and proved where as many covariants as the multiplicity of
-    the type in C_n have independent values there: then the points separate its functions in C_n.
-    Random covariants are combined, with a fixed seed, so that each call returns the same vectors.
+    of what lower degrees generate. Until all are found:
+
+    1. Random covariants are drawn, one more than the multiplicity of the type in C_n. A combination
+       of them is zero at all points.
+    2. It is kept if its polarization, in W ⊗ C_{n−1}, is independent of the boundaries, which are
+       what lower degrees generate, and of the polarizations of those kept before.
+    3. It is proved to be zero on the core, so in the ideal, once as many covariants as the
+       multiplicity in C_n have independent values: then the points separate the functions of this
+       type in C_n.
+
+    Random numbers have a fixed seed, so that each call returns the same vectors.
 
     Parameters
     ----------
@@ -247,7 +252,8 @@ def _draw_nonzero_covariants(
 def _find_relation(rows: Any) -> list[int] | None:
     """Return coprime integers, not all zero: the coefficients of a sum of the rows that is zero.
 
-    ``rows`` is a matrix of integers; ``None`` if its rows are independent.
+    ``rows`` is a matrix of integers, and the sum is zero exactly, not modulo a prime. ``None`` if
+    the rows are independent.
     """
     kernel = integer_kernel(rows.T.tolist(), len(rows))
     if not kernel:
@@ -435,7 +441,8 @@ def _weights_above(weight: Weight) -> Iterator[tuple[int, int, Weight]]:
     """Yield (space, j, weight above) for each operator that leads to ``weight``.
 
     The operator replaces an index j of X, H or Y, for ``space`` 0, 1 or 2, by j + 1; so the weight
-    above has one index j more and one index j + 1 less. It has to have no negative entry.
+    above has one index j more and one index j + 1 less. There is none where ``weight`` has no index
+    j + 1.
     """
     for space, part in enumerate(weight):
         for j in range(len(part) - 1):
@@ -504,6 +511,8 @@ def vectors_by_type(
 ) -> Iterator[tuple[RepresentationType, list[HighestWeightVector]]]:
     """Yield each of the given types of minimal generators with its highest weight vectors.
 
+    Each is computed, and an error raised, when the iterator is advanced.
+
     Parameters
     ----------
     size : CoreSize
@@ -546,7 +555,8 @@ def generators(
 ) -> Iterator[tuple[Representation, list[NumberedPolynomial]]]:
     """Yield the representations of minimal generators of a closure, each with its polynomials.
 
-    The polynomials are a basis, the highest weight vector first. Hypothesis: t ≥ 2.
+    The polynomials are a basis, the highest weight vector first. They are computed, and errors
+    raised, when the iterator is advanced. Hypothesis: t ≥ 2.
 
     Parameters
     ----------
@@ -574,7 +584,7 @@ def generators(
     all_types = representations.generators(core_size)
     higher_types = [found for found in all_types if found.degree > above]
     for generator_type, vectors_of_type in vectors_by_type(core_size, higher_types):
-        # one representation, or none if it is zero for the spaces of the model
+        # a list of one representation, or of none if it is zero for the spaces of the model
         for representation in representations_of_size([generator_type], shape):
             polynomials: list[NumberedPolynomial] = []
             for vector in vectors_of_type:

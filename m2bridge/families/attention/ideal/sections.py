@@ -89,8 +89,8 @@ def section_count(columns: int, rows: int, variables: int, rank: int, n: int) ->
     """
     source = determinantal_hilbert_function(columns, variables, rank, n)
     value = source * monomial_count(variables * rows, n)
-    # Not sections are forms with different values at the two preimages of functions q ⊗ h ⊗ k·v,
-    # where k and v are exchanged; those are S_n X ⊗ S_n H ⊗ Λ²(S_n Y).
+    # Forms with different values at the two preimages of functions q ⊗ h ⊗ k·v, where k and v are
+    # exchanged, are not sections; they are S_n X ⊗ S_n H ⊗ Λ²(S_n Y).
     exchanged = comb(monomial_count(variables, n), 2)
     value -= monomial_count(columns, n) * monomial_count(rows, n) * exchanged
     # Nor are forms that are odd in k − v, where both preimages come together: products of hooks
