@@ -489,7 +489,7 @@ class ExposedOfAllSizes(AllSizesQuestion):
         return result
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of the statements that are decided: one, which has no parts."""
+        """Return the name of the only row: the key, as the statement has no parts."""
         return (self.key,)
 
     def usual(self, model: AllSizesCase) -> bool:

@@ -388,7 +388,8 @@ class GeneratedRepresentation:
         """Return a basis of the polynomials of a dominant weight; empty if it does not occur.
 
         They are spanned by the images of the polynomials of the weights above under the operators
-        that replace an index j by j + 1 (:func:`_weights_above`).
+        that replace an index j by j + 1 (:func:`_weights_above`). The recursion ends, as no weight
+        of the representation is above the highest one.
 
         Raises
         ------

@@ -65,11 +65,12 @@ class OrbitFacts:
     source_smooth : bool
         Whether {rk A ≤ α} is smooth at the rank r of A in the orbit: α = d or r = α.
     singular : bool or None
-        Whether the Zariski closure is singular on the orbit. If the parametrization is birational:
-        true if the fibre is not one reduced point; if it is, false where the source is smooth, true
-        where the source is singular and there are more tangent vectors than the dimension, and else
-        undecided. If it is not birational: as the bounds for the tangent dimension decide. ``None``
-        means undecided.
+        Whether the Zariski closure is singular on the orbit; ``None`` means undecided. If the
+        parametrization is not birational, the bounds for the tangent dimension decide. Else it is
+
+        1. true if the fibre is not one reduced point;
+        2. else false if the source is smooth there;
+        3. else true if there are more tangent vectors than the dimension, and undecided if not.
     critical : bool
         Whether the differential of the projective parametrization is not injective on the tangent
         space.
@@ -245,7 +246,7 @@ class Observations(Observed):
     def _is_boundary_proved(self, fact: OrbitFacts) -> bool:
         """Return whether ``fact.boundary`` is proved, be it true or false.
 
-        It is true where the fibre is not reduced.
+        ``fact.boundary`` is true where the fibre is not reduced.
         """
         if fact.boundary:
             # the proof is a family of functions outside the neuromanifold that tends to the orbit

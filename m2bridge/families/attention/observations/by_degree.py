@@ -51,11 +51,30 @@ def degree_for(shape: LayerSizes) -> int:
     return default_max_degree(shape.independent_count, MAX_OBSERVED_MONOMIALS, MAX_OBSERVED_DEGREE)
 
 
+NOT_COMPUTED = "not computed"
+"""The entry of a table for a degree above the last one that was computed."""
+
+
 class NumbersByDegree(NamedTuple):
-    """Numbers of one kind, computed and predicted ones: {degree: number}."""
+    """Numbers of one kind, computed and predicted ones: {degree: number}, without some zeros.
+
+    Parameters
+    ----------
+    computed, predicted : mapping from int to int
+    last : int or None
+        The last degree that was computed; ``None`` if ``computed`` is about all degrees that
+        ``predicted`` has.
+    """
 
     computed: Mapping[int, int]
     predicted: Mapping[int, int]
+    last: int | None = None
+
+    def computed_in(self, degree: int) -> int | str:
+        """Return the computed number in a degree, or in words that it was not computed."""
+        if self.last is not None and degree > self.last:
+            return NOT_COMPUTED
+        return self.computed.get(degree, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +87,8 @@ class ObservedByDegree(Observed):
         The model of single-layer attention.
     limit : str
         The limit that was reached before all was computed, or empty.
+    remarks, engine_version, seconds
+        As in :class:`.Observed`.
     """
 
     model: LayerSizes
@@ -83,7 +104,10 @@ class ObservedByDegree(Observed):
 
     @abstractmethod
     def columns(self) -> NumbersByDegree:
-        """Return the two columns of the table: computed and predicted numbers, each by degree."""
+        """Return the columns of the table: computed and predicted numbers, each by degree.
+
+        A degree that one of them lacks has the number 0, if it was computed.
+        """
 
     def numbers(self) -> dict[str, int]:
         """Return no numbers: those that differ are in the verdict."""
@@ -100,7 +124,7 @@ class ObservedByDegree(Observed):
         """
         columns = self.columns()
         degrees = sorted({*columns.computed, *columns.predicted})[:MAX_SHOWN_DEGREES]
-        rows = [(n, columns.computed.get(n, 0), columns.predicted.get(n, 0)) for n in degrees]
+        rows = [(n, columns.computed_in(n), columns.predicted.get(n, 0)) for n in degrees]
         if not rows:
             return None
         no_caption = ""
@@ -222,7 +246,7 @@ class ObservedGenerators(ObservedByDegree):
 
     def columns(self) -> NumbersByDegree:
         """Return the computed and the predicted numbers of generators by degree."""
-        return NumbersByDegree(self.computed, self.predicted)
+        return NumbersByDegree(self.computed, self.predicted, self.last)
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers by degree, and the last degree that was computed.

@@ -52,7 +52,7 @@ def section_points(shape: LayerSizes) -> int | None:
 def is_section_counted(shape: LayerSizes) -> bool:
     """Return whether the points of the section are counted. This depends on the case alone.
 
-    They are for α = 1 and α = d, if at most :data:`MAX_SECTION_POINTS` points are expected. The
+    They are counted for α = 1 and α = d, if at most :data:`MAX_SECTION_POINTS` are expected. The
     unknowns are the coefficients of all factors but the longest, without the first, which are 1.
     The equations of the lowest weights express the coefficients of the longest factor by the
     unknowns. As many equations, of larger weights, remain as there are unknowns. By Bézout's

@@ -223,7 +223,7 @@ def _agreement_remarks(
     """
     methods = ["fibres"]
     if generic.length == 1:
-        # over a longer generic fibre, fibres decide nothing of the kind: tangents decide alone
+        # where the generic fibre is longer, fibres do not decide which orbits are singular
         methods.append("tangents")
         if any(tangent.known.upper is not None for tangent in tangents.values()):
             methods.append("equations")
@@ -357,9 +357,13 @@ def check_agreement(facts: Sequence[OrbitFacts], dimension: int, model: LayerSiz
     Raises
     ------
     ContradictionError
-        If an orbit is smooth by its fibre but has too many tangent vectors, or singular but smooth
-        by equations; if there are more tangent vectors than the equations allow; if a singular
-        orbit's closure has smooth points; if the dimension is not that of the source less one.
+        If one of these is found:
+
+        * the dimension is not that of the source less one;
+        * an orbit that is smooth by its fibre has more tangent vectors than the dimension;
+        * an orbit that is singular is smooth by equations;
+        * an orbit has more tangent vectors than equations allow;
+        * an orbit in the closure of a singular one is smooth.
     """
     _check_dimension(dimension, model)
     singular = [fact.orbit for fact in facts if fact.singular]

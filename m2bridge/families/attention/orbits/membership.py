@@ -212,7 +212,8 @@ def membership_of(
     function : mapping from coordinate name to rational number
         Reduced coordinates ``c_k_i_p_q``; those left out are zero.
     weights : pair of Matrix, optional
-        A and V with exact entries, weights of the function: the witness where it is zero.
+        A and V with exact entries, weights of the function; used if the function is zero, as the
+        weights that the result shows.
     remark : str, optional
         The remark of the result about these weights.
 
@@ -323,7 +324,7 @@ def _membership_of_zero(
         orbit=None,
         weights=(weights,),
         length=None,
-        singular=model.independent_count > dimension_bound(model),
+        singular=model.independent_count > dimension_bound(model),  # for t ≥ 2 the dimension
         boundary=model.d > 1,
         engine_version="",
         seconds=clock().seconds,

@@ -366,10 +366,7 @@ def free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> Po
 
 @lru_cache(maxsize=64)
 def _free_parametrization(shape: LayerSizes, coordinates: CoordinateSystem) -> PolynomialMap:
-    """Return a map with all functions of the model as images, from weights without relations.
-
-    Hypothesis: a ≤ d. The map is computed once for each case.
-    """
+    """Return the map of :func:`free_parametrization` for a case with a ≤ d, computed once."""
     weights: Parametrization = "attention" if shape.a == shape.d else "factored"
     return parametrization(shape, coordinates, weights)
 
@@ -460,10 +457,11 @@ def exchange_indices_in_name(name: str, roles: str, s: int) -> str:
 
 
 def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue]:
-    """Yield a lower bound for the dimension, which is also the upper one, or nothing.
+    """Yield one lower bound for the dimension, equal to the upper bound, or nothing.
 
     The bound is computed in the block, the case with d = 2 (1 if the case has d = 1), one output
-    and at most two tokens; there C stands for A, and the row m for V.
+    and at most two tokens; there C, of rank at most α, stands for A, and the row m for V. The
+    differential is that on all matrices C and rows m.
 
     If the kernel of the differential at some weights (C, m) of the block is as small as it can be,
     and the quadratic form yᵀCy is not zero, then the kernel at generic weights of every size is as

@@ -65,7 +65,10 @@ def orbit_dimension(orbit: Orbit, shape: LayerSizes) -> int:
 
 @lru_cache(maxsize=4096)
 def _ranks_of_action(kept: IndexClasses) -> RanksByWeight:
-    """Return the ranks of the tangent map of the group action, for these kept symbols."""
+    """Return the ranks of the tangent map of the group action, where the classes are ``kept``.
+
+    They are the numbers of symbols that :meth:`IndexClasses.kept` returns.
+    """
     spaces = WeightSpaces.of(kept)
     image_of = partial(_image_of_unit_matrix, A=spaces.A, V=spaces.V)
     return spaces.ranks(spaces.unit_matrices(), image_of)
@@ -150,9 +153,10 @@ def differential_rank(orbit: Orbit, shape: LayerSizes) -> int:
 
 @lru_cache(maxsize=4096)
 def _ranks_of_differential(kept: IndexClasses, all_are_tangent: bool) -> RanksByWeight:
-    """Return the ranks of the differential on the tangent space of the source, for kept symbols.
+    """Return the ranks of the differential on the tangent space of the source.
 
-    ``all_are_tangent`` says whether all matrices are tangent to the variety of those of A.
+    ``kept`` has the numbers of symbols that :meth:`IndexClasses.kept` returns; ``all_are_tangent``
+    says whether all d×d matrices are tangent to {rk A ≤ α} (:func:`_all_are_tangent`).
     """
     spaces = WeightSpaces.of(kept)
     directions = list(spaces.entries_of_v())
@@ -282,6 +286,8 @@ def tangent_upper_bounds(
         return {}
     points = _coordinates_by_orbit(shape)
     equations = _equations_at_points(shape, degree)
+    # at each orbit the gradients of all equations so far, and the bound that they give, which
+    # becomes smaller with the degree n
     gradients: dict[Orbit, list[Gradient]] = {orbit: [] for orbit in points}
     bounds: dict[Orbit, int] = {}
     # bounds that were found before the limit are kept
@@ -327,7 +333,10 @@ def _sum_of_ranks(orbit: Orbit) -> int:
 
 
 def _representative_coordinates(orbit: Orbit, shape: LayerSizes) -> tuple[int, ...]:
-    """Return all reduced coordinates of the orbit's representative, in the order of the map."""
+    """Return all reduced coordinates of the orbit's representative, in the parametrization's order.
+
+    Coordinates that are zero are among them.
+    """
     values = function_coordinates(*map(sparse_matrix, representative(orbit, shape)))
     return tuple(values[index] for index in indices(shape))
 

@@ -110,7 +110,7 @@ class IndexClasses(NamedTuple):
         )
 
     def kept(self) -> "IndexClasses":
-        """Return the same with at most :data:`KEPT_SYMBOLS` symbols in each class."""
+        """Return these numbers, each replaced by :data:`KEPT_SYMBOLS` if it is larger."""
         return IndexClasses(*(min(size, KEPT_SYMBOLS) for size in self))
 
     def sizes(self) -> dict[str, int]:
@@ -138,6 +138,7 @@ class Direction(NamedTuple):
     symbol : TorusSymbol
         The symbol of the row.
     weight : TorusWeight
+        The weight of the direction; () for the weight zero.
     """
 
     space: str
@@ -183,9 +184,9 @@ class RanksByWeight:
     on_differences: dict[str, int]
 
     def total(self, classes: IndexClasses) -> int:
-        """Return the rank on all directions, for any numbers of symbols with these ranks.
+        """Return the rank on all directions, where the classes have these numbers of symbols.
 
-        They are those with the same :meth:`IndexClasses.kept`.
+        ``classes`` has the :meth:`IndexClasses.kept` for which the ranks were computed.
         """
         sizes = classes.sizes()
         total = self.on_sums

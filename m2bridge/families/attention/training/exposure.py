@@ -91,8 +91,9 @@ def facts_of(
 ) -> Iterator[TypeFacts]:
     """Yield for each of these types whether it is exposed, and the ranks that decide it.
 
-    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V. Raises
-    TimeLimitError at the limit.
+    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V;
+    ``None`` where they are not. At the limit the iterator raises TimeLimitError when it is
+    advanced.
     """
     for kind in check_deadline_in(kinds):
         yield type_facts(kind, shape, head_dim)
@@ -101,7 +102,8 @@ def facts_of(
 def type_facts(kind: WeightType, shape: LayerSizes, head_dim: int | None = None) -> TypeFacts:
     """Return what ranks say of one type: whether it is exposed, and the numbers that decide it.
 
-    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V.
+    Where values are factorized, ``head_dim`` is the number of columns of O and of rows of V;
+    ``None`` where they are not.
     """
     at_representative = Differentials(representative(kind, shape, head_dim), shape)
     rank = sparse_rank(at_representative.columns_of_FJ)
@@ -242,7 +244,11 @@ class CriticalWeights:
         return flint.nmod_mat(rows, PRIME)
 
     def _values_on_products(self) -> Iterator[tuple[tuple[int, int, int, int], int]]:
-        """Yield ((k, i, p, q), value of ν on c_{k,i,{p,q}}), as A_pi W_kq is in no other one."""
+        """Yield ((k, i, p, q), value of ν on c_{k,i,{p,q}}) for all k, i and ordered pairs p, q.
+
+        The product A_pi W_kq is a term of this coordinate, and of no other one. The values are to
+        be read modulo the prime.
+        """
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         position = 0
         for k in range(d_out):
@@ -253,7 +259,10 @@ class CriticalWeights:
                     position += 1
 
     def form_on_a(self) -> IntegerEntries:
-        """The linear form A' ↦ ν(f(A', W)) by its coefficients, a d×d matrix as A' is."""
+        """The linear form A' ↦ ν(f(A', W)) by its coefficients, a d×d matrix as A' is.
+
+        The entries are integers to be read modulo the prime.
+        """
         d, W = self.differentials.shape.d, self.differentials.W
         form = [[0] * d for _ in range(d)]
         for (k, i, p, q), value in self._values_on_products():
@@ -261,7 +270,10 @@ class CriticalWeights:
         return form
 
     def form_on_w(self) -> IntegerEntries:
-        """The linear form W' ↦ ν(f(A, W')) by its coefficients, a d'×d matrix as W' is."""
+        """The linear form W' ↦ ν(f(A, W')) by its coefficients, a d'×d matrix as W' is.
+
+        The entries are integers to be read modulo the prime.
+        """
         d, d_out = self.differentials.shape.d, self.differentials.shape.d_out
         A = self.differentials.A
         form = [[0] * d for _ in range(d_out)]
@@ -271,12 +283,12 @@ class CriticalWeights:
 
     @property
     def rank_on_a(self) -> int:
-        """The rank of :meth:`form_on_a`."""
+        """The rank of the matrix :meth:`form_on_a` modulo the prime."""
         return int(matrix_modulo_prime(self.form_on_a()).rank())
 
     @property
     def rank_on_w(self) -> int:
-        """The rank of :meth:`form_on_w`."""
+        """The rank of the matrix :meth:`form_on_w` modulo the prime."""
         return int(matrix_modulo_prime(self.form_on_w()).rank())
 
     def _form_on_factors(self) -> flint.nmod_mat:

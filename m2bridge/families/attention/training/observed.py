@@ -46,7 +46,8 @@ class ObservedTypes(Observed):
     ----------
     model : LayerSizes
     facts_by_type : tuple of TypeFacts
-        Those about the first of ``types``, in their order: about all unless a limit was reached.
+        The facts about the first of ``types``, in the order of these; about all of them unless a
+        limit was reached.
     types : tuple of WeightType
         All types of the case.
     head_dim : int or None

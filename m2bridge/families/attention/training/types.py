@@ -125,8 +125,12 @@ class WeightType:
         """Whether weights of the type, where they are critical, are saddles for almost all targets.
 
         By the theorem on saddles (docs/training.md#theorem-saddles) this is so if the type is
-        exposed, and A has not the largest rank α; or, where values are factorized, if it is
-        exposed, W = OV has not the largest rank that it can have, and O and V have the rank of W.
+        exposed, and one of these holds:
+
+        * the rank of A is below the largest one, α;
+        * values are factorized, the rank of W = OV is below the largest one, min(h, d, d') with
+          h = ``head_dim``, and O and V have the rank of W.
+
         False for the zero function, of which the theorem claims nothing.
         """
         has_zero_function = self.r == 0 or self.s == 0

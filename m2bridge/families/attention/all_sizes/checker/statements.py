@@ -375,9 +375,10 @@ class Compared:
     wrong: isl.Set | None
 
     def verdict_on(self, where: isl.Set) -> str:
-        """REFUTED if it is false for a size of a set, else UNDECIDED if that is not known for one.
+        """The verdict on the statement for the sizes of the set ``where``.
 
-        Else CONFIRMED.
+        REFUTED if it is false for one of them; else UNDECIDED if that is not known for one of them;
+        else CONFIRMED.
         """
         if not where.intersect(self.false).is_empty():
             return "REFUTED"
