@@ -65,8 +65,8 @@ def _cores() -> Iterator[CoreSize]:
             yield CoreSize(m, e, f)
 
 
-# Those for min(a, d) ≤ 2 and min(d, d') ≤ 2, for min(a, d) = 3 and d' = 1 or the other way round,
-# and for d = 3.
+# The cores of all sizes with min(a, d) ≤ 2 and min(d, d') ≤ 2; with one of these 3 and the other 1;
+# and with d = 3.
 CORES = tuple(_cores())
 
 PROOF = "ranks of covariants over QQ and the bound on degrees (docs/representations.md)"

@@ -127,7 +127,7 @@ class AllSizes(AllSizesResult):
         return listed
 
     def to_sheet(self) -> Sheet:
-        """Return the computed data, the verdicts, and a list of the sizes where each is true."""
+        """Return the computed data, the verdicts, and for each verdict the sizes by its answers."""
         sheet = AllSizesResult.to_sheet(self)
         rows = []
         for name, parts in self._partitions():
@@ -154,7 +154,7 @@ class AllSizes(AllSizesResult):
 
     @property
     def methods(self) -> str:
-        """Macaulay2, or the library for linear algebra."""
+        """How it was computed, in words: by Macaulay2 with its version, or by linear algebra."""
         if self.engine_version:
             return f"Macaulay2 {self.engine_version}"
         return "exact linear algebra (FLINT)"
@@ -456,7 +456,7 @@ class AttentionOfAllSizes(AllSizesFamily):
         return base_ideals_script()
 
     def questions(self) -> tuple[Question[AllSizesCase, Any], ...]:
-        """About the statements, the closures and the types of weights for all sizes."""
+        """Return the questions about the statements, the closures and the types of weights."""
         from m2bridge.families.attention.all_sizes.closures import QUESTIONS  # imports NumPy
 
         exposed = ExposedOfAllSizes(key="exposed", family=self)

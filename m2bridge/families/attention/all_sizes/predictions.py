@@ -102,7 +102,7 @@ class Conclusion:
     wrong: isl.Set | None = None
 
     def restricted_to(self, size_set: isl.Set) -> DecidedSizes:
-        """Return the three parts of ``size_set`` with the three answers."""
+        """Return the parts of ``size_set`` where the conclusion is true, false and not decided."""
         false = size_set.intersect(self.false)
         unknown = size_set.intersect(self.unknown)
         true = size_set.subtract(false).subtract(unknown)

@@ -291,7 +291,10 @@ class MultiplicitySpaces:
     def _relation_multiplicities(
         self, n: int
     ) -> Iterator[tuple[PartitionTriple, RelationMultiplicities]]:
-        """Yield in increasing order the types in the kernel of W ⊗ C_{n−1} → C_n, n ≥ 1."""
+        """Yield in increasing order the types in the kernel of W ⊗ C_{n−1} → C_n, n ≥ 1.
+
+        Each is yielded with its multiplicities in this kernel and in two other spaces.
+        """
         in_ring = self.ring(n)
         in_tensor_product = pieri(self.ring(n - 1), self.sizes)
         in_squares: Counter[PartitionTriple] = Counter()

@@ -182,13 +182,16 @@ class Observations(Observed):
 
     @property
     def generic_fibre(self) -> Fibre:
-        """The fibre over the dense orbit, where some orbit was observed."""
+        """The fibre over the dense orbit; to be asked for only where some orbit was observed."""
         assert self.generic is not None
         return self.generic
 
     @property
     def is_birational(self) -> bool:
-        """Whether the generic fibre is one reduced point, where some orbit was observed."""
+        """Whether the generic fibre is one reduced point.
+
+        To be asked for only where some orbit was observed.
+        """
         # a multiple point has a larger length
         return self.generic_fibre.length == 1
 

@@ -288,14 +288,14 @@ def _facts_at_orbit(
     """
     preimages = fibre_points(orbit, model)
     _check_fibre(fibre, preimages, orbit, critical=tangent.critical)
-    smooth = source_is_smooth(orbit, model)
+    is_source_smooth = source_is_smooth(orbit, model)
     known = tangent.known
     if generic.length > 1:
         # not birational, so the lemma does not apply; but the dense orbit is smooth in any case
         if tangent.dimension == dimension:
             known = intersect_bounds(known, Bounds.at_most(dimension, "the dense orbit is smooth"))
         singular = singular_by_bounds(known, dimension)
-    elif fibre.length > 1 or smooth:
+    elif fibre.length > 1 or is_source_smooth:
         # the lemma: a longer fibre is over a singular point; one reduced point that is smooth in
         # the source is over a smooth point
         singular = fibre.length > 1
@@ -308,7 +308,7 @@ def _facts_at_orbit(
         dimension=tangent.dimension,
         fibre=fibre,
         preimages=preimages,
-        source_smooth=smooth,
+        source_smooth=is_source_smooth,
         singular=singular,
         critical=tangent.critical,
         boundary=tangent.critical,  # the fibre is not reduced

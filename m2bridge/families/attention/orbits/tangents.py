@@ -328,7 +328,10 @@ def _coordinates_by_orbit(shape: LayerSizes) -> dict[Orbit, tuple[int, ...]]:
 
 
 def _sum_of_ranks(orbit: Orbit) -> int:
-    """Return r + s + dim (L + U): ranks, none of which is larger for orbits in the closure."""
+    """Return r + s + dim (L + U), which is smaller for all other orbits in the closure.
+
+    None of the three numbers is larger there, and they determine the orbit.
+    """
     return orbit.r + orbit.s + orbit.span
 
 

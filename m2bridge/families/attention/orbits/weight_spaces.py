@@ -389,7 +389,8 @@ def _pairs_of_chosen_symbols(
     """Return all pairs (row, column) with chosen symbols, and the pairs of weight zero, sorted.
 
     ``rows`` and ``columns`` have the symbol of each row and column. The first
-    :data:`CHOSEN_SYMBOLS` of each class are chosen.
+    :data:`CHOSEN_SYMBOLS` of each class are chosen. ``of_weight_zero`` may leave out pairs of the
+    symbol "twice", the only one of its class, since it is chosen.
     """
     chosen_rows = [i for i, (_, number) in enumerate(rows) if number < CHOSEN_SYMBOLS]
     chosen_columns = [j for j, (_, number) in enumerate(columns) if number < CHOSEN_SYMBOLS]

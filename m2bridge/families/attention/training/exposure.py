@@ -385,6 +385,7 @@ def _change_bases(weights: TypedWeights, random: Random) -> TypedWeights:
 
 def _random_invertible(size: int, random: Random) -> flint.nmod_mat:
     """A random invertible matrix of this size modulo the prime."""
+    # a random matrix is singular with a probability of about 1/PRIME: the loop ends at once
     while True:
         entries = [random.randrange(PRIME) for _ in range(size * size)]
         candidate = flint.nmod_mat(size, size, entries, PRIME)

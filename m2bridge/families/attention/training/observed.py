@@ -129,7 +129,7 @@ class ObservedTypes(Observed):
         return LEGEND.format(values="OV" if factored else "V"), columns, rows
 
     def to_json(self) -> dict[str, Any]:
-        """The facts about each type."""
+        """{"types": facts}: for each type with facts those of :meth:`TypeFacts.to_json`."""
         return {"types": [facts.to_json() for facts in self.facts_by_type]}
 
 

@@ -103,7 +103,7 @@ class ExposedQuestion(StatementQuestion[ObservedTypes | None]):
         return observe_types(model, self.head_dim(model), partial=False)
 
     def head_dim(self, model: SingleLayerAttention) -> int | None:
-        """Return ``None``: values V are not factorized."""
+        """Return ``None`` for all models: in this question values V are not factorized."""
         return None
 
     def content(self, model: SingleLayerAttention, observed: ObservedTypes | None) -> Content:

@@ -62,7 +62,7 @@ class WeightType:
 
     @property
     def balanced(self) -> WeightType:
-        """The type of the same A and V (or W) whose factors have no larger ranks."""
+        """The type with the same ranks of A and V (or W), where k = q = r; and o = v = s with W."""
         balanced = replace(self, k=self.r, q=self.r)
         if self.o is None:
             return balanced
@@ -268,7 +268,7 @@ class ExposedTypes(PartialValue):
     def of(
         cls, exposed: Iterable[WeightType], undecided: Iterable[WeightType] = ()
     ) -> ExposedTypes:
-        """The value with these types, of which it has the ranks, as tuples of numbers."""
+        """The value that says that these types are exposed, or not decided, by their ranks."""
         return cls(
             exposed=frozenset(kind.cells for kind in exposed),
             undecided=frozenset(kind.cells for kind in undecided),
@@ -276,7 +276,7 @@ class ExposedTypes(PartialValue):
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> ExposedTypes:
-        """The inverse of :meth:`to_json`."""
+        """The value from the data that :meth:`to_json` returns."""
         return cls(
             exposed=frozenset(map(tuple, data["exposed"])),
             undecided=frozenset(map(tuple, data["undecided"])),

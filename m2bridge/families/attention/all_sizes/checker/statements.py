@@ -212,7 +212,7 @@ def _has_stated_polar_degrees(case: cases.Case) -> bool:
     stated = stated_polar_degrees(case)
     if localized_polar_degrees(case) != stated:
         return False
-    # points in general slices
+    # points in general slices, where counting is cheap; None: nothing is counted for this case
     return not is_counted_always(case) or count_polar_degrees(case) in (None, stated)
 
 
@@ -476,7 +476,7 @@ class SplitSizes(NamedTuple):
 
 
 def _split_by_hypotheses(names: Iterable[str]) -> SplitSizes:
-    """All sizes, split by hypotheses with these names, one after the other."""
+    """All sizes, split by hypotheses one after the other; ``names`` are keys of HYPOTHESES."""
     applies = ALL  # where no hypothesis so far fails
     fails_first = {}
     for name in names:
