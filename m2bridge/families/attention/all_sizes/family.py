@@ -372,6 +372,16 @@ def cross_check_all_sizes(
     Statements that have no form for all sizes are left out, and named in ``not_stated`` of the
     result. At the limit on time the verdicts so far are returned.
 
+    Parameters
+    ----------
+    statements : sequence of Statement
+        At least one of them has a form for all sizes.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        The limit on time, in seconds; no limit when left out.
+
     Raises
     ------
     MethodUnavailableError

@@ -239,11 +239,17 @@ def generators_of_all_sizes(
         The largest d and d' of the single cases.
     statements : sequence of Statement
         At least one of them is about generators.
+    engine : Engine, optional
+        A Macaulay2 to use; without one, that of the ``with`` block around it, else one that the
+        process shares.
+    timeout : float, optional
+        The limit on time, in seconds; no limit when left out.
 
     Raises
     ------
     MethodUnavailableError
-        If something was not decided, or no statement is about generators.
+        If no statement is about generators, or the generators for all sizes are not decided, as
+        :func:`closures_of_all_sizes` says.
     TimeLimitError
         If the limit was reached before the first closure was computed; or after all of them, before
         the first case was compared.

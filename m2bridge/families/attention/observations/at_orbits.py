@@ -490,10 +490,10 @@ def _applies_to_birational(case: Observations) -> bool:
     generic fibre is one reduced point.
 
     For rk A = r the S are a Grassmannian of dimension (α − r)(d − α), so the part has as many
-    dimensions more than the orbit. The tangent vectors of the Grassmannian are in the kernel; the
-    other ones that are in it are tangent to the fibre. The tangent space of a fibre of length l
-    with p points has dimension l − p, so the dimension of the kernel is at most that plus the
-    dimension of the Grassmannian.
+    dimensions more than the orbit. The tangent vectors of the Grassmannian are in the kernel; all
+    further ones in it are tangent to the fibre. At a point of a fibre of length l with p points the
+    tangent space has at most dimension l − p, as the length at this point is at most l − p + 1. So
+    the dimension of the kernel is at most l − p plus the dimension of the Grassmannian.
     """
     if case.missing_orbits or not case.closed or not case.is_birational:
         return False

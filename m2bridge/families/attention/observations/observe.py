@@ -126,10 +126,13 @@ def deduce_observations(
 ) -> Observations:
     """Return the observations that follow from fibres and tangent spaces, without Macaulay2.
 
-    Where the generic fibre is one point, the lemma at the top of the file says that an orbit with a
-    longer fibre is singular, and one whose fibre is one reduced point, at which the source is
-    smooth, is smooth; if the source is singular there, tangent vectors decide. Where the generic
-    fibre is not one point, bounds for tangent dimensions decide.
+    Where the generic fibre is one reduced point, the lemma at the top of the file says of an orbit:
+
+    * It is singular if its fibre is longer.
+    * It is smooth if its fibre is one reduced point at which the source is smooth.
+    * If the source is singular at this point, tangent vectors decide.
+
+    Where the generic fibre is longer, bounds for tangent dimensions decide.
 
     Parameters
     ----------
@@ -437,7 +440,7 @@ def observe(
         Whether equations of the closure give upper bounds for tangent dimensions, as a third way to
         find the singular orbits.
     polar : bool
-        Whether polar degrees are counted too, in small cases.
+        Whether polar degrees are counted too, in small cases; not without ``degree``.
 
     Returns
     -------

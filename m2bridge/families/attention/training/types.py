@@ -363,12 +363,12 @@ def representative(
     ``head_dim`` is the number of rows of V, and the row space of V is spanned by the first v:
 
     * e_1, …, e_m, which are in L;
-    * those outside the row space of K;
-    * those in the row space of K, but not in L;
-    * the rest of L.
+    * the e_j outside the row space of K;
+    * the e_j in the row space of K, but not in L;
+    * the other e_j in L.
 
-    So both meet L and the row space of K in the smallest dimension that m allows, as in the dense
-    orbit.
+    So the row spaces of W and of V meet L and the row space of K in the smallest dimensions that m
+    allows, as in the dense orbit.
     """
     d = shape.d
     # the indices j of unit vectors e_j in the row space of W, or V, in the order of the docstring

@@ -184,13 +184,13 @@ COMPARED = (
 def polar_degrees() -> Seen:
     """The sizes for which the polar degrees are the stated ones.
 
-    The polar degrees are integrals, those that are stated, where the map is birational and the
-    kernel of the differential is small (docs/polar-degrees.md#theorem-polar), and for α = d' = 1,
-    where the map is two-to-one (theorem-polar-symmetric): these sizes are ``known``. For the sizes
-    of COMPARED the integrals are computed by a second method, localization. Where it is cheap
-    points in general slices are counted, too, which are no more than the polar degree where the
-    same conditions hold (proposition-slices). A size for which one of these methods gives other
-    numbers than stated is not in ``true``.
+    The stated numbers are integrals. By two theorems they are the polar degrees where the map is
+    birational and the kernel of the differential small (docs/polar-degrees.md#theorem-polar), and
+    for α = d' = 1, where the map is two-to-one (theorem-polar-symmetric): these sizes are
+    ``known``. For the sizes of COMPARED the integrals are computed by a second method,
+    localization. Where it is cheap, points in general slices are counted, too; where the same
+    conditions hold they are no more than the polar degree (proposition-slices). A size for which
+    one of these methods gives other numbers than stated is not in ``true``.
     """
     found = fibres()
     birational = sizes_of(dense_orbits().intersect(found.one))
@@ -427,7 +427,7 @@ def _compare(stated: Stated) -> Compared:
 
 
 def _symmetric_difference(first: isl.Set, second: isl.Set) -> isl.Set:
-    """The elements of one of two sets that are not in the other."""
+    """The symmetric difference: the elements that are in exactly one of the two sets."""
     return first.subtract(second).union(second.subtract(first))
 
 
@@ -505,12 +505,13 @@ def text(size_set: isl.Set) -> str:
 
 
 def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> Json:
-    """The counterexample of a certificate: a size, and one of its orbits if it is about orbits.
+    """The counterexample of a certificate: the first of the sizes ``false``, and one of its orbits.
 
-    It is the first of the sizes ``false``, and of its orbits in ``wrong`` the last (r, s, m) of the
-    largest dimension, with weights over it. For the observable "singular" there are two numbers:
-    the dimension of the closure, and a lower bound for the tangent dimension. Weights and numbers
-    are those of the checker of single cases, for this case.
+    The orbit is None for a statement about sizes, where ``wrong`` is None. Else it is, among the
+    orbits of the size in ``wrong``, the last (r, s, m) of the largest dimension, with weights over
+    it. For the observable "singular" there are two numbers: the dimension of the closure, and a
+    lower bound for the tangent dimension. Weights and numbers are those of the checker of single
+    cases, for this case.
     """
     point = false.lexmin().sample_point()  # ``lexmin`` is a set with one point
     values = [point.get_coordinate_val(isl.dim_type.set, i) for i in range(SIZE_LENGTH)]
@@ -533,10 +534,11 @@ def _counterexample(false: isl.Set, wrong: isl.Set | None, observable: str) -> J
 
 
 def _largest_orbit_in(orbit_set: isl.Set, case: cases.Case, facts_at_orbits: list[Json]) -> Json:
-    """The facts at the orbit of the largest dimension among those of a case in a set.
+    """The facts at the orbit of the largest dimension among the orbits of a case in a set.
 
-    They are of ``facts_at_orbits``, where each has an "orbit" and its "dimension". Of several
-    orbits of this dimension it is the last (r, s, m). The set has at least one of them.
+    ``facts_at_orbits`` has the facts at all orbits of the case, each with an "orbit" and its
+    "dimension". Of several orbits of this dimension the last (r, s, m) is taken. At least one orbit
+    of the case is in ``orbit_set``.
     """
     in_set = []
     for facts in facts_at_orbits:
