@@ -445,7 +445,7 @@ class AttentionOfAllSizes(AllSizesFamily):
         """Return a row for a verdict of a certificate, with its sets of sizes in words.
 
         ``key`` is that of the statement. ``verdict`` has the decision as "verdict", and the sets
-        "fails_for" and "undecided_for". Raises ValueError if it does not follow from the sets.
+        "fails_for" and "undecided_for". ValueError if the decision does not follow from these.
         """
         follows = _verdict_by_sets(verdict)
         if follows != verdict["verdict"]:

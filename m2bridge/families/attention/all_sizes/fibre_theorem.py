@@ -133,7 +133,7 @@ NOT_PROPORTIONAL = "r = 1 and s = 1 and m = 0"
 
 
 def fibre_theorem(ideals: BaseIdeals) -> tuple[Stratum, ...]:
-    """Length and number of points of the fibre over every orbit of every model with t ≥ 2.
+    """The strata, which are all orbits of every model with t ≥ 2, each with its kind of fibre.
 
     ``ideals`` has the fibre ideal of each base case. Where every unknown is determined the fibre is
     one reduced point. Over (1, 1, 1) the ideal has all monomials of degree 2 in each pair of

@@ -376,7 +376,7 @@ class GeneratedRepresentation:
         The indices are permuted such that the dominant weight, which has the same entries in
         decreasing order, becomes ``weight``.
         """
-        # the index of this weight for each index of the dominant one
+        # for X, H and Y: what each index becomes, so that the dominant weight becomes ``weight``
         new_i, new_k, new_p = map(_sorting_permutation, weight)
         new_numbers = []
         for k, i, p, q in self.coordinates:
@@ -465,15 +465,8 @@ def _lowered_coordinate(factor: Index, space: int, j: int) -> Iterator[tuple[Ind
     """Yield the image of the coordinate c_{k,i,p,q} under the derivation that replaces j by j + 1.
 
     The image is one coordinate, which is yielded with its coefficient, or zero: then nothing is
-    yielded, because the coordinate has no index j of this space.
-
-    Parameters
-    ----------
-    factor : Index
-        (k, i, p, q).
-    space : int
-        0 for the index i, of X; 1 for k, of H; 2 for p and q, of Y.
-    j : int
+    yielded, because the coordinate has no index j of this space. ``factor`` is (k, i, p, q), and
+    ``space`` is 0 for the index i, of X, 1 for k, of H, and 2 for p and q, of Y.
     """
     k, i, p, q = factor
     if space == 0 and i == j:

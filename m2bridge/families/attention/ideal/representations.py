@@ -350,8 +350,8 @@ def from_multidegrees(
     shape : LayerSizes
     counts : mapping from (int, tuple of int) to int
         The number of generators by degree and multidegree. A multidegree has d' + d + d entries:
-        how often each index k, i, and p or q occurs. Of the multidegrees that permutations of the
-        indices exchange, one is enough.
+        how often each index k, i, and p or q occurs. Multidegrees that permutations of the indices
+        exchange have equal numbers, and one of them is enough.
 
     Raises
     ------

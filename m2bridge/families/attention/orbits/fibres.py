@@ -443,7 +443,8 @@ def without_real_weights(shape: LayerSizes, coordinates: CoordinateSystem) -> Wi
       vanish where all forms are multiples of one form.
     * ``positive`` is the sum of 4 c_pp c_qq − c_pq² over all p < q and all forms. Where the minors
       vanish, no two summands have different signs: none is negative if the one form, of rank at
-      most 2, is semidefinite, and none is positive if it has real linear factors.
+      most 2, is semidefinite, and none is positive if it has real linear factors. So the sum is
+      positive exactly if this form is semidefinite of rank 2.
     """
     names = coordinate_names(shape, coordinates)
     ring = PolynomialRing(QQ, names).sympy_ring

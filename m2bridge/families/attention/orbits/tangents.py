@@ -201,8 +201,8 @@ def _limits_of_tangent_vectors(shape: LayerSizes) -> Iterator[FunctionCoordinate
     limits that are tangent at the representative:
 
     * The direction A' = b q'ᵀ gives f(b q'ᵀ, h vᵀ) at one preimage, and f(b q'ᵀ, h lᵀ) at the
-      other. Their difference divided by ε is f(b q'ᵀ, h wᵀ), for all b, q' and w. For α = 1 only
-      q' = q is tangent to the source at both preimages.
+      other. Their difference divided by ε is f(b q'ᵀ, h wᵀ), for all b, q' and w. For α ≥ 2 the
+      lines A + sA' stay in the source; for α = 1 only q' = q is tangent at both preimages.
     * The direction V' = h' cᵀ gives f(w qᵀ, h' cᵀ) in the same way, for all h', c and w.
 
     Here v, q and h are the first unit vectors; all unit vectors are taken as b, q', w, h' and c.

@@ -219,8 +219,8 @@ def _has_stated_polar_degrees(case: cases.Case) -> bool:
 def dense_orbits() -> isl.Set:
     """The dense orbits of all sizes: no orbit of the same size has a larger r, s or r + s − m.
 
-    The closure of an orbit contains those for which none of r, s and r + s − m = dim(L + U) is
-    larger, and that of one orbit of each size is everything
+    The orbits in the closure of an orbit are those for which none of r, s and r + s − m =
+    dim(L + U) is larger. Each size has one orbit whose closure contains all others
     (docs/mathematics.md#proposition-orbits).
     """
     is_other_orbit = is_orbit("R", "S", "M")
