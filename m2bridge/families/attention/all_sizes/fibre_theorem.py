@@ -97,6 +97,7 @@ class Stratum:
     length : str
         Length of the fibre scheme: ``1``, ``2`` or ``d``.
     points : int
+        The number of points of the fibre, without multiplicities.
     patterns : int
         The number of patterns that were compared with base cases.
     ideals : tuple of BaseCase

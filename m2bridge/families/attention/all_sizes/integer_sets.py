@@ -240,7 +240,7 @@ def _ambient_excess(d: Any, dp: Any) -> Any:
 
 
 class Pattern(NamedTuple):
-    """Entries of the representative of an orbit in some places: rows of A, and columns of V.
+    """Entries of the representative (A, V) in some places, some columns of A and some rows of V.
 
     Parameters
     ----------

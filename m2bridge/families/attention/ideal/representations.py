@@ -79,7 +79,7 @@ class CoordinateRing:
     multiplicities : tuple of dict
         Multiplicities of types in C_0, …, C_{B−1}; the ideal is generated in degrees ≤ B.
     all_sections_from : int
-        The degree from which on C_n = Γ_n.
+        The least degree from which on C_n = Γ_n.
     """
 
     size: CoreSize

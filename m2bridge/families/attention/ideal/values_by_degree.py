@@ -98,7 +98,7 @@ class GeneratorNumbers(PartialValue):
     counts : tuple of pairs of int
         Degrees with their numbers, in increasing order.
     last : int or None
-        The last degree that was computed; ``None`` if there are no generators of higher degree.
+        The last degree that was computed; ``None`` if ``counts`` has the generators of all degrees.
     """
 
     counts: tuple[tuple[int, int], ...]

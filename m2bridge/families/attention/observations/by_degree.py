@@ -56,7 +56,7 @@ NOT_COMPUTED = "not computed"
 
 
 class NumbersByDegree(NamedTuple):
-    """Numbers of one kind, computed and predicted ones: {degree: number}, without some zeros.
+    """Numbers of one kind, computed and predicted ones: {degree: number}; zeros may be left out.
 
     Parameters
     ----------

@@ -81,10 +81,10 @@ class IndexClasses(NamedTuple):
     Parameters
     ----------
     in_both, in_l, in_u, in_neither : int
-        Indices p with e_p in L and U, in L only, in U only, and in neither, without those of the
-        symbol "twice".
+        The numbers of indices p with e_p in L and U, in L only, in U only, and in neither, without
+        the two of the symbol "twice".
     free_inputs, free_outputs : int
-        Zero columns of A, and zero rows of V.
+        The numbers of zero columns of A, and of zero rows of V.
     """
 
     in_both: int

@@ -52,8 +52,9 @@ class TypeFacts:
     functions : int
         The dimension of the functions of the type.
     functions_with_spaces : int
-        That of the functions with the row spaces of K and Q, and the column space of O and the row
-        space of V where values are factorized; these determine the tangent space of each function.
+        The dimension of all (f, spaces): the functions f of the type with the row spaces of K and
+        Q, and the column space of O and the row space of V where values are factorized; these
+        spaces determine the tangent space of each function.
     rank : int
         The rank of the differential of the parametrization, the same at all weights of the type.
     form_rank : int
@@ -176,9 +177,9 @@ class CriticalWeights:
     Parameters
     ----------
     differentials : Differentials
-        Those at the weights.
+        The differentials at these weights.
     nu : sequence of int
-        The values of ν on the reduced coordinates of functions.
+        The values of ν on the reduced coordinates of functions, from 0 to PRIME − 1.
     """
 
     differentials: Differentials

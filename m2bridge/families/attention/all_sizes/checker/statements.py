@@ -241,13 +241,13 @@ class Stated:
     Parameters
     ----------
     observable : str
-        The property that it is about.
+        The property that the statement is about.
     true : str
-        The condition for an orbit, or a size, for which it says that the observable is true.
+        The condition on orbits, or sizes, for which it says that the observable is true.
     about : str
-        The condition for an orbit about which it says something; empty if it is about sizes.
+        The condition on orbits about which it says something; empty if it is about sizes.
     hypotheses : tuple of str
-        The names of its hypotheses.
+        The names of its hypotheses: keys of HYPOTHESES.
     """
 
     observable: str
