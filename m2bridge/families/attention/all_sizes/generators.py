@@ -308,7 +308,7 @@ def _compare_with_polynomials(
     Raises
     ------
     TimeLimitError
-        If a limit was reached before anything was found.
+        If a limit was reached before the generators, or those up to some degree, were found.
     """
     numbers = {degree: int(number) for degree, number in closure.numbers(model).items()}
     with_values = []
@@ -317,8 +317,9 @@ def _compare_with_polynomials(
         value = VALUE_CLASSES[statement.key].of(numbers)
         with_values.append(replace(statement, predict=partial(_constant_prediction, value)))
     comparison = cross_check(model, statements=with_values)
-    # only a limit, which ``unfinished`` names, leaves a case with t ≥ 2 without observations
-    if comparison.observations is None:
+    # Only a limit, which ``unfinished`` names, leaves a case with t ≥ 2 without observed values.
+    # Such a case neither agrees nor differs, so it is not returned.
+    if any(verdict.observed is None for verdict in comparison.verdicts):
         raise TimeLimitError(comparison.unfinished)
     return comparison
 
