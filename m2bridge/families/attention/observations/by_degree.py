@@ -1,11 +1,12 @@
 """Observations of numbers by degree of one closure: its Hilbert function, and its generators.
 
-The closure is computed without its core, from which the predictions come
+A core is a small model whose closure determines those of larger ones. Generators are predicted from
+the core, and observed without it. The Hilbert function is predicted by the formula for sections,
+and observed as :func:`m2bridge.maps.closure.closure` finds it, which may use the core
 (:mod:`m2bridge.families.attention.ideal.values_by_degree`). Orbits say nothing of such numbers, and
 a closure can take long; so they are observed separately.
 
-A core is a small model whose closure determines those of larger ones; predictions are computed from
-it. An observable is the name of what is observed: "Hilbert_function", "generator_numbers" (the
+An observable is the name of what is observed: "Hilbert_function", "generator_numbers" (the
 minimal generators of the ideal by degree) or "generator_degrees" (the degrees of these alone). A
 cross-check compares ``value`` with the prediction, and shows ``table``.
 """
