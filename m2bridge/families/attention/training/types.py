@@ -62,7 +62,7 @@ class WeightType:
 
     @property
     def balanced(self) -> WeightType:
-        """The type with the same ranks of A and V (or W), where k = q = r; and o = v = s with W."""
+        """The type with the same r, s, m, and k = q = r; for factorized values also o = v = s."""
         balanced = replace(self, k=self.r, q=self.r)
         if self.o is None:
             return balanced
