@@ -178,7 +178,7 @@ class FormulaPrediction:
         """Compare the statement with the observed number, one set of sizes after the other.
 
         One of the sets consists of the sizes with one observed formula, one condition of the
-        statement, and α = a, or α = d. On it both numbers are polynomials.
+        statement, and α = a, or α = d. There the observed and the stated number are polynomials.
         """
         d, dp, a, D = variables(*NAMES)
         # min(a, d) is no polynomial, but it is one under each of these conditions
@@ -206,7 +206,8 @@ class FormulaPrediction:
 class NumbersPrediction:
     """Polar degrees for each size, by a statement, which no polynomial gives.
 
-    They are compared at some sizes, and follow from the theorem on polar degrees at the others.
+    The numbers are compared at some sizes; at all others they follow from the theorem on polar
+    degrees, where its conditions hold.
 
     Parameters
     ----------
@@ -259,7 +260,8 @@ class TypePrediction:
     def conclusion(self, facts: SizeOrbitSets) -> Conclusion:
         """Compare the statement with the types that are exposed.
 
-        It is false for the sizes with some type where both differ, and no size is open.
+        It is false for the sizes with some type that is exposed and not stated to be, or stated and
+        not exposed; no size is undecided.
         """
         differ = _symmetric_difference(exposed_types(facts), types(self.condition))
         return Conclusion(false=with_some_type(differ), unknown=NONE, vacuous=NONE)

@@ -177,7 +177,7 @@ def highest_weight_vectors(
     Parameters
     ----------
     spaces : MultiplicitySpaces
-        Those of the core, with X, H and Y large enough for the type.
+        The spaces of the core, with X, H and Y large enough for the type.
     n : int
         The degree, at least 1.
     shapes : PartitionTriple

@@ -104,8 +104,8 @@ def multiply_by_exterior_square(
 def pieri(ring: Mapping[PartitionTriple, int], sizes: Sizes) -> Counter[PartitionTriple]:
     """Return the multiplicity of each type in W ⊗ C_n, from those in C_n, by Pieri's rule.
 
-    It adds a box to λ, one to μ, and a horizontal strip of two to ν. ``sizes`` are the dimensions
-    of X, H, Y.
+    The rule adds a box to λ, one to μ, and a horizontal strip of two boxes to ν. ``sizes`` are the
+    dimensions of X, H, Y.
     """
     total: Counter[PartitionTriple] = Counter()
     boxes_added = (1, 1, 2)  # for X, H, Y
@@ -402,7 +402,7 @@ class MultiplicitySpaces:
         ----------
         shapes : PartitionTriple
         multiplicities : RelationMultiplicities
-            Those of the type.
+            The multiplicities of the type.
         basis : list of EvaluatedCovariant
             Covariants with independent boundaries, with which the result begins.
 

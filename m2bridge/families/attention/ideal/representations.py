@@ -227,8 +227,8 @@ def minors(size: CoreSize, last: int | None = None) -> Iterator[RepresentationTy
     """Yield the types of minimal generators with a partition of more rows than the core has
     dimensions in X, H or Y.
 
-    They are those up to the degree ``last``, or all if it is ``None``. They are computed, and
-    errors raised as by :func:`generators`, when the iterator is advanced.
+    Types of a degree above ``last`` are left out; none are if ``last`` is ``None``. Types are
+    computed, and errors raised as by :func:`generators`, when the iterator is advanced.
 
     Here e, f, m are the dimensions of X, H, Y of the core: e = min(a, d), f = min(d', d) and
     m = min(d, e + f), all at least 1. In a closure with this core X, H or Y may be larger. The

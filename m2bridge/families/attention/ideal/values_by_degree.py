@@ -115,8 +115,8 @@ class GeneratorNumbers(PartialValue):
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
         """Return the decision on predicted numbers, and the comparison in a sentence.
 
-        They are REFUTED by a different number in one degree that was computed. Otherwise they are
-        CONFIRMED if all degrees were computed, and UNDECIDED if not.
+        The prediction is REFUTED by a different number in one degree that was computed. Otherwise
+        it is CONFIRMED if all degrees were computed, and UNDECIDED if not.
         """
         computed = dict(self.counts)
         predicted_counts = dict(predicted.counts)
@@ -166,9 +166,9 @@ class GeneratorDegrees(GeneratorNumbers):
     def against(self, predicted: GeneratorNumbers) -> tuple[Decision, str]:
         """Return the decision on predicted degrees, and the comparison in a sentence.
 
-        They are REFUTED by a degree that was computed and has generators where none are predicted,
-        or has none where some are predicted. Otherwise they are CONFIRMED if all degrees were
-        computed, and UNDECIDED if not.
+        The prediction is REFUTED by a degree that was computed and has generators where none are
+        predicted, or has none where some are predicted. Otherwise it is CONFIRMED if all degrees
+        were computed, and UNDECIDED if not.
         """
         compared = self.compared_degrees(predicted)
         computed_counts = dict(self.counts)

@@ -503,7 +503,7 @@ def _applies_to_birational(case: Observations) -> bool:
         kernel_bound = fact.fibre.length - fact.fibre.points + grassmannian_dimension
         # Y has the dimension of the closure, as the map is birational
         codimension = case.dimension - (fact.dimension + grassmannian_dimension)
-        # over the dense orbit both are zero
+        # over the dense orbit the kernel and the codimension are zero
         if kernel_bound > 0 and kernel_bound >= codimension:
             return False
     return True

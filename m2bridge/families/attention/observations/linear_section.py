@@ -66,7 +66,7 @@ def is_section_counted(shape: LayerSizes) -> bool:
     largest_length = max(lengths)
     weights = _weights_of_unknowns(lengths, lengths.index(largest_length))
     if len(weights) >= MAX_SECTION_POINTS.bit_length():
-        # The quotient of both products is at least 2^n for n unknowns, and 2^n is too large: With m
+        # The quotient below is at least 2^n for n unknowns, and 2^n is too large: With m
         # unknown coefficients of the longest factor the remaining weights are m + 1, m + 2, …. The
         # unknowns of another factor have the weights 1, 2, …, up to m at most. So the quotient is a
         # product of n numbers, each at least (m + j)/j for some j ≤ m, which is at least 2.

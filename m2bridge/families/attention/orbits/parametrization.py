@@ -391,7 +391,7 @@ def multigraded_attention(
 def grading(shape: LayerSizes, free: PolynomialMap) -> tuple[DegreeVector, ...]:
     """Return the multidegree of each coordinate in Z^d' × Z^d × Z^d: a tuple of d' + 2d integers.
 
-    That of c_k_i_p_q is (e_k, e_i, e_p + e_q), with unit vectors. It comes from the grading of
+    The coordinate c_k_i_p_q has (e_k, e_i, e_p + e_q), with unit vectors, from the grading of
     weights for which V_k_p has degree (e_k, 0, e_p), A_p_i has (0, e_i, e_p), Q_e_i has
     (0, e_i, 0), and K_e_p has (0, 0, e_p).
 
@@ -473,7 +473,7 @@ def lower_bounds(shape: LayerSizes, characteristic: int) -> Iterator[MethodValue
     ----------
     shape : LayerSizes
     characteristic : int
-        That of the field: a prime, or 0 for QQ.
+        The characteristic of the field: a prime, or 0 for QQ.
     """
     field = CoefficientField(characteristic) if characteristic else QQ
     block = LayerSizes(min(shape.d, 2), 1, t=min(shape.t, 2))

@@ -22,7 +22,7 @@ from m2bridge.families.attention.checker import case as cases
 def check_identities() -> None:
     """Raise ContradictionError unless the identities behind the consequences for all sizes hold.
 
-    Those of functions are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
+    Three of them are in case.py: f is a morphism, functions of the orbit (1, 1, 1) are limits
     of real ones without real weights, and products determine functions. Four more are identities of
     polynomials in d, d' and α:
 

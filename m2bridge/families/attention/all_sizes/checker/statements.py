@@ -131,7 +131,7 @@ def observed_by_fibres() -> Mapping[str, Seen]:
     singular = _singular_orbits_if_birational(found, birational)
     singular_of_rank_one = _singular_orbits_if_symmetric(symmetric)
     return {
-        # at (1, 1, 1) both weights of Theorem 3.2 are the same
+        # at (1, 1, 1) the two weights of Theorem 3.2 are equal
         "fibre_exchanged": Seen(found.two.union(orbits(SQUARE))),
         "fibre_itself": Seen(found.one.union(found.many)),
         "special_fibre_points": Seen(found.two, about=found.two.intersect(orbits_over(birational))),
