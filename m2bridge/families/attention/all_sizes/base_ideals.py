@@ -388,6 +388,7 @@ OBSERVABLES: dict[str, Callable[[SizeOrbitSets], ObservedSizes]] = {
     "products": lambda seen: ObservedSizes(
         _all_sizes_if(all(map(products_determine_functions, DIMENSIONS_OF_PRODUCTS)))
     ),
+    # the map is a morphism where the base locus is empty: the generic fibre is then all preimages
     "birational": lambda seen: ObservedSizes(
         seen.birational_sizes, _all_sizes_if(seen.basis.base_locus_empty)
     ),
@@ -456,7 +457,8 @@ def compared_polar_degrees(seen: SizeOrbitSets) -> list[ComparedPolarDegrees]:
     return compared
 
 
-# {number that is observed: pairs of a set of sizes and its value there, as a function}
+# {number that is observed: pairs of a set of sizes and its value there, as a function}; the degree
+# of the closure is that of the source, D, divided by the number of points of the generic fibre
 FORMULAS: dict[str, Callable[[SizeOrbitSets], tuple[tuple[isl.Set, SizeFormula], ...]]] = {
     "dimension": lambda seen: (
         (ALL, lambda d, dp, alpha, D: integer_sets.source_dimension(d, dp, alpha) - 1),
